@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads object files of BPF programs. Documentation/bpf/btf.rst of the kernel describes .BTF.ext.
-#include "btf-kernel/bpf/bpf_object.h"
+#include "btf-kernel/bpf/bpf_program.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -16,60 +16,40 @@ constexpr uint32_t core_kinds = 13;
 constexpr uint64_t shf_execinstr = SHF_EXECINSTR;
 
 /// Reads the CO-RE relocations in .BTF.ext.
-class ExtReader
+Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, const Btf &btf,
+                              std::vector<CoreRelocation> &out)
 {
-public:
-    ExtReader(Bytes bytes, ByteOrder order, Where where)
-        : bytes_(bytes), order_(order), where_(std::move(where))
-    {
-    }
-
-    Result<void> read(const Btf &btf, std::vector<CoreRelocation> &out)
-    {
-        if (bytes_.size() < 8 || load<uint16_t>(bytes_.data(), order_) != BTF_MAGIC)
-            return fail(where_.at(0), "is not .BTF.ext data");
-        const uint32_t header = word(4);
-        if (header < core_fields + 8 || header > bytes_.size())
-            return {}; // an older format without CO-RE relocations
-        const uint64_t begin = uint64_t{header} + word(core_fields);
-        const uint64_t end = begin + word(core_fields + 4);
-        if (end > bytes_.size() || begin % 4)
-            return fail(where_.at(core_fields), "CO-RE relocations do not fit");
-        if (begin == end)
-            return {};
-        if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
-            return fail(where_.at(begin), "size of CO-RE relocations is not known");
-        return sections(btf, begin + 4, end, word(begin), out);
-    }
-
-private:
-    uint32_t word(uint64_t at) const { return load<uint32_t>(bytes_.data() + at, order_); }
-
-    Result<void> sections(const Btf &btf, uint64_t at, uint64_t end, uint32_t size,
-                          std::vector<CoreRelocation> &out)
-    {
-        while (at < end) {
-            if (end - at < 8 || word(at) >= btf.str_size() ||
-                uint64_t{word(at + 4)} * size > end - at - 8)
-                return fail(where_.at(at), "CO-RE relocations of a section are cut off");
-            const std::string_view section = btf.str(word(at));
-            const uint32_t count = word(at + 4);
-            at += 8;
-            for (uint32_t i = 0; i < count; ++i, at += size) {
-                if (word(at + 4) >= raw(btf.end_id()) || word(at + 8) >= btf.str_size())
-                    return fail(where_.at(at),
-                                "CO-RE relocation has a type or string out of range");
-                out.push_back({section, word(at), word(at + 4), btf.str(word(at + 8)),
-                               static_cast<Core>(word(at + 12))});
-            }
-        }
+    auto word = [&](uint64_t at) { return load<uint32_t>(bytes.data() + at, order); };
+    if (bytes.size() < 8 || load<uint16_t>(bytes.data(), order) != BTF_MAGIC)
+        return fail(where.at(0), "is not .BTF.ext data");
+    const uint32_t header = word(4);
+    if (header < core_fields + 8 || header > bytes.size())
+        return {}; // an older format without CO-RE relocations
+    const uint64_t begin = uint64_t{header} + word(core_fields);
+    const uint64_t end = begin + word(core_fields + 4);
+    if (end > bytes.size() || begin % 4)
+        return fail(where.at(core_fields), "CO-RE relocations do not fit");
+    if (begin == end)
         return {};
+    if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
+        return fail(where.at(begin), "size of CO-RE relocations is not known");
+    const uint32_t size = word(begin);
+    for (uint64_t at = begin + 4; at < end;) {
+        if (end - at < 8 || word(at) >= btf.str_size() ||
+            uint64_t{word(at + 4)} * size > end - at - 8)
+            return fail(where.at(at), "CO-RE relocations of a section are cut off");
+        const std::string_view section = btf.str(word(at));
+        const uint32_t count = word(at + 4);
+        at += 8;
+        for (uint32_t i = 0; i < count; ++i, at += size) {
+            if (word(at + 4) >= raw(btf.end_id()) || word(at + 8) >= btf.str_size())
+                return fail(where.at(at), "CO-RE relocation has a type or string out of range");
+            out.push_back({section, word(at), word(at + 4), btf.str(word(at + 8)),
+                           static_cast<Core>(word(at + 12))});
+        }
     }
-
-    Bytes bytes_;
-    ByteOrder order_;
-    Where where_;
-};
+    return {};
+}
 
 bool is_weak(const merge::ElfFile &elf, std::string_view name)
 {
@@ -143,11 +123,9 @@ Result<BpfObject> open_bpf_object(const std::string &path)
     const auto &sections = object.input.elf->sections();
     for (uint32_t i = 0; i < sections.size(); ++i)
         if (sections[i].name == ".BTF.ext") {
-            auto ext = TRY(object.input.elf->contents(i));
-            object.ext_bytes = std::move(ext);
-            ExtReader reader(object.ext_bytes.bytes, object.input.elf->order(),
-                             Where{path, ".BTF.ext"});
-            TRY(reader.read(*object.btf, object.relocations));
+            object.ext_bytes = TRY(object.input.elf->contents(i));
+            TRY(read_relocations(object.ext_bytes.bytes, object.input.elf->order(),
+                                 Where{path, ".BTF.ext"}, *object.btf, object.relocations));
         }
     read_sections_of_btf(object);
     TRY(look_at_instructions(object));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Looks up everything that a BPF program needs in both kernels, and prints the result. Attach
 // points follow from section names, by libbpf's rules.
-#include "btf-kernel/bpf/check_program.h"
 
-#include "btf-kernel/bpf/core_match.h"
+#include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare_types.h"
 #include "btf-kernel/diff/types.h"
 #include "common/io/json_text.h"

@@ -11,7 +11,7 @@
 // Invariant. Each type of the program has one list of candidates. A relocation removes the
 // candidates that do not fit it, unless none fits. So all fields of a struct of the program come
 // from one struct of the kernel, and the order of relocations matters.
-#include "btf-kernel/bpf/core_match.h"
+#include "btf-kernel/bpf/bpf_program.h"
 
 #include "btf-kernel/diff/types.h"
 

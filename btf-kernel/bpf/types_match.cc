@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Follows libbpf, including its limits: a type that is nested too deeply does not match.
-#include "btf-kernel/bpf/core_match.h"
+#include "btf-kernel/bpf/bpf_program.h"
 
 #include "btf-kernel/diff/types.h"
 

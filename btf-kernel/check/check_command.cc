@@ -3,7 +3,6 @@
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/check/check_kernel.h"
-#include "btf-kernel/check/print_check.h"
 #include "btf-kernel/package/magic.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
@@ -90,8 +89,7 @@ struct Draft {
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
-    auto version = TRY(read_kernel_option(text));
-    draft.check.version = version;
+    draft.check.version = TRY(read_kernel_option(text));
     return {};
 }
 
@@ -175,18 +173,13 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
     });
 }
 
-/// Opens and checks the kernel. Empty on failure, after printing the error.
-std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft &draft,
-                                 std::optional<Kernel> &kernel)
+/// Opens and checks the kernel.
+Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft,
+                          std::optional<Kernel> &kernel)
 {
     ProgressBar bar("reading modules", draft.quiet);
     draft.open.progress = [&](size_t count) { bar.set(count); };
-    auto opened = open_kernel(packages, draft.open);
-    if (!opened) {
-        print_error(opened.error());
-        return std::nullopt;
-    }
-    kernel = std::move(*opened);
+    kernel = TRY(open_kernel(packages, draft.open));
     bar.begin("checking modules");
     const size_t all = kernel->modules.size();
     draft.check.progress = [&](size_t count) { bar.set(count, all); };
@@ -194,13 +187,9 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
     if (!draft.against.empty()) {
         bar.begin("comparing with the other build");
         draft.open.progress = nullptr;
-        auto other = open_kernel(draft.against, draft.open);
-        if (!other) {
-            print_error(other.error());
-            return std::nullopt;
-        }
+        const Kernel other = TRY(open_kernel(draft.against, draft.open));
         Findings findings;
-        compare_builds(*kernel, *other, draft.check.threads, findings);
+        compare_builds(*kernel, other, draft.check.threads, findings);
         std::move(findings.list.begin(), findings.list.end(), std::back_inserter(report.findings));
         std::move(findings.notes.begin(), findings.notes.end(), std::back_inserter(report.notes));
     }
@@ -254,7 +243,7 @@ int check_command(int argc, char **argv)
     std::optional<Kernel> kernel;
     auto report = check(given->operands, draft, kernel);
     if (!report)
-        return exit_bad_input;
+        return failure(report.error());
     PrintOptions print{draft.quiet, draft.verbose, draft.fail_on, 0, {}};
     leave_out(*report, draft, known, print);
     if (draft.json)

@@ -1,19 +1,412 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks vmlinux, then all modules over it, several at a time.
+// Checks vmlinux, then all modules over it, several at a time. Later checks rely on earlier ones:
+// if BTF violates the kernel's rules, its types are not followed.
+//
+// A module's own copy of a type of vmlinux is the encoder's fault. It matters if kfuncs or helpers
+// take the type: programs cannot pass values from the module's functions to these.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "btf-kernel/check/checks.h"
+#include "btf-kernel/check/findings.h"
+#include "btf-kernel/package/kernel.h"
+#include "common/btf/base_match.h"
+#include "common/btf/btf_check.h"
+#include "common/btf/name_index.h"
+#include "common/cli/program.h"
 #include "common/io/parallel.h"
+#include "merge/input/final_btf.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string_view>
 
 namespace btflink::kernel
 {
 
 namespace
 {
+
+/// One kernel, and the data that its checks share.
+struct CheckContext {
+    const Kernel &kernel;
+    std::optional<KernelVersion> version = {}; // whose rules apply; empty: the newest kernel's
+    // check_vmlinux() sets the rest.
+    std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that follows the rules
+    std::optional<NameIndex> names = {};     // of vmlinux
+    bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
+    std::set<uint32_t> taken = {};           // types that vmlinux's kfuncs take
+};
+
+constexpr size_t most_violations = 20; // of one blob
+
+/// Does the BTF follow the kernel's rules (common/btf/btf_check.h)? `blob`: the bytes of `btf`.
+bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, const Btf &btf,
+                 const Where &where, Findings &out)
+{
+    const uint32_t address_size = binary.address_size
+                                      ? binary.address_size
+                                      : merge::guess_address_size(btf.base() ? *btf.base() : btf);
+    auto found =
+        find_violations(blob, btf, where, address_size, most_violations + 1, context.version);
+    const bool more = found.size() > most_violations;
+    if (more)
+        found.back() = {where, strf("and more than these %zu", most_violations)};
+    for (Error &error : found)
+        out.add(Rule::verifier, binary.name, std::move(error));
+    return found.empty();
+}
+
+/// Encoders without ENUM64 write the low halves of 64-bit values. Kernels read ENUM64 from 6.0 on.
+void check_enums(const CheckContext &context, const Binary &binary, const Btf &btf, Findings &out)
+{
+    const Degree degree = !context.version                          ? Degree::suspicious
+                          : *context.version >= KernelVersion{6, 0} ? Degree::error
+                                                                    : Degree::harmless;
+    for (TypeId id : btf.ids()) {
+        const btf_type &t = btf.type(id);
+        if (btf::kind_of(t) != btf::Kind::ENUM || t.size != 8 || !btf::vlen_of(t))
+            continue;
+        const std::string name = t.name_off
+                                     ? "enum " + std::string(btf.name(id))
+                                     : "enum with " + std::string(btf.str(btf::tail_of(t)[0]));
+        out.add({Rule::enum64,
+                 binary.name,
+                 {binary.btf_where, name + " has 8 bytes and is no ENUM64: its values are "
+                                           "cut to 32 bits"},
+                 "values of enums with 8 bytes are cut to 32 bits: made without ENUM64",
+                 name,
+                 degree});
+    }
+}
+
+/// The problem with a per-CPU variable; empty if there is none.
+std::string wrong_with(const Binary &binary, std::string_view name, const btf_var_secinfo &entry)
+{
+    auto symbol =
+        std::lower_bound(binary.percpu.begin(), binary.percpu.end(), entry.offset,
+                         [](const PlacedSymbol &a, uint64_t offset) { return a.offset < offset; });
+    std::string there;
+    for (; symbol != binary.percpu.end() && symbol->offset == entry.offset; ++symbol) {
+        if (symbol->name == name)
+            return symbol->size == entry.size ? ""
+                                              : strf("has %u bytes, the symbol ", entry.size) +
+                                                    std::to_string(symbol->size);
+        there = symbol->name;
+    }
+    if (!there.empty())
+        return "the symbol " + there + " is there";
+    auto elsewhere = std::find_if(binary.percpu.begin(), binary.percpu.end(),
+                                  [&](const PlacedSymbol &other) { return other.name == name; });
+    if (elsewhere == binary.percpu.end())
+        return "there is no symbol of this name";
+    return "the symbol is at " + std::to_string(elsewhere->offset);
+}
+
+/// Compares the DATASEC .data..percpu with the symbols of the section.
+void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
+{
+    for (TypeId id : btf.ids()) {
+        const btf_type &t = btf.type(id);
+        if (btf::kind_of(t) != btf::Kind::DATASEC || btf.name(id) != ".data..percpu")
+            continue;
+        if (!binary.has_symbols)
+            return out.skip(Rule::per_cpu, binary,
+                            "there are no symbols to compare per-CPU variables with");
+        if (!binary.has_percpu)
+            return out.add(Rule::per_cpu, binary.name,
+                           {binary.btf_where, "BTF has per-CPU variables, but there is no section "
+                                              ".data..percpu"});
+        const auto *entries = reinterpret_cast<const btf_var_secinfo *>(btf::tail_of(t));
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            const std::string_view name = btf.name(TypeId{entries[i].type});
+            if (std::string wrong = wrong_with(binary, name, entries[i]); !wrong.empty())
+                out.add(Rule::per_cpu, binary.name,
+                        {binary.btf_where,
+                         strf("per-CPU variable %s at offset %u: %s", std::string(name).c_str(),
+                              entries[i].offset, wrong.c_str())});
+        }
+    }
+}
+
+constexpr size_t most_listed_names = 5; // in one line
+// Helpers take these types.
+constexpr std::string_view well_known[] = {"task_struct", "sock",   "sk_buff",   "file",
+                                           "inode",       "cgroup", "net_device"};
+
+bool is_well_known(const std::string &name)
+{
+    return std::find(std::begin(well_known), std::end(well_known), name) != std::end(well_known);
+}
+
+/// Do kfuncs or helpers take the type?
+bool is_passed(const CheckContext &context, const std::string &name, TypeId base)
+{
+    return context.taken.contains(raw(base)) || is_well_known(name);
+}
+
+/// Well-known types come first.
+std::string list_of(std::vector<std::string> &names)
+{
+    std::stable_partition(names.begin(), names.end(), is_well_known);
+    std::string list;
+    for (size_t i = 0; i < names.size() && i < most_listed_names; ++i)
+        list += (i ? ", " : "") + names[i];
+    return list + (names.size() > most_listed_names ? ", ..." : "");
+}
+
+/// Types that differ because of a type to which they refer: a finding for each such cause. The
+/// sources have two structs with the same name, which is not the encoder's fault.
+void report_derived(const CheckContext &context, const Binary &module, const Btf &btf,
+                    const std::vector<Redefinition> &redefined, Findings &out)
+{
+    struct Derived {
+        std::vector<std::string> names;
+        bool passed = false, declared = false;
+    };
+    std::map<std::pair<std::string, std::string>, Derived> groups; // by root and cause
+    for (const Redefinition &r : redefined) {
+        if (r.why != Redefinition::Why::derived)
+            continue;
+        Derived &group = groups[{r.root, r.cause}];
+        group.names.emplace_back(btf.name(r.own));
+        group.passed |= is_passed(context, group.names.back(), r.base);
+        group.declared = r.declared;
+    }
+    for (auto &[root, group] : groups) {
+        const std::string why = "because of " + root.first + " (" + root.second + ")";
+        out.add({Rule::redefined,
+                 module.name,
+                 {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
+                                         group.names.size(), plural(group.names.size())) +
+                                        why + ": " + list_of(group.names)},
+                 group.declared ? "types are not vmlinux's because of one that only one of "
+                                  "them defines"
+                                : "types are not vmlinux's " + why,
+                 root.first,
+                 group.passed ? Degree::suspicious : Degree::harmless});
+    }
+}
+
+void report_redefined(const CheckContext &context, const Binary &module, const Btf &btf,
+                      const std::vector<Redefinition> &redefined, Findings &out)
+{
+    for (const Redefinition &r : redefined) {
+        const std::string name(btf.name(r.own));
+        if (r.why == Redefinition::Why::clash) {
+            out.add({Rule::redefined,
+                     module.name,
+                     {module.btf_where,
+                      name + " differs from the type of that name in vmlinux: " + r.cause},
+                     "types differ from those of that name in vmlinux",
+                     name,
+                     Degree::harmless});
+        } else if (r.why == Redefinition::Why::copy) {
+            const bool passed = is_passed(context, name, r.base);
+            out.add({Rule::redefined,
+                     module.name,
+                     {module.btf_where, "has a copy of vmlinux's " + name},
+                     passed ? "copies of vmlinux's types that kfuncs and helpers take: "
+                              "programs cannot pass them on"
+                            : "copies of vmlinux's types",
+                     name,
+                     passed ? Degree::error : Degree::harmless});
+        }
+    }
+    report_derived(context, module, btf, redefined, out);
+}
+
+void report_absent(const CheckContext &context, const Binary &module, Findings &out)
+{
+    if (module.has_btf)
+        return out.add(Rule::empty, module.name, {module.btf_where, "is empty"});
+    const Error error{Where{module.path}, "has no .BTF"};
+    if (context.kernel.config_has("DEBUG_INFO_BTF_MODULES"))
+        out.add(Rule::no_btf, module.name,
+                {error.where, error.what + " although CONFIG_DEBUG_INFO_BTF_MODULES=y"});
+    else
+        out.note(Rule::no_btf, module.name, error);
+    if (context.kernel.config.empty())
+        out.skip(Rule::no_btf, module,
+                 "there is no configuration that says whether modules have BTF");
+}
+
+/// Was the module's BTF made over this vmlinux? True unless there is evidence against it.
+bool compare_base(const CheckContext &context, const Binary &module, Findings &out)
+{
+    auto size = btf_blob_size(module.btf, module.btf_where);
+    const bool same_order =
+        module.btf.size() > 1 && context.kernel.vmlinux->btf.size() > 1 &&
+        std::equal(module.btf.begin(), module.btf.begin() + 2, context.kernel.vmlinux->btf.begin());
+    if (!size || *size > module.btf.size() || !same_order)
+        return true; // other checks report this
+    auto found = compare_to_base(module.btf, module.btf_where, *context.vmlinux, "vmlinux");
+    for (Error &error : found)
+        out.add(Rule::base, module.name, std::move(error));
+    return found.empty();
+}
+
+KfuncCounts check_module_kfuncs(const CheckContext &context, const Binary &module, const Btf &btf,
+                                std::span<const Redefinition> redefined, Findings &out)
+{
+    if (module.form != Binary::Form::raw_btf && module.btf_ids.empty())
+        return {};
+    return check_kfuncs(module, NameIndex(btf), context.names ? &*context.names : nullptr,
+                        redefined, context.version, context.needs_tags, out);
+}
+
+KfuncCounts check_parsed(const CheckContext &context, const Binary &module, const ModuleBtf &parsed,
+                         Findings &out)
+{
+    const Btf &btf = *parsed.btf;
+    if (btf.size() == 0)
+        out.add({.rule = Rule::empty,
+                 .binary = module.name,
+                 .error = {module.btf_where, "has a header and no types: many readers refuse it"},
+                 .degree = Degree::suspicious});
+    bool good = true;
+    if (parsed.distilled)
+        good = verify_blob(context, module, module.base, *parsed.distilled, module.base_where, out);
+    else if (btf.base())
+        good = compare_base(context, module, out);
+    good = verify_blob(context, module, module.btf, btf, module.btf_where, out) && good;
+    if (!good)
+        return {};
+    check_enums(context, module, btf, out);
+    check_per_cpu(module, btf, out);
+    if (parsed.distilled) {
+        if (context.vmlinux)
+            for (Error &error : look_up_distilled(*parsed.distilled, btf, *context.names,
+                                                  module.base_where, "vmlinux"))
+                out.add(Rule::base, module.name, std::move(error));
+        out.skip(Rule::redefined, module,
+                 "a .BTF.base does not have all of vmlinux's types to compare with");
+        return check_module_kfuncs(context, module, btf, {}, out);
+    }
+    if (!btf.base()) {
+        out.skip(Rule::base, module, "self-contained BTF has no base");
+        out.skip(Rule::redefined, module, "self-contained BTF has all types itself");
+        return check_module_kfuncs(context, module, btf, {}, out);
+    }
+    const std::vector<Redefinition> redefined = find_redefinitions(btf, *context.names);
+    report_redefined(context, module, btf, redefined, out);
+    return check_module_kfuncs(context, module, btf, redefined, out);
+}
+
+constexpr KernelVersion first_with_tags{6, 10};
+
+/// The number at the start of a configuration value; 0 if there is none.
+uint32_t number_of(std::string_view text)
+{
+    uint32_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// Kernels need no layout section, and older Go programs refuse it.
+void note_layout(const Binary &vmlinux, Findings &out)
+{
+    // Such a header has 32 bytes; the last two words are the section's position and size.
+    constexpr size_t header_length = 4, layout_size = 28, end = 32;
+    const std::byte *blob = vmlinux.btf.data();
+    if (vmlinux.btf.size() < end || load<uint32_t>(blob + header_length, vmlinux.order) < end ||
+        load<uint32_t>(blob + layout_size, vmlinux.order) == 0)
+        return;
+    out.note(Rule::layout, "vmlinux",
+             {vmlinux.btf_where,
+              "has a layout section: Go programs built with cilium/ebpf from before "
+              "June 2026 cannot read this BTF (BTF_PAHOLE_NO_LAYOUT=1 leaves it out)"});
+}
+
+void note_without_tags(const CheckContext &context, const Binary &binary, size_t kfuncs,
+                       Findings &out)
+{
+    out.note(Rule::kfunc_tag, "vmlinux",
+             {binary.btf_where, strf("none of %zu kfuncs has the tag bpf_kfunc", kfuncs)});
+    if (!context.kernel.version)
+        out.skip(Rule::kfunc_tag, binary,
+                 "the kernel's version is unknown, and with it whether kfuncs should be tagged");
+    else if (*context.kernel.version >= first_with_tags && context.kernel.config.empty())
+        out.skip(Rule::kfunc_tag, binary,
+                 "there is no configuration that says whether kfuncs are tagged");
+}
+
+/// Must kfuncs be tagged? From 6.10 on Kbuild asks pahole for tags, which pahole 1.27 and newer
+/// write; from 7.2 on resolve_btfids writes them.
+bool expect_tags(const CheckContext &context)
+{
+    if (has_kfunc_tags(*context.names))
+        return true;
+    if (!context.kernel.version || *context.kernel.version < first_with_tags)
+        return false;
+    return *context.kernel.version >= KernelVersion{7, 2} ||
+           number_of(context.kernel.config_value("PAHOLE_VERSION")) >= 127;
+}
+
+/// Check a module over vmlinux.
+KfuncCounts check_module(const CheckContext &context, const Binary &module, Findings &out)
+{
+    if (module.unreadable) {
+        out.add(Rule::unreadable, module.name, *module.unreadable);
+        return {};
+    }
+    if (!module.has_btf || module.btf.empty()) {
+        report_absent(context, module, out);
+        return {};
+    }
+    if (module.base.empty() && !context.vmlinux)
+        return {}; // reported for vmlinux
+    auto parsed = parse_module(module, context.vmlinux);
+    if (!parsed) {
+        out.add(Rule::verifier, module.name, parsed.error());
+        if (module.base.empty())
+            compare_base(context, module, out);
+        return {};
+    }
+    return check_parsed(context, module, *parsed, out);
+}
+
+/// Check vmlinux, and fill in the context with its BTF.
+KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
+{
+    if (!context.kernel.vmlinux) {
+        out.add(
+            Rule::no_btf, "vmlinux",
+            {Where{context.kernel.package}, "there is no vmlinux, so modules cannot be checked"});
+        return {};
+    }
+    const Binary &binary = *context.kernel.vmlinux;
+    if (!binary.has_btf) {
+        out.add(Rule::no_btf, "vmlinux",
+                {Where{binary.path}, context.kernel.config_has("DEBUG_INFO_BTF")
+                                         ? "has no .BTF although CONFIG_DEBUG_INFO_BTF=y"
+                                         : "has no .BTF"});
+        return {};
+    }
+    auto btf = Btf::parse(binary.btf, binary.btf_where);
+    if (!btf) {
+        out.add(Rule::verifier, "vmlinux", btf.error());
+        return {};
+    }
+    auto kept = std::make_shared<const Btf>(std::move(*btf));
+    if (!verify_blob(context, binary, binary.btf, *kept, binary.btf_where, out))
+        return {};
+    context.vmlinux = kept;
+    context.names.emplace(*context.vmlinux);
+    note_layout(binary, out);
+    check_enums(context, binary, *context.vmlinux, out);
+    check_per_cpu(binary, *context.vmlinux, out);
+    context.needs_tags = expect_tags(context);
+    KfuncCounts counts =
+        check_kfuncs(binary, *context.names, nullptr, {}, context.version, context.needs_tags, out);
+    context.taken = counts.taken;
+    if (counts.kfuncs && !counts.tagged && !context.needs_tags)
+        note_without_tags(context, binary, counts.kfuncs, out);
+    return counts;
+}
 
 /// Builds can share a release: a rebuild, another flavour, a vendor's kernel. Reports images whose
 /// banner differs from that of vmlinux. If modules have a finding of rule `base` in `found`, also

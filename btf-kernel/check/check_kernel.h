@@ -39,4 +39,14 @@ CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options);
 /// because vmlinux differs are counted in a note. The number of threads does not change the result.
 void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out);
 
+struct PrintOptions {
+    bool quiet = false, verbose = false;
+    Degree fail_on = Degree::error;
+    size_t known = 0;         // number of findings that --known dropped
+    std::vector<Error> unmet; // lines of --known that match no finding
+};
+
+void print_text(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);
+void print_json(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);
+
 } // namespace btflink::kernel

@@ -9,7 +9,7 @@
 // (include/linux/btf_ids.h); resolve_btfids fills them in after the link. It is read by its symbols
 // (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the symbols in a set give its
 // names, but not which entry has which name.
-#include "btf-kernel/check/kfuncs.h"
+#include "btf-kernel/check/checks.h"
 
 #include "common/btf/id_symbols.h"
 
@@ -101,8 +101,7 @@ private:
         const size_t left = words_.size() - at;
         const uint64_t count = words_[at];
         if (left < step || count > (left - step) / step)
-            return bad(symbol, strf("%llu ids do not fit into the section",
-                                    static_cast<unsigned long long>(count)));
+            return bad(symbol, std::to_string(count) + " ids do not fit into the section");
         return make_set(at, count, with_flags, std::move(name));
     }
 
@@ -212,17 +211,17 @@ public:
     }
 
 private:
-    void find(Rule rule, uint64_t offset, const std::string &what)
+    /// `cause`, `subject`: if the finding may be common to many kfuncs or ids.
+    void find(Rule rule, uint64_t offset, const std::string &what, const std::string &subject = "",
+              const std::string &cause = "", Degree degree = Degree::error)
     {
-        out_.add(rule, binary_.name, {place(offset), what});
+        out_.add({rule,
+                  binary_.name,
+                  {Where{binary_.path, ".BTF_ids"}.at(offset), what},
+                  cause,
+                  subject,
+                  degree});
     }
-    /// Adds a finding that may be common to many kfuncs or ids.
-    void find(Rule rule, uint64_t offset, const std::string &what, const std::string &subject,
-              const std::string &cause, Degree degree = Degree::error)
-    {
-        out_.add({rule, binary_.name, {place(offset), what}, cause, subject, degree});
-    }
-    Where place(uint64_t offset) const { return Where{binary_.path, ".BTF_ids"}.at(offset); }
 
     bool in_range(uint32_t id) const { return id < raw(btf_.end_id()); }
     std::string name_of(uint32_t id) const { return std::string(btf_.name(TypeId{id})); }

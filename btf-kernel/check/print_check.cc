@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Text has a line per cause; JSON has each finding.
-#include "btf-kernel/check/print_check.h"
+#include "btf-kernel/check/check_kernel.h"
 
 #include "common/cli/program.h"
 #include "common/io/json_text.h"

@@ -14,7 +14,7 @@
 // along edges; a type without root is a copy.
 //
 // Cost. Linear in the module's own types.
-#include "btf-kernel/check/redefinitions.h"
+#include "btf-kernel/check/checks.h"
 
 #include "merge/explain/c_text.h"
 
@@ -186,96 +186,82 @@ private:
     TypeDifference difference_;
 };
 
-/// Finds the redefinitions of a module, and the cause of each.
-class Causes
-{
-public:
-    Causes(const Btf &split, const NameIndex &names) : split_(split)
-    {
-        Comparison comparison(split);
-        for (TypeId id : split.ids()) {
-            if (!may_be_redefined(split.type(id)))
-                continue;
-            std::optional<Entry> best;
-            for (TypeId base : names.of(split.name(id))) {
-                if (split.kind(base) != split.kind(id) || !may_be_redefined(split.type(base)))
-                    continue;
-                Entry entry{{id, base, {}, {}, {}}, comparison.run(id, base)};
-                if (!best || (!best->difference.text.empty() && entry.difference.text.empty()))
-                    best = std::move(entry);
-            }
-            if (!best)
-                continue;
-            places_[raw(id)] = entries_.size();
-            entries_.push_back(std::move(*best));
-        }
-    }
-
-    std::vector<Redefinition> run()
-    {
-        find_roots();
-        std::vector<Redefinition> out;
-        for (Entry &entry : entries_) {
-            Redefinition &r = entry.result;
-            if (!entry.difference.text.empty()) {
-                r.why = Redefinition::Why::clash;
-                r.cause = std::move(entry.difference.text);
-                r.declared = entry.difference.declared;
-            } else if (entry.root != SIZE_MAX) {
-                r.why = Redefinition::Why::derived;
-            }
-            out.push_back(r);
-        }
-        for (size_t i = 0; i < out.size(); ++i)
-            if (out[i].why == Redefinition::Why::derived) {
-                const Redefinition &root = out[entries_[i].root];
-                out[i].root = shown(split_, root.own);
-                out[i].cause = root.cause;
-                out[i].declared = root.declared;
-            }
-        return out;
-    }
-
-private:
-    struct Entry {
-        Redefinition result;
-        TypeDifference difference;
-        size_t root = SIZE_MAX; // index of the clash that causes it
-    };
-
-    /// Breadth first from all clashes, against the edges, so that the nearest clash reaches each
-    /// entry first.
-    void find_roots()
-    {
-        std::vector<std::vector<size_t>> users(entries_.size());
-        std::deque<size_t> next;
-        for (size_t i = 0; i < entries_.size(); ++i) {
-            for (const auto &[id, base] : entries_[i].difference.edges)
-                if (auto it = places_.find(raw(id)); it != places_.end())
-                    users[it->second].push_back(i);
-            if (!entries_[i].difference.text.empty()) {
-                entries_[i].root = i;
-                next.push_back(i);
-            }
-        }
-        for (; !next.empty(); next.pop_front())
-            for (size_t user : users[next.front()])
-                if (entries_[user].root == SIZE_MAX) {
-                    entries_[user].root = entries_[next.front()].root;
-                    next.push_back(user);
-                }
-    }
-
-    const Btf &split_;
-    std::vector<Entry> entries_;
-    std::unordered_map<uint32_t, size_t> places_; // by own id
+/// A redefinition, and how it differs.
+struct Entry {
+    Redefinition result;
+    TypeDifference difference;
+    size_t root = SIZE_MAX; // index of the clash that causes it
 };
+
+/// Each type of the module that vmlinux also has, by id.
+std::vector<Entry> compare_all(const Btf &split, const NameIndex &names)
+{
+    Comparison comparison(split);
+    std::vector<Entry> entries;
+    for (TypeId id : split.ids()) {
+        if (!may_be_redefined(split.type(id)))
+            continue;
+        std::optional<Entry> best;
+        for (TypeId base : names.of(split.name(id))) {
+            if (split.kind(base) != split.kind(id) || !may_be_redefined(split.type(base)))
+                continue;
+            Entry entry{{id, base, {}, {}, {}}, comparison.run(id, base)};
+            if (!best || (!best->difference.text.empty() && entry.difference.text.empty()))
+                best = std::move(entry);
+        }
+        if (best)
+            entries.push_back(std::move(*best));
+    }
+    return entries;
+}
+
+/// Breadth first from all clashes, against the edges, so that the nearest clash reaches each entry
+/// first.
+void find_roots(std::vector<Entry> &entries)
+{
+    std::unordered_map<uint32_t, size_t> places; // by own id
+    for (size_t i = 0; i < entries.size(); ++i)
+        places[raw(entries[i].result.own)] = i;
+    std::vector<std::vector<size_t>> users(entries.size());
+    std::deque<size_t> next;
+    for (size_t i = 0; i < entries.size(); ++i) {
+        for (const auto &[id, base] : entries[i].difference.edges)
+            if (auto it = places.find(raw(id)); it != places.end())
+                users[it->second].push_back(i);
+        if (!entries[i].difference.text.empty()) {
+            entries[i].root = i;
+            next.push_back(i);
+        }
+    }
+    for (; !next.empty(); next.pop_front())
+        for (size_t user : users[next.front()])
+            if (entries[user].root == SIZE_MAX) {
+                entries[user].root = entries[next.front()].root;
+                next.push_back(user);
+            }
+}
 
 } // namespace
 
 std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names)
 {
-    return Causes(split, names).run();
+    std::vector<Entry> entries = compare_all(split, names);
+    find_roots(entries);
+    std::vector<Redefinition> out;
+    for (size_t i = 0; i < entries.size(); ++i) {
+        Redefinition &r = out.emplace_back(entries[i].result);
+        if (entries[i].root == SIZE_MAX)
+            continue;
+        const Entry &root = entries[entries[i].root];
+        r.cause = root.difference.text;
+        r.declared = root.difference.declared;
+        r.why = Redefinition::Why::clash;
+        if (&root != &entries[i]) {
+            r.why = Redefinition::Why::derived;
+            r.root = shown(split, root.result.own);
+        }
+    }
+    return out;
 }
 
 std::string why_two(const Btf &btf, TypeId a, TypeId b)

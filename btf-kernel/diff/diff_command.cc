@@ -2,7 +2,7 @@
 // btf-kernel diff: parses options, opens both kernels, and prints the differences.
 #include "btf-kernel/commands.h"
 
-#include "btf-kernel/bpf/check_program.h"
+#include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/words.h"
 #include "btf-kernel/kabi/symbols.h"

@@ -3,6 +3,7 @@
 #include "btf-kernel/diff/side.h"
 
 #include "btf-kernel/diff/types.h"
+#include "common/graph/post_order.h"
 
 #include <algorithm>
 #include <xxhash.h>
@@ -39,6 +40,134 @@ void add_constants(const Btf &btf, TypeId id, bool in_unnamed_enum, std::vector<
                          Space::constant, in_unnamed_enum, raw(id), i});
     }
 }
+
+/// Hashes a sequence of numbers.
+class Mix
+{
+public:
+    explicit Mix(uint64_t first) { add(first); }
+    void add(uint64_t value) { words_.push_back(value); }
+    void add(std::string_view text) { add(XXH3_64bits(text.data(), text.size())); }
+    Shape result() const { return XXH3_64bits(words_.data(), words_.size() * 8) | 1; }
+    void restart(uint64_t first)
+    {
+        words_.clear();
+        add(first);
+    }
+
+private:
+    std::vector<uint64_t> words_;
+};
+
+/// Numbers that are not BTF kinds.
+enum Mark : uint64_t { named_struct = 100, named_union, named_enum };
+
+/// Do references to the type count by its name alone?
+bool is_by_name(const btf_type &t)
+{
+    const btf::Family family = btf::kind_info(t).family;
+    return btf::has_tag_name(t) || family == btf::Family::forward ||
+           btf::kind_of(t) == btf::Kind::TYPEDEF || (family == btf::Family::number && t.name_off);
+}
+
+class Shaper
+{
+public:
+    Shaper(const Btf &btf, const Shapes &known) : btf_(btf), known_(known) {}
+
+    Shape named(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        const btf::Kind kind = btf::kind_of(t);
+        if (btf::is_composite(kind) || kind == btf::Kind::FWD)
+            mix_.restart(btf::is_union(t) ? named_union : named_struct);
+        else
+            mix_.restart(btf::is_enum(kind) ? uint64_t{named_enum} : static_cast<uint64_t>(kind));
+        mix_.add(plain_int_name(btf_.name(id)));
+        return mix_.result();
+    }
+
+    Shape defined(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        const btf::Kind kind = btf::kind_of(t);
+        const btf::KindInfo &info = btf::kind_info(kind);
+        mix_.restart(static_cast<uint64_t>(btf::is_enum(kind) ? btf::Kind::ENUM : kind));
+        switch (info.family) {
+        case btf::Family::number:
+            mix_.add(plain_int_name(btf_.name(id)));
+            mix_.add(t.size);
+            for (uint32_t i = 0; i < info.fixed.count; ++i)
+                mix_.add(btf::tail_of(t)[i]);
+            break;
+        case btf::Family::composite:
+            add_members(t);
+            break;
+        case btf::Family::enumeration:
+            add_values(id);
+            break;
+        case btf::Family::array:
+            mix_.add(known_.reference(btf::tail_of(t)[0]));
+            mix_.add(btf::tail_of(t)[2]);
+            break;
+        case btf::Family::prototype:
+            add_prototype(t);
+            break;
+        case btf::Family::modifier:
+            if (info.naming == btf::Naming::text)
+                mix_.add(btf_.name(id));
+            [[fallthrough]];
+        case btf::Family::none:
+        case btf::Family::pointer:
+        case btf::Family::forward:
+        case btf::Family::link: // a FUNC's prototype, a VAR's type
+        case btf::Family::tag:
+            if (info.third == btf::Word::ref)
+                mix_.add(known_.reference(t.type));
+        }
+        return mix_.result();
+    }
+
+private:
+    void add_members(const btf_type &t)
+    {
+        mix_.add(t.size);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            const Member m = member_at(btf_, t, i);
+            mix_.add(m.name);
+            mix_.add(known_.reference(m.type));
+            mix_.add(m.offset);
+            mix_.add(m.bits);
+        }
+    }
+
+    void add_values(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        mix_.add(t.size);
+        // Values of an ENUM are 32 bits, even if its size is 8 bytes.
+        const bool wide = btf::kind_of(t) == btf::Kind::ENUM64 && t.size > 4;
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            const EnumValue v = enum_value(btf_, raw(id), i);
+            mix_.add(v.name);
+            mix_.add(wide ? static_cast<uint64_t>(v.value) : static_cast<uint32_t>(v.value));
+        }
+    }
+
+    void add_prototype(const btf_type &t)
+    {
+        mix_.add(known_.reference(t.type));
+        const uint32_t *p = btf::tail_of(t);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i, p += 2) {
+            mix_.add(known_.reference(p[1]));
+            mix_.add(verifier_suffix(btf_.str(p[0])));
+        }
+    }
+
+    const Btf &btf_;
+    const Shapes &known_;
+    Mix mix_{0};
+};
 
 } // namespace
 
@@ -147,6 +276,91 @@ std::string_view Side::section_of(uint32_t id) const
     auto at = std::lower_bound(sections_.begin(), sections_.end(), std::pair{id, 0u});
     return at != sections_.end() && at->first == id ? btf->name(TypeId{at->second})
                                                     : std::string_view();
+}
+
+Shapes::Shapes(const Btf &btf, const Shapes *base)
+    : base_(base), first_(raw(btf.first_id())), types_(btf.size())
+{
+    compute(btf);
+    add_tags(btf);
+}
+
+void Shapes::compute(const Btf &btf)
+{
+    Shaper shaper(btf, *this);
+    for (uint32_t i = 0; i < types_.size(); ++i)
+        if (is_by_name(btf.type(TypeId{first_ + i})))
+            types_[i].reference = shaper.named(TypeId{first_ + i});
+    std::vector<uint8_t> state(types_.size());
+    std::vector<uint32_t> stack;
+    auto expand = [&](uint32_t id, auto need) {
+        btf::for_each_type_id(btf.type(TypeId{id}), [&](uint32_t ref) {
+            if (ref >= first_ && !is_by_name(btf.type(TypeId{ref})))
+                need(ref);
+        });
+    };
+    auto close = [&](uint32_t id) {
+        TypeShapes &mine = types_[id - first_];
+        mine.definition = shaper.defined(TypeId{id});
+        if (!mine.reference)
+            mine.reference = mine.definition;
+    };
+    auto state_of = [&](uint32_t id) -> uint8_t & { return state[id - first_]; };
+    for (uint32_t id = first_; id < first_ + types_.size(); ++id)
+        post_order(id, state_of, stack, expand, close);
+}
+
+/// Adds up hashes, because the order of tags does not matter.
+void Shapes::add_tags(const Btf &btf)
+{
+    Mix mix(0);
+    for (uint32_t id = first_; id < first_ + types_.size(); ++id) {
+        const btf_type &t = btf.type(TypeId{id});
+        if (btf::kind_of(t) != btf::Kind::DECL_TAG || t.type < first_)
+            continue;
+        mix.restart(static_cast<uint32_t>(btf::Kind::DECL_TAG));
+        mix.add(btf.str(t.name_off));
+        mix.add(btf::tail_of(t)[0]);
+        types_[t.type - first_].definition += mix.result();
+    }
+}
+
+std::string_view plain_int_name(std::string_view name)
+{
+    static constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"int", "int"},
+        {"unsigned int", "unsigned int"},
+        {"char", "char"},
+        {"unsigned char", "unsigned char"},
+        {"signed char", "signed char"},
+        {"short int", "short"},
+        {"short unsigned int", "unsigned short"},
+        {"long int", "long"},
+        {"long unsigned int", "unsigned long"},
+        {"long long int", "long long"},
+        {"long long unsigned int", "unsigned long long"},
+        {"_Bool", "bool"},
+    };
+    for (const auto &[written, plain] : names)
+        if (name == written)
+            return plain;
+    return name;
+}
+
+std::string_view verifier_suffix(std::string_view parameter)
+{
+    static constexpr std::string_view known[] = {
+        "__sz",    "__szk",   "__k",        "__ign",      "__uninit",
+        "__alloc", "__opt",   "__nullable", "__str",      "__refcounted_kptr",
+        "__map",   "__wq",    "__prog",     "__irq_flag", "__const_str",
+        "__impl",  "__magic", "__aux"};
+    const size_t at = parameter.rfind("__");
+    if (at == std::string_view::npos || at == 0)
+        return {};
+    const std::string_view suffix = parameter.substr(at);
+    return std::find(std::begin(known), std::end(known), suffix) != std::end(known)
+               ? suffix
+               : std::string_view();
 }
 
 } // namespace btflink::kernel::diff

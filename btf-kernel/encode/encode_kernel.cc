@@ -9,11 +9,11 @@
 
 #include "btf-kernel/encode/worker_pool.h"
 #include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/binary.h"
+#include "btf-kernel/package/image.h"
 #include "btf-kernel/package/kernel.h"
-#include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/names.h"
+#include "common/io/fd.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "emit/dwarf/languages.h"
@@ -279,7 +279,8 @@ private:
         fs::remove(output, error); // from an earlier run, perhaps over another vmlinux
         auto plain = TRY(unpacked(file, Where{shown}));
         kbuild::ForeignReport report;
-        auto made = TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, report));
+        auto made =
+            TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, false, report));
         if (report.no_dwarf)
             return fail({}, no_dwarf);
         if (!made)

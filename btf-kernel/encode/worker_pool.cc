@@ -1,65 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Forks a process per piece. A process writes its result into a pipe with one write(), which never
-// blocks because the result is shorter than PIPE_BUF, and exits with status 0. Any other end is a
-// failure.
+// Forks a process per piece. A process puts its result into shared memory. An end without a result
+// is a failure.
 #include "btf-kernel/encode/worker_pool.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
-#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace btflink::kernel
 {
 
-namespace
+void WorkerPool::Unmap::operator()(Answer *answer) const
 {
-
-constexpr size_t most_text = 4000;
-static_assert(most_text < PIPE_BUF);
-constexpr char mark_done = 'd', mark_failed = 'f'; // in front of the text
-
-[[noreturn]] void work_as_child(const WorkerPool::Work &work, int answer, pid_t parent)
-{
-    ::signal(SIGTERM, SIG_DFL);         // the parent may have been started with SIGTERM ignored
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM); // without the parent the result is not needed
-    if (::getppid() != parent)
-        ::_exit(1);
-    const WorkResult result = work();
-    const std::string text =
-        (result.failed ? mark_failed : mark_done) + result.text.substr(0, most_text);
-    ::_exit(::write(answer, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    ::munmap(answer, sizeof *answer);
 }
 
-WorkResult read_answer(int answer, int status)
-{
-    if (WIFSIGNALED(status))
-        return {true, strf("its process was ended by signal %d", WTERMSIG(status)), true};
-    char text[most_text + 1];
-    const ssize_t got = ::read(answer, text, sizeof text);
-    if (WEXITSTATUS(status) != 0 || got < 1)
-        return {true, strf("its process ended with %d", WEXITSTATUS(status)), true};
-    return {text[0] == mark_failed, std::string(text + 1, static_cast<size_t>(got) - 1)};
-}
-
-/// Half of the files that a process may open. Each process has a pipe to this one, and inherits
-/// those of the others; the other half is for its own work.
-size_t most_workers()
-{
-    rlimit files{};
-    ::getrlimit(RLIMIT_NOFILE, &files);
-    return files.rlim_cur / 2;
-}
-
-} // namespace
-
-WorkerPool::WorkerPool(unsigned workers)
-    : workers_(std::max<size_t>(1, std::min<size_t>(workers, most_workers())))
+WorkerPool::WorkerPool(unsigned workers) : workers_(workers)
 {
     ::signal(SIGCHLD, SIG_DFL); // if SIGCHLD is ignored, waitpid() does not report ends
 }
@@ -81,7 +41,14 @@ void WorkerPool::wait_for_one()
     auto ended = running_.find(pid);
     if (ended == running_.end())
         return; // a child of the program that called exec()
-    results_[ended->second.piece] = read_answer(ended->second.answer->get(), status);
+    const Answer &answer = *ended->second.answer;
+    WorkResult &result = results_[ended->second.piece];
+    if (WIFSIGNALED(status))
+        result = {true, strf("its process was ended by signal %d", WTERMSIG(status)), true};
+    else if (!answer.done)
+        result = {true, strf("its process ended with %d", WEXITSTATUS(status)), true};
+    else
+        result = {answer.failed, answer.text};
     running_.erase(ended);
 }
 
@@ -89,11 +56,11 @@ Result<void> WorkerPool::add(const Work &work)
 {
     while (running_.size() >= workers_)
         wait_for_one();
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return fail_errno({}, "cannot connect a process");
-    auto from = std::make_unique<Fd>(ends[0]);
-    const Fd to(ends[1]);
+    void *memory =
+        ::mmap(nullptr, sizeof(Answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return fail_errno({}, "cannot share memory with a process");
+    std::unique_ptr<Answer, Unmap> answer(static_cast<Answer *>(memory));
     std::fflush(nullptr); // otherwise the child would print buffered output again
     const pid_t parent = ::getpid();
     pid_t child;
@@ -102,9 +69,18 @@ Result<void> WorkerPool::add(const Work &work)
             return fail_errno({}, "cannot start a process");
         wait_for_one();
     }
-    if (child == 0)
-        work_as_child(work, to.get(), parent);
-    running_.emplace(child, Running{results_.size(), std::move(from)});
+    if (child == 0) {
+        ::signal(SIGTERM, SIG_DFL);         // the parent may have been started with SIGTERM ignored
+        ::prctl(PR_SET_PDEATHSIG, SIGTERM); // without the parent the result is not needed
+        if (::getppid() != parent)
+            ::_exit(1);
+        const WorkResult result = work();
+        result.text.copy(answer->text, sizeof answer->text - 1);
+        answer->failed = result.failed;
+        answer->done = true;
+        ::_exit(0);
+    }
+    running_.emplace(child, Running{results_.size(), std::move(answer)});
     results_.emplace_back();
     return {};
 }

@@ -3,7 +3,6 @@
 // processes share the memory that existed before.
 #pragma once
 
-#include "common/io/fd.h"
 #include "common/result.h"
 
 #include <functional>
@@ -28,7 +27,7 @@ class WorkerPool
 public:
     using Work = std::function<WorkResult()>;
 
-    /// `workers`: concurrent processes; fewer if the limit of open files is too low.
+    /// `workers`: concurrent processes, at least one.
     explicit WorkerPool(unsigned workers);
     WorkerPool(const WorkerPool &) = delete;
     WorkerPool &operator=(const WorkerPool &) = delete;
@@ -44,9 +43,17 @@ public:
     std::vector<WorkResult> finish(const std::function<void()> &look);
 
 private:
+    /// What a process leaves in memory that it shares with this one.
+    struct Answer {
+        bool done, failed;
+        char text[4001];
+    };
+    struct Unmap {
+        void operator()(Answer *answer) const;
+    };
     struct Running {
         size_t piece;
-        std::unique_ptr<Fd> answer; // the pipe into which the process writes its result
+        std::unique_ptr<Answer, Unmap> answer;
     };
     void wait_for_one();
 

@@ -25,7 +25,12 @@ namespace
 
 using namespace diff;
 
+using Status = Symbol::Status;
+
 constexpr uint32_t none = UINT32_MAX;
+constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
+constexpr Status by_weight[] = {Status::gone, Status::signature, Status::reaches, Status::unknown,
+                                Status::same};
 
 /// Finds the change of a type or symbol of the old kernel.
 class ChangeIndex
@@ -161,55 +166,28 @@ private:
     std::deque<uint32_t> queue_;
 };
 
-class Checker
+Symbol check_symbol(const std::string &name, const Compared &kernels, const ChangeIndex &index)
 {
-public:
-    explicit Checker(const Compared &kernels)
-        : kernels_(kernels), index_(kernels.before, kernels.difference)
-    {
-    }
-
-    Symbol check(const std::string &name) const
-    {
-        Symbol out{name, Symbol::Status::unknown, {}, false};
-        if (const Found old = kernels_.before.find(kinds, name))
-            judge(old, out);
+    Symbol out{name, Status::unknown, {}, false};
+    const Found old = kernels.before.find(spaces, name);
+    if (!old)
         return out;
+    const uint32_t own = index.of_symbol(name, old.place);
+    if (own != none) {
+        const bool removed = kernels.difference.changes[own].what == What::removed;
+        out.status = removed ? Status::gone : Status::signature;
+        out.reached.push_back({own, 0, name});
     }
-
-private:
-    static constexpr std::initializer_list<Space> kinds = {Space::function, Space::variable};
-
-    void judge(const Found &old, Symbol &out) const
-    {
-        const uint32_t own = index_.of_symbol(out.name, old.place);
-        if (own != none) {
-            const Change &change = kernels_.difference.changes[own];
-            out.status =
-                change.what == What::removed ? Symbol::Status::gone : Symbol::Status::signature;
-            out.reached.push_back({own, 0, out.name});
-        }
-        if (old.place && !kernels_.after.at(old.place) && !kernels_.after.find(kinds, out.name)) {
-            out.status = Symbol::Status::gone;
-            return;
-        }
-        if (out.status == Symbol::Status::gone)
-            return;
-        const size_t before = out.reached.size();
-        Walk(*old.side, index_).run(old.id, out);
-        if (out.status == Symbol::Status::unknown)
-            out.status =
-                out.reached.size() > before ? Symbol::Status::reaches : Symbol::Status::same;
-    }
-
-    const Compared &kernels_;
-    ChangeIndex index_;
-};
-
-using Status = Symbol::Status;
-
-constexpr Status by_weight[] = {Status::gone, Status::signature, Status::reaches, Status::unknown,
-                                Status::same};
+    if (old.place && !kernels.after.at(old.place) && !kernels.after.find(spaces, name))
+        out.status = Status::gone;
+    if (out.status == Status::gone)
+        return out;
+    const size_t before = out.reached.size();
+    Walk(*old.side, index).run(old.id, out);
+    if (out.status == Status::unknown)
+        out.status = out.reached.size() > before ? Status::reaches : Status::same;
+    return out;
+}
 
 size_t count(const std::vector<Symbol> &symbols, Status status)
 {
@@ -279,9 +257,10 @@ std::vector<std::string> parse_symbols(std::string_view text)
 std::vector<Symbol> check_symbols(const std::vector<std::string> &names, const Compared &kernels,
                                   unsigned threads)
 {
-    const Checker checker(kernels);
+    const ChangeIndex index(kernels.before, kernels.difference);
     std::vector<Symbol> out(names.size());
-    parallel_for(names.size(), threads, [&](size_t i) { out[i] = checker.check(names[i]); });
+    parallel_for(names.size(), threads,
+                 [&](size_t i) { out[i] = check_symbol(names[i], kernels, index); });
     return out;
 }
 

@@ -5,7 +5,6 @@
 // tree of objects. The last blocks have the contents of files, each with the numbers of its folder
 // and file in the tree.
 #include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 // the outer member. Only one member is in memory at a time.
 #include "btf-kernel/package/archive.h"
 
-#include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/names.h"
 #include "common/io/file_parts.h"
@@ -78,8 +77,7 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
         if (offset < 0 || begin < bytes.size())
             return fail(where, "has parts in disorder");
         if (begin > most || size > most - begin)
-            return fail(where, strf("unpacks to more than %llu bytes",
-                                    static_cast<unsigned long long>(most)));
+            return fail(where, "unpacks to more than " + std::to_string(most) + " bytes");
         if (status == ARCHIVE_EOF)
             return bytes;
         bytes.resize(begin); // a hole
@@ -222,8 +220,7 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
     else if (flaw)
         visitor.refuse({where, flaw});
     else if (size > most)
-        visitor.refuse(
-            {where, strf("has more than %llu bytes", static_cast<unsigned long long>(most))});
+        visitor.refuse({where, "has more than " + std::to_string(most) + " bytes"});
     else
         return WantedMember{shown, most, std::move(where)};
     return std::nullopt;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Picks the sections and symbols that concern BTF from an ELF file.
-#include "btf-kernel/package/binary.h"
 
 #include "btf-kernel/package/image.h"
 #include "btf-kernel/package/magic.h"

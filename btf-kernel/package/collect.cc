@@ -10,7 +10,6 @@
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/image.h"
-#include "btf-kernel/package/limits.h"
 #include "common/io/file_parts.h"
 #include "common/io/parallel.h"
 

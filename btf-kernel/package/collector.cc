@@ -4,7 +4,6 @@
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/image.h"
-#include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
 
 #include <algorithm>
@@ -130,8 +129,7 @@ Result<void> Collector::check() const
 {
     std::lock_guard lock(mutex_);
     if (kept_ > most_kept)
-        return fail({}, strf("has more than %llu bytes of BTF",
-                             static_cast<unsigned long long>(most_kept)));
+        return fail({}, "has more than " + std::to_string(most_kept) + " bytes of BTF");
     return {};
 }
 

@@ -2,7 +2,7 @@
 // Takes the files of a package in any order, and makes a kernel of them.
 #pragma once
 
-#include "btf-kernel/package/binary.h"
+#include "btf-kernel/package/image.h"
 #include "btf-kernel/package/names.h"
 #include "common/io/bytes.h"
 

@@ -4,9 +4,7 @@
 #include "btf-kernel/package/image.h"
 
 #include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
-#include "btf-kernel/package/wrapping.h"
 #include "common/btf/btf.h"
 
 #include <algorithm>

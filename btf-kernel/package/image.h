@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The kernel inside a boot image, which may be compressed and wrapped (wrapping.h).
+// Reads the parts of a vmlinux, module or boot image that concern BTF. A boot image may be
+// compressed, and wrapped in a format that firmware and boot loaders expect.
 #pragma once
 
+#include "btf-kernel/package/kernel.h"
 #include "common/io/bytes.h"
 #include "common/result.h"
 
@@ -43,5 +45,41 @@ std::string find_banner(Bytes memory);
 
 /// Search memory for the configuration that CONFIG_IKCONFIG puts there; empty: not found.
 std::string find_config(Bytes memory, const Where &where);
+
+/// The content of a wrapping: a kernel, compressed or not, or another wrapping.
+struct Payload {
+    Bytes bytes;
+    std::string release = {}; // by the wrapping's header; empty: not known
+    /// The payload begins with code that unpacks the compressed data behind it. Its last four bytes
+    /// are the unpacked size, which Kbuild appends.
+    bool behind_code = false;
+};
+
+struct Wrapping {
+    const char *name;
+    size_t header; // open() needs so many bytes
+    bool (*begins)(Bytes file);
+    /// Null: the file is the kernel itself, as it is in memory. Errors: the file is damaged, or has
+    /// no kernel.
+    Result<Payload> (*open)(Bytes file, const Where &where);
+};
+
+/// The wrapping of a file; null: not known.
+const Wrapping *find_wrapping(Bytes file);
+
+/// `file`: an ELF file.
+Result<Binary> read_binary(Bytes file, const Where &where);
+/// The release in the banner of a vmlinux, an ELF file; empty: there is no banner, or the file
+/// cannot be read.
+std::string release_of(Bytes file);
+/// `file`: raw BTF.
+Binary raw_binary(Bytes file, const Where &where);
+
+struct ImageFacts {
+    Binary binary;
+    std::string release, config, banner; // empty: not in the image
+};
+/// Any image of a kernel. `owner` keeps the bytes of `file` alive.
+Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);
 
 } // namespace btflink::kernel

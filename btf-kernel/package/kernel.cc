@@ -44,33 +44,26 @@ Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOpti
     return collector.finish(names);
 }
 
+namespace
+{
+
+Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
+                                              std::shared_ptr<const Btf> base = nullptr)
+{
+    Btf btf = TRY(Btf::parse(bytes, where, std::move(base)));
+    return std::make_shared<const Btf>(std::move(btf));
+}
+
+} // namespace
+
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel)
 {
     if (!kernel.vmlinux)
         return fail(Where{kernel.package}, "has no vmlinux");
     if (!kernel.vmlinux->has_btf)
         return fail(Where{kernel.vmlinux->path}, "has no .BTF");
-    auto btf = TRY(Btf::parse(kernel.vmlinux->btf, kernel.vmlinux->btf_where));
-    return std::make_shared<const Btf>(std::move(btf));
+    return shared_btf(kernel.vmlinux->btf, kernel.vmlinux->btf_where);
 }
-
-namespace
-{
-
-/// Null: the BTF is not self-contained. The BTF of an ELF module never is, because kernels read it
-/// as split BTF. Split BTF does not parse without its base: its strings do not begin with the empty
-/// string.
-std::shared_ptr<const Btf> parse_self_contained(const Binary &module)
-{
-    if (module.form != Binary::Form::raw_btf)
-        return nullptr;
-    auto btf = Btf::parse(module.btf, module.btf_where);
-    if (!btf || btf->size() == 0)
-        return nullptr;
-    return std::make_shared<const Btf>(std::move(*btf));
-}
-
-} // namespace
 
 Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const Btf> &vmlinux)
 {
@@ -80,17 +73,19 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
     if (!module.has_btf)
         return fail(Where{module.path}, "has no .BTF");
     if (!module.base.empty()) {
-        auto distilled = TRY(Btf::parse(module.base, module.base_where));
-        out.distilled = std::make_shared<const Btf>(std::move(distilled));
-    } else if (auto whole = parse_self_contained(module)) {
-        out.btf = std::move(whole);
-        return out;
-    } else if (!vmlinux) {
-        return fail(module.btf_where, "extends the BTF of a vmlinux, and there is no vmlinux");
+        out.distilled = TRY(shared_btf(module.base, module.base_where));
+    } else {
+        // The BTF of an ELF module is never self-contained, because kernels read it as split BTF.
+        // Split BTF does not parse without its base: its strings do not begin with the empty
+        // string.
+        if (module.form == Binary::Form::raw_btf)
+            if (auto whole = shared_btf(module.btf, module.btf_where); whole && (*whole)->size())
+                return ModuleBtf{nullptr, *whole};
+        if (!vmlinux)
+            return fail(module.btf_where, "extends the BTF of a vmlinux, and there is no vmlinux");
     }
-    auto btf =
-        TRY(Btf::parse(module.btf, module.btf_where, out.distilled ? out.distilled : vmlinux));
-    out.btf = std::make_shared<const Btf>(std::move(btf));
+    out.btf =
+        TRY(shared_btf(module.btf, module.btf_where, out.distilled ? out.distilled : vmlinux));
     return out;
 }
 

@@ -76,7 +76,7 @@ struct OpenOptions {
 };
 
 /// Open one kernel from files and folders: folders (an unpacked package, an installed system, a
-/// build, packages), .deb and .rpm packages, tar archives, vmlinux, boot images (wrapping.h),
+/// build, packages), .deb and .rpm packages, tar archives, vmlinux, boot images (wrapping.cc),
 /// modules, raw BTF. The order of paths and the number of threads do not change the result. Errors:
 /// a file is of an unknown kind, or an archive is damaged; there are several kernels, or none. A
 /// damaged module is Binary::unreadable.

@@ -5,7 +5,7 @@
 // group's specification. uImage: include/image.h of U-Boot. FIT (flat image tree): its
 // specification, and the devicetree specification, chapter 5. boot.img: Android's documentation of
 // boot image headers.
-#include "btf-kernel/package/wrapping.h"
+#include "btf-kernel/package/image.h"
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/magic.h"

@@ -157,19 +157,10 @@ bool is_elf_object(const std::string &path)
 
 void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
 {
-    const char *text = "";
-    switch (outcome) {
-    case emit::EmitReport::Outcome::written:
-    case emit::EmitReport::Outcome::unchanged:
-        text = "object BTF written";
-        break;
-    case emit::EmitReport::Outcome::no_dwarf:
-        text = "no DWARF, left alone";
-        break;
-    case emit::EmitReport::Outcome::no_types:
-        text = "nothing in it for BTF";
-        break;
-    }
+    using Outcome = emit::EmitReport::Outcome;
+    const char *text = outcome == Outcome::no_dwarf   ? "no DWARF, left alone"
+                       : outcome == Outcome::no_types ? "nothing in it for BTF"
+                                                      : "object BTF written";
     print_note(object + ": " + text);
 }
 
@@ -184,19 +175,13 @@ std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
     return lines;
 }
 
-void warn(const Settings &settings, const std::string &text)
-{
-    if (!settings.quiet)
-        print_warning(text);
-}
-
 /// Reports a problem with an object: an error if it is `fatal`, otherwise a warning.
 void complain(const Settings &settings, bool fatal, const std::string &text)
 {
     if (fatal)
         print_error({{}, text});
-    else
-        warn(settings, text);
+    else if (!settings.quiet)
+        print_warning(text);
 }
 
 /// Puts object BTF into an object. Returns false if the compile must fail.
@@ -281,7 +266,7 @@ Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
         return {};
     words = TRY(with_plugin(std::move(words), settings));
     if (std::string warning = why_not_merged(); !warning.empty())
-        warn(settings, warning);
+        complain(settings, false, warning);
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(word.data());
@@ -317,7 +302,7 @@ int compile(char **compiler, const CompileCommand &command, const Settings &sett
             return exit_bad_input;
         }
     if (std::string why = why_not_merged(); !why.empty())
-        warn(settings, why);
+        complain(settings, false, why);
     return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "common/io/fd.h"
 #include "common/io/file_io.h"
 #include "common/io/response_file.h"
-#include "kbuild-integration/btf-cc/compiler_name.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/environment.h"
 

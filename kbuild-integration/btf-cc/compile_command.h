@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads a compiler's command line: which object files does it make, and which of these may get
-// object BTF? Understands options common to gcc and clang; others do not matter here.
+// object BTF? Understands options common to gcc and clang; others do not matter here. Recognises
+// compilers by their names, without running them.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace btflink::kbuild
@@ -28,5 +31,15 @@ struct CompileCommand {
 /// `arguments`: without the compiler's name. "@FILE" is read as gcc reads it; the compiler reports
 /// a FILE that cannot be read.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
+
+enum class CompilerKind { other, gcc, clang };
+
+/// The kind of a compiler by its name: gcc, x86_64-linux-gnu-gcc-12, g++, clang-19; `other` for cc,
+/// which may be any compiler.
+CompilerKind compiler_kind(std::string_view program);
+
+/// The index of the compiler among the `words` of a command, which may begin with programs that run
+/// compilers (env, ccache, distcc). words.size() if not found.
+size_t find_compiler(const std::vector<std::string> &words);
 
 } // namespace btflink::kbuild

@@ -7,7 +7,7 @@
 #include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
-#include "kbuild-integration/btf-pahole/type_list.h"
+#include "kbuild-integration/btf-pahole/final_types.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 

@@ -22,7 +22,7 @@
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 
 #include "common/io/file_io.h"
-#include "kbuild-integration/btf-pahole/fill_ids.h"
+#include "kbuild-integration/btf-pahole/final_types.h"
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 #include "kbuild-integration/environment.h"
@@ -61,7 +61,7 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
 {
     MergeInputs sources;
     for (const std::string &file : files) {
-        auto completed = TRY(complete_object(file, options, report));
+        auto completed = TRY(encode_object(file, options, true, report));
         sources.inputs.push_back(completed ? completed->path() : file);
         sources.scratch.push_back(std::move(completed));
     }
@@ -93,7 +93,7 @@ Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOpt
             std::none_of(objects.begin(), objects.end(), is_bitcode_file))
             return complete_all(objects, options, report);
     }
-    return by_dwarf(encode_object(module, options, report));
+    return by_dwarf(encode_object(module, options, false, report));
 }
 
 Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options, bool strict,
@@ -118,11 +118,8 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});
         TRY(gather_units(file, options, *sources.gathered, report));
     } else {
-        auto whole = by_dwarf(encode_foreign(file, {}, options, report));
-        if (!whole)
-            return whole;
-        sources.inputs = std::move(whole->inputs);
-        sources.scratch = std::move(whole->scratch);
+        sources = TRY(by_dwarf(encode_foreign(file, {}, options, report)));
+        sources.image = file;
     }
     return sources;
 }

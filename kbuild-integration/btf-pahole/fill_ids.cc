@@ -8,7 +8,6 @@
 // flags are equal.
 //
 // If two types have the name: a function is the module's own, a type is the kernel's.
-#include "kbuild-integration/btf-pahole/fill_ids.h"
 
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"

@@ -44,22 +44,6 @@ Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
     return scratch;
 }
 
-Result<std::shared_ptr<ScratchFile>> encode_relocatable(const std::string &object,
-                                                        const PaholeOptions &options, bool keep_btf,
-                                                        ForeignReport &report)
-{
-    auto scratch = ScratchFile::create();
-    if (!scratch)
-        return scratch;
-    emit::EmitOptions emit = emit_options(options);
-    emit.output = (*scratch)->path();
-    emit.complete = keep_btf;
-    emit.leave_out_dwarf = true; // DWARF is nine tenths of the file
-    emit.unit.address_pool = true;
-    return encode(object, *scratch, emit, !keep_btf, options.features.has(Feature::encode_force),
-                  report);
-}
-
 } // namespace
 
 ScratchFile::ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
@@ -105,16 +89,20 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
     return {};
 }
 
-Result<std::shared_ptr<ScratchFile>>
-complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report)
+Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
+                                                   const PaholeOptions &options, bool keep_btf,
+                                                   ForeignReport &report)
 {
-    return encode_relocatable(object, options, true, report);
-}
-
-Result<std::shared_ptr<ScratchFile>>
-encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report)
-{
-    return encode_relocatable(object, options, false, report);
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.output = (*scratch)->path();
+    emit.complete = keep_btf;
+    emit.leave_out_dwarf = true; // DWARF is nine tenths of the file
+    emit.unit.address_pool = true;
+    return encode(object, *scratch, emit, !keep_btf, options.features.has(Feature::encode_force),
+                  report);
 }
 
 } // namespace btflink::kbuild

@@ -53,14 +53,10 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
                           merge::Gatherer &out, ForeignReport &report);
 
-/// A copy of `object` (relocatable) with object BTF for all units that have DWARF: existing BTF is
-/// kept, the rest is added. Null if nothing was added.
-Result<std::shared_ptr<ScratchFile>>
-complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
-
-/// A copy of `object` (relocatable) with new object BTF for all units. Null if `object` has no
-/// DWARF, or the DWARF has nothing to encode.
-Result<std::shared_ptr<ScratchFile>>
-encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
+/// A copy of `object` (relocatable) with object BTF for all units that have DWARF. `keep_btf`:
+/// existing BTF is kept, and the rest is added. Null if nothing was encoded.
+Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
+                                                   const PaholeOptions &options, bool keep_btf,
+                                                   ForeignReport &report);
 
 } // namespace btflink::kbuild

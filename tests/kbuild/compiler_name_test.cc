@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "kbuild-integration/btf-cc/compiler_name.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <gtest/gtest.h>
 
