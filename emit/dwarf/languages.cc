@@ -132,20 +132,10 @@ std::string language_name(uint16_t language)
 
 bool has_c_names(uint16_t language)
 {
-    switch (language) {
-    case 0:
-    case DW_LANG_C:
-    case DW_LANG_C89:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
-    case 0x002c: // DW_LANG_C17
-    case 0x003e: // DW_LANG_C23
-    case DW_LANG_Mips_Assembler:
-    case 0x0031: // DW_LANG_Assembly
-        return true;
-    default:
-        return false;
-    }
+    for (const Row &row : rows)
+        if (row.code == language)
+            return row.language == "c" || row.language == "asm";
+    return language == 0; // not stated
 }
 
 } // namespace btflink::emit

@@ -116,9 +116,8 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
 /// The member that begins at byte `offset` of `p`'s struct.
 DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
 {
-    DieIndex type = layout_.target(tree_.at(p.die));
-    for (unsigned n = 0; type && !tree_.at(type).byte_size; ++n)
-        type = n < 1000 ? layout_.target(tree_.at(type)) : 0;
+    const DieIndex type =
+        layout_.target_past(tree_.at(p.die), [](const Die &d) { return d.byte_size == 0; });
     const Die &d = tree_.at(type);
     if (d.tag != DW_TAG_structure_type)
         return 0;

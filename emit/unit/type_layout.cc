@@ -12,9 +12,7 @@ namespace btflink::emit
 namespace
 {
 
-// Longer chains of typedefs, qualifiers or nested arrays are cycles.
-constexpr unsigned max_chain = 1000;
-constexpr unsigned max_nesting = 100;
+constexpr unsigned max_nesting = 100; // of structs and arrays; deeper ones are cycles
 
 bool is_modifier(unsigned tag)
 {
@@ -45,10 +43,7 @@ DieIndex TypeLayout::behind_atomics(DieIndex i) const
 
 DieIndex TypeLayout::stripped_target(const Die &die) const
 {
-    DieIndex i = target(die);
-    for (unsigned n = 0; i && is_modifier(tree_.at(i).tag); ++n)
-        i = n < max_chain ? target(tree_.at(i)) : 0;
-    return i;
+    return target_past(die, [](const Die &d) { return is_modifier(d.tag); });
 }
 
 const char *TypeLayout::why_incomplete(DieIndex i) const

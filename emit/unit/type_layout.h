@@ -16,6 +16,9 @@ namespace btflink::emit
 /// Is it the type of nullptr (C++, C23)? The assembler has a nameless type with the same tag.
 bool is_null_pointer(const Die &d);
 
+/// Longer chains of references are cycles.
+constexpr unsigned max_chain = 1000;
+
 class TypeLayout
 {
 public:
@@ -29,6 +32,15 @@ public:
     }
     /// The same, also through typedefs, const, volatile and restrict.
     DieIndex stripped_target(const Die &die) const;
+    /// The same, through all types for which passes(type) is true.
+    template <typename Passes>
+    DieIndex target_past(const Die &die, Passes passes) const
+    {
+        DieIndex i = target(die);
+        for (unsigned n = 0; i && passes(tree_.at(i)); ++n)
+            i = n < max_chain ? target(tree_.at(i)) : 0;
+        return i;
+    }
 
     /// Why the type at `i` is incomplete: "is only declared" or "is of a kind ..."; null if it is
     /// complete.

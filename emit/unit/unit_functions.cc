@@ -208,14 +208,11 @@ private:
 
     bool is_struct_by_value(const Param &p) const
     {
-        DieIndex i = layout_.target(tree_.at(p.is_member ? p.member : p.type_of));
-        for (unsigned n = 0; i && n < 1000; ++n) {
-            const Die &d = tree_.at(i);
-            if (d.tag != DW_TAG_typedef && d.tag != DW_TAG_const_type)
-                return d.tag == DW_TAG_structure_type;
-            i = layout_.target(d);
-        }
-        return false;
+        const DieIndex type =
+            layout_.target_past(tree_.at(p.is_member ? p.member : p.type_of), [](const Die &d) {
+                return d.tag == DW_TAG_typedef || d.tag == DW_TAG_const_type;
+            });
+        return tree_.at(type).tag == DW_TAG_structure_type;
     }
 
     /// The location of a packed struct on the stack is uncertain. Only named structs count.

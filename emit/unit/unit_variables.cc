@@ -4,6 +4,7 @@
 // fixed address, is in a section that the features select, and has a name and a sized type. The
 // merge decides whether the linker kept it, and where.
 #include "emit/unit/unit_variables.h"
+#include "common/btf/name_rules.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
@@ -27,19 +28,6 @@ bool is_filtered_name(std::string_view name)
         if (name.starts_with(prefix))
             return true;
     return false;
-}
-
-bool is_valid_name(std::string_view name)
-{
-    if (name.empty() || name.size() > max_variable_name)
-        return false;
-    for (size_t i = 0; i < name.size(); ++i) {
-        char c = name[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
-        if (!letter && !(i > 0 && c >= '0' && c <= '9'))
-            return false;
-    }
-    return true;
 }
 
 /// The section of a linked file that holds `address`, or 0.
@@ -124,7 +112,7 @@ private:
         if (is_filtered_name(v.name))
             return false;
         v.type = types_.of(layout_, typed);
-        if (!is_valid_name(v.name))
+        if (!is_legal_name(v.name, max_variable_name))
             return reject(d, v.name, true);
         if (v.type == void_id)
             return reject(d, v.name, false);

@@ -165,19 +165,15 @@ Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
     return {};
 }
 
-/// The abbreviation code of the unit's own entry; 0 if the unit has no entries.
-uint64_t own_code(const Unit &unit)
-{
-    return DebugCursor(unit.file->info.data, unit.die_offset, unit.end, unit.file->order()).uleb();
-}
-
 /// The abbreviation of the unit's own entry; nullptr if the unit has no entries.
 Result<const Abbrev *> unit_abbrev(const Unit &unit)
 {
-    const uint64_t code = own_code(unit);
+    const DwarfFile &file = *unit.file;
+    const uint64_t code =
+        DebugCursor(file.info.data, unit.die_offset, unit.end, file.order()).uleb();
     const Abbrev *abbrev = code ? unit.abbrevs->find(code) : nullptr;
     if (code && !abbrev)
-        return fail(unit.file->where().in(".debug_info").at(unit.die_offset),
+        return fail(file.where().in(".debug_info").at(unit.die_offset),
                     strf("entry with abbreviation %llu, which is not in its table",
                          static_cast<unsigned long long>(code)));
     return abbrev;
