@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Leaves out units that other inputs cover or that a filter excludes, and puts the rest into
 // groups.
-#include "emit/choose_units.h"
+#include "emit/passes.h"
 
 #include <algorithm>
 

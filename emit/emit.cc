@@ -5,10 +5,8 @@
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/trace.h"
-#include "emit/choose_units.h"
 #include "emit/dwarf/debug_files.h"
-#include "emit/encode_units.h"
-#include "emit/write_result.h"
+#include "emit/passes.h"
 
 #include <elf.h>
 #include <memory>

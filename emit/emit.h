@@ -4,7 +4,7 @@
 
 #include "emit/dwarf/languages.h"
 #include "emit/object/existing_btf.h"
-#include "emit/open_reader.h"
+#include "emit/tree/skips.h"
 #include "emit/unit/unit_object.h"
 
 #include <functional>
@@ -12,6 +12,9 @@
 
 namespace btflink::emit
 {
+
+/// Automatic: the fast reader, unless the file needs libdw.
+enum class ReaderChoice : uint8_t { automatic, fast, libdw };
 
 struct EmitOptions {
     UnitOptions unit;
@@ -70,5 +73,9 @@ struct EmitReport {
 
 /// Encodes the file at `path`. On an error nothing is written.
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
+
+/// Warnings about DWARF that got no BTF, with a remedy, for every program that runs the encoder:
+/// one line each, without newline. An object without DWARF causes no warning.
+std::vector<std::string> warnings(const std::string &path, const EmitReport &report);
 
 } // namespace btflink::emit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Encodes groups of units; those of an image on several threads.
-#include "emit/encode_units.h"
+#include "emit/passes.h"
 
 #include "common/io/file_parts.h"
 #include "common/io/parallel.h"

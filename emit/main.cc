@@ -5,11 +5,9 @@
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
-#include "common/io/keep_memory.h"
 #include "common/io/trace.h"
 #include "common/version.h"
 #include "emit/command_line.h"
-#include "emit/warnings.h"
 
 #include <cinttypes>
 #include <cstdio>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Chooses the reader of a file by its sections, then by the units that the fast reader left out.
-#include "emit/open_reader.h"
-
-#include "emit/dwarf/fast/fast_reader.h"
-#include "emit/dwarf/libdw/libdw_reader.h"
+#include "emit/passes.h"
 
 namespace btflink::emit
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The texts of warnings.
-#include "emit/warnings.h"
+#include "emit/emit.h"
 
 namespace btflink::emit
 {

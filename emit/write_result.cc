@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Concatenates the object BTF of all units and writes it as the options say.
-#include "emit/write_result.h"
+#include "emit/passes.h"
 
 #include "common/io/file_change.h"
 #include "common/io/file_io.h"

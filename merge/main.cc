@@ -3,7 +3,6 @@
 #include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
-#include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/check_file.h"

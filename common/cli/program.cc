@@ -5,6 +5,7 @@
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,9 @@
 #include <sys/uio.h>
 #include <system_error>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace btflink
 {
@@ -58,6 +62,17 @@ void begin_program(const char *name)
 {
     program = name;
     std::set_terminate(on_terminate);
+}
+
+void keep_freed_memory()
+{
+#ifdef __GLIBC__
+    // The maximum that every glibc accepts; with more, older ones stay at 128 KB.
+    constexpr int most = sizeof(long) == 8 ? 32 << 20 : 512 << 10;
+    mallopt(M_MMAP_THRESHOLD, most);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
 }
 
 void print_line(std::string text)

@@ -14,6 +14,11 @@ constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 /// or threads ends the program with a message.
 void begin_program(const char *name);
 
+/// For programs that use one large table after another: malloc() reuses freed memory instead of
+/// returning it to the kernel, which would clear its pages. Works with glibc only; other C
+/// libraries have no such settings.
+void keep_freed_memory();
+
 /// Writes the line to standard error by one write(), so that lines of parallel processes do not
 /// mix. fprintf() of glibc 2.37 and later writes 128 bytes at a time.
 void print_line(std::string text);

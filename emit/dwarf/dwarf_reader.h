@@ -49,4 +49,16 @@ private:
     const Arch &arch_;
 };
 
+// `file` must outlive the result, and have DWARF. `skips`: units that are left out.
+
+/// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
+/// twice as fast as libdw. Type units and partial units are skipped and counted.
+Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips);
+
+/// The general reader, for all DWARF that libdw can read, including type units, partial units and
+/// alternate files (dwz). It decodes independently of the fast reader; if both can read a file,
+/// their trees are the same. `debug_dir`: see debug_files.h.
+Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
+                                                       const std::string &debug_dir, Skips &skips);
+
 } // namespace btflink::emit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes sections as lists of 8-byte words in hexadecimal, which the assembler reads faster than
 // shorter items, strings, or a line per word. For a relocation, the symbol's name replaces a word.
-#include "emit/gcc/assembly_text.h"
+#include "emit/gcc/entries_state.h"
 
 #include "common/elf/arch.h"
 #include "common/object_btf/address_pool.h"

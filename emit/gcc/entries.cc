@@ -2,8 +2,6 @@
 // Collects what the plugin reports, and encodes it; entries_state.cc completes the tree.
 #include "emit/gcc/entries_state.h"
 
-#include "emit/gcc/assembly_text.h"
-
 #include <algorithm>
 
 namespace btflink::emit::gcc

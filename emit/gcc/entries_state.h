@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The state of Entries, shared by entries.cc and entries_state.cc.
+// The state of Entries, shared by the files that implement them.
 #pragma once
 
 #include "emit/gcc/entries.h"
@@ -199,5 +199,10 @@ struct Entries::State {
     void resolve_references();
     void finish_tree();
 };
+
+/// `.BTF` and the address pool (common/FORMAT.md, 1) as directives for the assembler. `symbols`:
+/// the names of the symbols to which relocations refer by number, from 1 on.
+std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder order,
+                          const std::vector<std::string> &symbols);
 
 } // namespace btflink::emit::gcc

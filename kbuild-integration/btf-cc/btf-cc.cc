@@ -6,9 +6,8 @@
 // signal. If the command makes no object, the compiler replaces this process.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
-#include "common/io/keep_memory.h"
 #include "common/version.h"
-#include "emit/warnings.h"
+#include "emit/emit.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"

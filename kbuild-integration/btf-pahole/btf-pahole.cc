@@ -4,7 +4,6 @@
 #include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
-#include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/btf-pahole/final_types.h"

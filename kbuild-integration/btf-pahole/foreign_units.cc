@@ -2,7 +2,7 @@
 // Runs the encoder on linked files and modules, with files in memory as outputs.
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 
-#include "emit/warnings.h"
+#include "emit/emit.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -32,7 +32,6 @@ NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # only emit/gcc includes its headers
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
-READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
 # Headers that the steps of the deduplication share, and the steps. No step includes a later one.
 DEDUP = [f"merge/dedup/{name}.h"
@@ -47,7 +46,7 @@ LAYERS = {
     "common/elf": (["common", "common/io"], NO_LIBRARY),
     "common/object_btf": (["common", "common/io", "common/graph", "common/btf", "common/elf"],
                           NO_LIBRARY),
-    "emit": ([*COMMON, "common/cli", "emit/tree", "emit/dwarf", *READERS, "emit/unit", "emit/object"],
+    "emit": ([*COMMON, "common/cli", "emit/tree", "emit/dwarf", "emit/unit", "emit/object"],
              NO_LIBRARY),
     "emit/tree": (COMMON, EMIT_DWARF),
     "emit/dwarf": ([*COMMON, "emit/tree"], EMIT_DWARF),
@@ -76,11 +75,11 @@ LAYERS = {
                        "merge/input/load_objects.h"], NO_DWARF),
     "kbuild-integration": ([*COMMON, "emit/dwarf/languages.h"],
                            NO_LIBRARY),
-    "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h",
-                                   "emit/warnings.h"], NO_LIBRARY),
+    "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h"],
+                                  NO_LIBRARY),
     "kbuild-integration/btf-pahole": ([*COMMON, "common/cli", "kbuild-integration",
                                        "kbuild-integration/btf-cc/compile_command.h",
-                                       "emit/tree/die_tree.h", "emit/warnings.h",
+                                       "emit/tree/die_tree.h", "emit/emit.h",
                                        "merge/gather/gatherer.h",
                                        "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",

@@ -4,9 +4,7 @@
 // entries are kept (keep_tag()). Therefore it is also checked that each entry to which a kept entry
 // refers was kept. Exit status: 0 the same, 1 different, 2 unreadable.
 #include "common/io/file_io.h"
-#include "emit/dwarf/fast/fast_reader.h"
-#include "emit/dwarf/libdw/libdw_reader.h"
-#include "emit/encode_units.h"
+#include "emit/passes.h"
 
 #include <algorithm>
 #include <cstdio>

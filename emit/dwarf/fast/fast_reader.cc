@@ -10,8 +10,6 @@
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
-#include "emit/dwarf/fast/fast_reader.h"
-
 #include "emit/dwarf/fast/split_files.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Walks over a unit with libdw's functions for children, siblings and attributes.
-#include "emit/dwarf/libdw/libdw_entries.h"
-
 #include "emit/dwarf/die_attributes.h"
+#include "emit/dwarf/libdw/libdw_file.h"
 #include "emit/dwarf/param_rules.h"
 
 #include <dwarf.h>

@@ -6,6 +6,7 @@
 #include "emit/dwarf/debug_files.h"
 
 #include <elfutils/libdw.h>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -78,5 +79,16 @@ private:
     Dwarf_CU *last_unit_ = nullptr; // of the last call of number_of(), and its number
     uint64_t last_first_number_ = 0;
 };
+
+struct LibdwUnit {
+    Dwarf_Die die{};
+    uint64_t addr_base = 0; // of its part of .debug_addr
+};
+
+/// Appends the entries of `unit` to `tree`. `meets` is called for each entry of another unit that
+/// this unit refers to or imports.
+Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
+                          const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
+                          Skips &skips);
 
 } // namespace btflink::emit

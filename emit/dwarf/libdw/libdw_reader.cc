@@ -10,9 +10,8 @@
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
-#include "emit/dwarf/libdw/libdw_reader.h"
-
-#include "emit/dwarf/libdw/libdw_entries.h"
+#include "emit/dwarf/dwarf_reader.h"
+#include "emit/dwarf/libdw/libdw_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -166,14 +165,25 @@ public:
 
     /// Announces a unit that will be added, so that references to it do not add it.
     void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
-    Result<void> add(const LibdwUnit &unit) { return read(unit); }
+
+    Result<void> add(LibdwUnit unit)
+    {
+        auto [place, is_new] = parts_.try_emplace(file_.number_of(unit.die));
+        if (!is_new) // a unit of a second file of split DWARF
+            return fail(file_.elf().where().in(".debug_info"),
+                        "units of several files cannot be read as one");
+        DieTree &part = place->second;
+        part.dies.emplace_back();
+        auto meets = [&](Dwarf_Die &target) { want(target); };
+        return read_entries(file_, unit, meets, part, skips_);
+    }
 
     Result<DieTree> finish()
     {
         while (!wanted_.empty()) {
             LibdwUnit unit{wanted_.back()};
             wanted_.pop_back();
-            TRY(read(unit));
+            TRY(add(unit));
             DieTree &part = parts_.at(file_.number_of(unit.die));
             if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
                 part.keep_types();
@@ -188,18 +198,6 @@ public:
     }
 
 private:
-    Result<void> read(LibdwUnit unit)
-    {
-        auto [place, is_new] = parts_.try_emplace(file_.number_of(unit.die));
-        if (!is_new) // a unit of a second file of split DWARF
-            return fail(file_.elf().where().in(".debug_info"),
-                        "units of several files cannot be read as one");
-        DieTree &part = place->second;
-        part.dies.emplace_back();
-        auto meets = [&](Dwarf_Die &target) { want(target); };
-        return read_entries(file_, unit, meets, part, skips_);
-    }
-
     void want(Dwarf_Die &target)
     {
         if (!seen_.insert(target.cu).second)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The passes of btf-emit over an open file, in order.
+#pragma once
+
+#include "emit/dwarf/dwarf_reader.h"
+#include "emit/emit.h"
+
+#include <span>
+#include <vector>
+
+namespace btflink::emit
+{
+
+// open_reader.cc: the fast reader, unless the file needs libdw.
+
+struct ChosenReader {
+    std::unique_ptr<DwarfReader> reader;
+    const char *name = "fast";
+    std::string why; // why libdw was chosen; "" if it was not chosen, or was requested
+};
+
+/// `file` must outlive the result, and have DWARF. `skips`: units that are left out.
+Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
+                                 const std::string &debug_dir, Skips &skips);
+
+// choose_units.cc: the units to encode, and those to encode together.
+
+/// Indices into DwarfReader::units().
+using UnitGroup = std::span<const uint32_t>;
+
+/// The units to encode: those that `options.filter` accepts and `covered` lacks. `skips`: counts
+/// the others.
+std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
+                                   const SourceCounts &covered, Skips &skips);
+
+/// A group per unit. If link-time optimisation makes units refer to each other, all units are one
+/// group, or, with split DWARF, those of each file. The result refers to `units`.
+std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
+                                   const std::vector<uint32_t> &units);
+
+// encode_units.cc: reads units and makes their object BTF.
+
+/// The object BTF of one group. `reader` must read `file`.
+Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader, UnitGroup units,
+                                const UnitOptions &options);
+
+/// Object BTF by group, in the order of `groups`. With `options.take`, blobs are passed to this
+/// function, and the results contain the rest.
+Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
+                                              const std::vector<UnitGroup> &groups,
+                                              const EmitOptions &options);
+
+// write_result.cc: writes what was encoded as the options say.
+
+/// `kept`: object BTF that stays. `path`: of `file`. On an error nothing is written.
+Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
+                          std::vector<UnitObject> units, const EmitOptions &options,
+                          EmitReport &report);
+
+/// For a file without DWARF: removes the output of an earlier run.
+Result<void> write_without_btf(const DwarfFile &file, const EmitOptions &options);
+
+} // namespace btflink::emit
