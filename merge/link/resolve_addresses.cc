@@ -38,7 +38,7 @@ public:
             if (s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
                 by_place_.push_back({s.section, s.value, i});
             auto [it, added] = by_name_.emplace(s.name(), i);
-            if (!added && it->second != several && symbols[it->second].value != s.value)
+            if (!added && it->second != several && !same_place(symbols[it->second], s))
                 it->second = several;
         }
         std::sort(by_place_.begin(), by_place_.end());
@@ -63,6 +63,14 @@ public:
 
 private:
     static constexpr uint32_t several = UINT32_MAX;
+
+    /// In a linked file, values are addresses; in others, offsets into sections.
+    bool same_place(const Symbol &a, const Symbol &b) const
+    {
+        return a.value == b.value &&
+               (!elf_.is_relocatable() || (a.home == b.home && a.section == b.section));
+    }
+
     struct Placed {
         uint32_t section;
         uint64_t value;

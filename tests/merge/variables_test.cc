@@ -279,6 +279,29 @@ TEST_F(Variables, WithoutPoolSymbolsTell)
         << text;
 }
 
+TEST_F(Variables, WithoutPoolEqualOffsetsInTwoSectionsAreTwoPlaces)
+{
+    std::string a = statics("a", 0), b = make_object(dir_, "b",
+                                                     {.btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'counter' type_id=1 linkage=static
+        [3] DATASEC '.bss' size=4
+            type_id=2 offset=0 size=4)",
+                                                      .plain_end = 2,
+                                                      .assembly = R"(
+        .bss
+        counter: .zero 4
+        .type counter, @object
+)",
+                                                      .variables = {{2, ".bss+0"}}});
+    std::string module = join({a, b});
+    EXPECT_TRUE(has(text_of(merged(dir_, {a, b}, module)), "counter"));
+    run("objcopy --strip-debug " + module);
+    std::string text = text_of(merged(dir_, {a, b}, module));
+    EXPECT_FALSE(has(text, "counter")) << text;
+    EXPECT_TRUE(has(text, "VAR 'a'")) << text;
+}
+
 TEST_F(Variables, CompressedImage)
 {
     std::string a = statics("a", 0), b = statics("b", 8);
