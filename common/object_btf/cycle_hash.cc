@@ -14,7 +14,7 @@
 // hashed data of different types differ.
 //
 // Cost. Types times rounds, plus blocks times the blocks that each reaches. Both are counted, up to
-// a limit.
+// a limit. Beyond it, a hash covers all types and their order.
 #include "common/object_btf/cycle_hash.h"
 
 #include "common/graph/refine.h"
@@ -76,6 +76,26 @@ private:
     std::vector<uint32_t> words_;
 };
 
+/// Only blobs with the same types in the same order get equal hashes.
+std::vector<Hash128> hashes_in_order(const std::vector<std::vector<uint32_t>> &refs,
+                                     const std::vector<Hash128> &own)
+{
+    Words words;
+    for (size_t i = 0; i < own.size(); ++i) {
+        words.add(own[i]);
+        for (uint32_t r : refs[i])
+            words.add(r);
+    }
+    const Hash128 all = words.finish();
+    std::vector<Hash128> hashes;
+    for (uint32_t i = 0; i < own.size(); ++i) {
+        words.add(all);
+        words.add(i);
+        hashes.push_back(words.finish());
+    }
+    return hashes;
+}
+
 } // namespace
 
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
@@ -110,7 +130,7 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
             steps += 5 + refs[order[at]].size();
         }
         if (steps >= max_steps)
-            return {};
+            return hashes_in_order(refs, own);
         for (uint32_t t : order)
             number[block[t]] = none;
         hashes[i] = words.finish();

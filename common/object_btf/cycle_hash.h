@@ -14,8 +14,8 @@ namespace btflink
 
 /// `refs[i]`: the references of type i to these types, in order. `own[i]`: hash of everything else
 /// in type i. Returns a hash per type. Types that are the same at any depth get equal hashes, in
-/// all blobs. Returns nothing if this takes too long, as with hundreds of different types that all
-/// reach each other.
+/// all blobs, unless this takes too long, as with hundreds of different types that all reach each
+/// other. Different types never get equal hashes.
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
                                   const std::vector<Hash128> &own);
 

@@ -10,9 +10,7 @@
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
 // of types. Other languages may have cycles without a named type. The walk notices when it meets
-// itself, and cycle_hash.cc hashes the types that reach such a cycle again. If this would take too
-// long, cycles are cut where the walk meets itself: then equal types may get different hashes and
-// are not merged, but different types never get equal hashes.
+// itself, and cycle_hash.cc hashes the types that reach such a cycle again.
 //
 // Cost. Each type is hashed once, with its bytes gathered in one buffer. The walk keeps its own
 // stack, because a chain may have as many links as there are types.
