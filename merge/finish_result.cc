@@ -7,9 +7,9 @@
 #include "common/btf/btf_mend.h"
 #include "common/btf/kernel_forms.h"
 #include "common/io/file_parts.h"
-#include "merge/explain/name_origin.h"
 #include "merge/output/distill.h"
 
+#include <algorithm>
 #include <array>
 
 namespace btflink::merge
@@ -56,6 +56,30 @@ void count_types(const Btf &btf, Stats &stats)
         ++kinds[static_cast<size_t>(btf.kind(id))];
     for (uint32_t k = 1; k < btf::kind_count; ++k)
         stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);
+}
+
+bool has_name(const Object &o, std::string_view name)
+{
+    bool found = false;
+    for (TypeId id = o.btf.first_id(); id < o.btf.end_id() && !found; id = TypeId{raw(id) + 1})
+        btf::for_each_str_off(o.btf.type(id),
+                              [&](uint32_t off) { found |= o.btf.str(off) == name; });
+    return found || std::ranges::any_of(o.trailer.functions, [&](const LinkFunction &f) {
+               return o.btf.str(f.name) == name;
+           });
+}
+
+/// If `error`, from check_btf() for `btf`, concerns a name: the first object with this name, or "".
+std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects)
+{
+    if (!error.what.ends_with("name is not an identifier"))
+        return {};
+    // The first word of a type, member, parameter or enumerator is its name.
+    const uint64_t at = (error.where.offset.value_or(0) - btf.types_offset()) / 4;
+    const std::string_view name = at < btf.words().size() ? btf.str(btf.words()[at]) : "";
+    auto owner = std::ranges::find_if(
+        objects, [&](const Object &o) { return !name.empty() && has_name(o, name); });
+    return owner == objects.end() ? "" : owner->describe();
 }
 
 /// Reports one warning, for any number of changes; the rest are notes. `origin`: of the first, or

@@ -36,11 +36,6 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                   const std::vector<Object> &objects, const Locations &locations, Report &report,
                   Stats &stats)
 {
-    stats.add("image_function_symbols", image.functions.size());
-    stats.add("image_kfuncs", image.kfuncs.size());
-    stats.add("objects_not_in_image", locations.not_linked_count);
-    stats.add("objects_without_pool", locations.objects_without_pool);
-    stats.add("addresses_by_symbol", locations.by_symbol);
     bool any_pool = false;
     size_t missing = 0; // inputs of their own, not members of an archive
     const Object *first_missing = nullptr;

@@ -5,14 +5,59 @@
 #include "merge/base_index/base_index.h"
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 #include "merge/explain/why_dup.h"
+#include "merge/link/select_variables.h"
 #include "merge/output/write_btf.h"
-#include "merge/select_contents.h"
 
 namespace btflink::merge
 {
 
 namespace
 {
+
+struct SelectedContents {
+    Functions functions;
+    Variables variables;
+};
+
+SelectedContents select_contents(FeatureSet features, const MergeInputs &in, const LinkResult &link)
+{
+    return {select_functions(in.files.list, in.objects(), link.image, link.locations, features),
+            select_variables(in.objects(), link.image, link.locations, features)};
+}
+
+/// What was selected, and why the rest was not.
+void report_selection(const std::vector<Object> &objects, const SelectedContents &selected,
+                      Report &report, Stats &stats)
+{
+    const auto &[functions, variables] = selected;
+    for (size_t i = 0; i < functions.skip_counts.size(); ++i)
+        stats.add(std::string("functions_") + skip_name(static_cast<FunctionSkip>(i)),
+                  functions.skip_counts[i]);
+    for (const SkippedFunction &f : functions.skipped)
+        report.functions_left_out.emplace_back(f.name, f.reason);
+    for (std::string_view name : functions.no_arena)
+        report.warnings.push_back("kfunc " + std::string(name) +
+                                  ": its flags name an arena pointer where its prototype has "
+                                  "none; the prototype stays as it is");
+    for (size_t i = 1; i < variables.skip_counts.size(); ++i)
+        stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
+                  variables.skip_counts[i]);
+    size_t lost = 0; // from objects without a trailer
+    std::string first_lost;
+    for (const SkippedVariable &v : variables.skipped) {
+        if (v.reason == VariableSkip::other_section)
+            continue;
+        std::string name =
+            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
+        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer && lost++ == 0)
+            first_lost = name;
+        report.notes.push_back(name + " left out: " + skip_name(v.reason));
+    }
+    if (lost)
+        report.warnings.push_back(
+            strf("%zu %s left out, because no DATASEC lists them; the first is %s", lost,
+                 lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
+}
 
 /// The passes trusted their input. If a pass failed, a malformed type may be the cause, so its
 /// error comes first.

@@ -98,55 +98,27 @@ private:
     size_t used_ = 0;
 };
 
-/// The slots of types in the tables below: all types, by id.
-struct AllTypes {
-    uint32_t count;
-    bool has(TypeId) const { return true; }
-    uint32_t slot(TypeId id) const { return raw(id); }
-    uint32_t slots() const { return count + 1; }
-    template <typename Visit>
-    void for_each(TypeId first, Visit visit) const
-    {
-        for (TypeId id = first; raw(id) <= count; id = TypeId{raw(id) + 1})
-            visit(id);
-    }
-};
-
-/// The slots of a selection of types (by id - 1). Other types have none.
-struct SomeTypes {
-    const Selection &chosen;
-    bool has(TypeId id) const { return chosen.has(raw(id) - 1); }
-    uint32_t slot(TypeId id) const { return chosen.rank(raw(id) - 1) + 1; }
-    uint32_t slots() const { return chosen.count() + 1; }
-    template <typename Visit>
-    void for_each(TypeId first, Visit visit) const
-    {
-        chosen.for_each(raw(first) - 1, [&](uint32_t i) { visit(TypeId{i + 1}); });
-    }
-};
-
-template <typename Types>
 class StubHasher
 {
 public:
-    StubHasher(const Btf &btf, Types types)
-        : btf_(btf), types_(types), hashes_(types.slots()), stubs_(types.slots()),
-          state_(types.slots()), classes_(types.slots()), digest_(btf), stub_(btf)
+    explicit StubHasher(const Btf &btf)
+        : btf_(btf), hashes_(raw(btf.end_id())), stubs_(hashes_.size()), state_(hashes_.size()),
+          classes_(hashes_.size()), digest_(btf), stub_(btf)
     {
-        types_.for_each(TypeId{1}, [&](TypeId id) { classes_[slot(id)] = stub_class(btf, id); });
+        for_types(TypeId{1}, [&](TypeId id) { classes_[raw(id)] = stub_class(btf, id); });
     }
 
-    /// Hashes by slot. `known`: those of the first types of `btf` itself.
+    /// Hashes by id. `known`: those of the first types of `btf` itself.
     std::vector<Hash128> run(std::span<const Hash128> known = {})
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
         std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
         std::fill(state_.begin() + raw(btf_.first_id()), state_.begin() + raw(first), done);
-        types_.for_each(first, [&](TypeId id) {
+        for_types(first, [&](TypeId id) {
             post_order(
-                id, [&](TypeId t) -> uint8_t & { return state_[slot(t)]; }, stack_,
+                id, [&](TypeId t) -> uint8_t & { return state_[raw(t)]; }, stack_,
                 [&](TypeId t, auto need) { for_parts(t, need); },
-                [&](TypeId t) { hashes_[slot(t)] = hash(t); });
+                [&](TypeId t) { hashes_[raw(t)] = hash(t); });
         });
         if (met_cycle_)
             hash_cycles(first);
@@ -154,7 +126,12 @@ public:
     }
 
 private:
-    uint32_t slot(TypeId id) const { return types_.slot(id); }
+    template <typename Visit>
+    void for_types(TypeId first, Visit visit) const
+    {
+        for (TypeId id = first; id < btf_.end_id(); id = TypeId{raw(id) + 1})
+            visit(id);
+    }
 
     Hash128 stub(char stub_class, TypeId id)
     {
@@ -167,25 +144,20 @@ private:
     {
         if (id == void_id)
             return {};
-        if (!types_.has(id)) {
-            if (const char c = stub_class(btf_, id))
-                return stub(c, id);
-            return {UINT64_MAX, raw(id)}; // equal to no other hash
-        }
-        if (char c = classes_[slot(id)]) {
-            Hash128 &known = stubs_[slot(id)];
+        if (char c = classes_[raw(id)]) {
+            Hash128 &known = stubs_[raw(id)];
             if (known == Hash128{})
                 known = stub(c, id);
             return known;
         }
-        if (state_[slot(id)] != done) { // a cycle without a named type
+        if (state_[raw(id)] != done) { // a cycle without a named type
             met_cycle_ = true;
             stub_.word('C');
             stub_.word(static_cast<uint32_t>(btf_.kind(id)));
             stub_.text(btf_.type(id).name_off);
             return stub_.finish();
         }
-        return hashes_[slot(id)];
+        return hashes_[raw(id)];
     }
 
     /// Hashes all types from `first` on that reach a cycle; the others have their hashes already.
@@ -194,19 +166,19 @@ private:
         const std::vector<TypeId> members = open_cycles(first);
         std::vector<uint32_t> number(hashes_.size());
         for (size_t i = 0; i < members.size(); ++i)
-            number[slot(members[i])] = static_cast<uint32_t>(i);
+            number[raw(members[i])] = static_cast<uint32_t>(i);
         std::vector<std::vector<uint32_t>> refs(members.size());
         std::vector<Hash128> own;
         for (size_t i = 0; i < members.size(); ++i) {
             own.push_back(hash(members[i]));
             for_parts(members[i], [&](TypeId part) {
-                if (state_[slot(part)] == open)
-                    refs[i].push_back(number[slot(part)]);
+                if (state_[raw(part)] == open)
+                    refs[i].push_back(number[raw(part)]);
             });
         }
         const std::vector<Hash128> hashes = cycle_hashes(refs, own);
         for (size_t i = 0; i < hashes.size(); ++i)
-            hashes_[slot(members[i])] = hashes[i];
+            hashes_[raw(members[i])] = hashes[i];
     }
 
     /// All types from `first` on that reach a cycle. Their state becomes `open` again, so that
@@ -214,18 +186,18 @@ private:
     std::vector<TypeId> open_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
-            types_.for_each(first, [&](TypeId t) {
+            for_types(first, [&](TypeId t) {
                 for_parts(t, [&](TypeId part) {
                     if (part >= first)
-                        put(slot(part), slot(t));
+                        put(raw(part), raw(t));
                 });
             });
         });
         std::vector<TypeId> members;
-        types_.for_each(first, [&](TypeId t) {
-            if (left[slot(t)]) {
+        for_types(first, [&](TypeId t) {
+            if (left[raw(t)]) {
                 members.push_back(t);
-                state_[slot(t)] = open;
+                state_[raw(t)] = open;
             }
         });
         return members;
@@ -237,7 +209,7 @@ private:
     {
         btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
             const TypeId part{child};
-            if (child && types_.has(part) && !classes_[slot(part)])
+            if (child && !classes_[raw(part)])
                 visit(part);
         });
     }
@@ -265,7 +237,6 @@ private:
     }
 
     const Btf &btf_;
-    const Types types_;
     std::vector<Hash128> hashes_;
     std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
     std::vector<uint8_t> state_;
@@ -296,17 +267,9 @@ std::vector<Hash128> stub_hashes(const Btf &btf)
     return none;
 }
 
-std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen)
-{
-    CHECK(!btf.base());
-    auto by_slot = StubHasher(btf, SomeTypes{chosen}).run();
-    by_slot.erase(by_slot.begin()); // void's
-    return by_slot;
-}
-
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
 {
-    auto by_id = StubHasher(btf, AllTypes{raw(btf.end_id()) - 1}).run(known);
+    auto by_id = StubHasher(btf).run(known);
     known.assign(by_id.begin() + raw(btf.first_id()), by_id.end());
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "common/btf/btf.h"
-#include "common/graph/selection.h"
 
 #include <memory>
 #include <vector>
@@ -25,10 +24,6 @@ char stub_class(const Btf &btf, TypeId id);
 /// Types with the same stub hash are equal if no struct or union name that they reach has several
 /// definitions.
 std::vector<Hash128> stub_hashes(const Btf &btf);
-/// Stub hashes of chosen types (by id - 1) of a `btf` without base, in order. Of other types only
-/// names are read: a chosen type that refers to another type other than by its stub gets a hash
-/// that equals no other.
-std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen);
 /// Completes `known`, the stub hashes of the first types of `btf` itself.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 

@@ -183,28 +183,23 @@ private:
     bool chained_ = false;
 };
 
-bool flatten(Object &o, bool hashed)
+void flatten(Object &o, bool hashed)
 {
     Flattener flattener(o);
     if (!flattener.any() || (o.damage && o.damage->found()))
-        return false;
+        return;
     o.btf.replace_words(flattener.words());
     if (hashed)
         o.rehash();
-    return true;
 }
 
 } // namespace
 
-size_t take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
-                         unsigned threads)
+void take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
+                       unsigned threads)
 {
-    if (!is_flat_base(base, objects))
-        return 0;
-    std::vector<uint8_t> changed(objects.size());
-    parallel_for(objects.size(), threads,
-                 [&](size_t i) { changed[i] = flatten(objects[i], hashed); });
-    return static_cast<size_t>(std::count(changed.begin(), changed.end(), 1));
+    if (is_flat_base(base, objects))
+        parallel_for(objects.size(), threads, [&](size_t i) { flatten(objects[i], hashed); });
 }
 
 } // namespace btflink::merge

@@ -11,8 +11,8 @@ namespace btflink::merge
 {
 
 /// If the arrays of the base are flat, makes those of the objects flat and, if `hashed`, updates
-/// the objects' stub hashes. Returns the number of changed objects.
-size_t take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
-                         unsigned threads);
+/// the objects' stub hashes.
+void take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
+                       unsigned threads);
 
 } // namespace btflink::merge

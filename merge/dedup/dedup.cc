@@ -52,22 +52,16 @@ MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &no
     // From here on, millions of types are represented by some hundred thousand classes.
     stats.begin_pass("class_graph");
     ClassGraph graph = make_class_graph(sources, classes);
-    stats.add("struct_names", graph.names.size());
 
     // Refine: classes are final afterwards.
     stats.begin_pass("split_conflicts");
     const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph);
     std::vector<Groups> ways; // empty without conflicts
-    if (conflicts.count) {
-        const ReachableConflicts reachable =
-            find_reachable_conflicts(sources, graph, conflicts, threads);
-        ways = join_groups(sources, graph, conflicts, reachable);
-    }
+    if (conflicts.count)
+        ways = join_groups(sources, graph, conflicts,
+                           find_reachable_conflicts(sources, graph, conflicts, threads));
     Partition partition = split_conflicts(sources, std::move(classes), graph, conflicts, ways);
-    stats.add("conflicting_names", partition.conflicts);
-    stats.add("affected_classes", partition.affected_classes);
-    stats.add("affected_types", partition.affected_types);
-    stats.add("refinement_rounds", partition.rounds);
+    stats.add("conflicting_names", conflicts.count);
     stats.end_pass();
     return MergedTypes{std::move(sources), std::move(partition)};
 }

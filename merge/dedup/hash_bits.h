@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How many bits of its hashes the engine uses: all, except in test builds. Test builds
-// (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep N bits, so
-// that hashes collide all the time, and compare types with equal hashes. A result that is right in
-// such a build does not depend on hashes. Normal builds trust 128 bits of a stub hash
-// (group_by_hash.cc) or of a set of reachable conflicts (reachable_conflicts.cc).
+// How many bits of the hashes that it computes itself the engine uses: all, except in test builds.
+// Test builds (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep
+// N bits, so that hashes collide all the time. A result that is right in such a build does not
+// depend on them. Normal builds trust 128 bits of a set of reachable conflicts
+// (reachable_conflicts.cc). All builds trust stub hashes (group_by_hash.cc).
 #pragma once
 
 #include "common/graph/vector_index.h"
@@ -17,7 +17,7 @@ constexpr unsigned hash_bits = BTFLINK_HASH_BITS;
 #else
 constexpr unsigned hash_bits = 128;
 #endif
-/// Are types and sets equal if their hashes are?
+/// Are sets equal if their hashes are?
 constexpr bool trust_hashes = hash_bits >= 128;
 
 constexpr uint64_t low_bits(unsigned n)
@@ -29,11 +29,6 @@ constexpr uint64_t low_bits(unsigned n)
 constexpr uint64_t visible(uint64_t hash)
 {
     return hash & low_bits(hash_bits);
-}
-
-constexpr Hash128 visible(const Hash128 &h)
-{
-    return {h.low & low_bits(hash_bits), hash_bits > 64 ? h.high & low_bits(hash_bits - 64) : 0};
 }
 
 /// Vectors of numbers as keys.

@@ -27,12 +27,6 @@ struct Partition {
     UnsetVector<ClassId> of;                // per type, as in Classes; see class_of()
     std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
 
-    // For --stats.
-    uint64_t conflicts = 0;        // names with several definitions
-    uint64_t affected_classes = 0; // classes that reach a conflict
-    uint64_t affected_types = 0;   // their types, in all objects
-    uint64_t rounds = 0;
-
     ClassId class_of(size_t index) const { return alias[of[index]]; }
     bool is_live(ClassId c) const { return classes[c].live && alias[c] == c; }
     size_t live_count() const

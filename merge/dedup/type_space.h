@@ -2,6 +2,7 @@
 // The types to deduplicate: those of the base, then those of each object, in one numbering.
 #pragma once
 
+#include "common/graph/selection.h"
 #include "merge/input/load_objects.h"
 
 #include <memory>

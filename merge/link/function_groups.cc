@@ -96,14 +96,11 @@ FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vect
         // Raw BTF without an image has no symbol table: all of its functions exist.
         const bool exists = image.kind == ImageKind::combined && !inputs[objects[o].input].elf;
         const auto count = static_cast<uint32_t>(objects[o].trailer.functions.size());
-        out.candidates += count;
         for (uint32_t r = 0; r < count; ++r) {
             const Instance instance{o, r};
             const std::string_view name = symbol_of(objects, instance, linkage_names);
             const uint32_t group = exists ? groups.find_or_add(name) : groups.find(name);
-            if (group == FlatIndex::none)
-                ++out.without_symbol;
-            else
+            if (group != FlatIndex::none)
                 found.emplace_back(group, instance);
         }
     }

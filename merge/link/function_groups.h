@@ -46,8 +46,6 @@ struct FunctionGroups {
     std::vector<FunctionGroup> list;     // with at least one instance, in the order of the first
     Lists<> symbols;                     // by group; `list` points here
     Lists<uint32_t, Instance> instances; // the same
-    uint64_t candidates = 0;             // instances in all objects
-    uint64_t without_symbol = 0;         // instances of functions that are not in the image
 };
 
 /// `linkage_names`: an instance whose DECL_TAG names a symbol belongs to that symbol's group.

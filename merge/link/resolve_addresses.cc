@@ -200,12 +200,10 @@ private:
         for (size_t i = 0; i < objects_.size(); ++i) {
             if (in_image[i])
                 continue;
-            if (image_has_pools && (objects_[i].trailer.flags & trailer_has_pool)) {
+            if (image_has_pools && (objects_[i].trailer.flags & trailer_has_pool))
                 out_.not_linked[i] = true;
-                ++out_.not_linked_count;
-            } else {
+            else
                 ++out_.objects_without_pool;
-            }
         }
     }
 
@@ -257,7 +255,6 @@ private:
         const std::optional<Symbol> there = image_symbols_->named(s->name());
         if (!there)
             return {};
-        ++out_.by_symbol;
         return of_symbol(*there, addend);
     }
 

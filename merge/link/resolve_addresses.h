@@ -27,9 +27,7 @@ struct Locations {
     // The object has a pool, and the image has pools, but not this one: the object was not linked,
     // for example an archive member that was not needed.
     std::vector<bool> not_linked;
-    uint32_t not_linked_count = 0;
     uint32_t objects_without_pool = 0; // with an image: located by symbols
-    uint32_t by_symbol = 0;            // addresses from symbols instead of a pool
 };
 
 Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,

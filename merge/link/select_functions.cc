@@ -392,8 +392,6 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
     const Evidence in{objects, image, locations, features, linkage_names, any_tags};
     const FunctionGroups groups = group_functions(inputs, objects, image, locations, linkage_names);
     Functions out;
-    out.candidates = groups.candidates;
-    out.without_symbol = groups.without_symbol;
     std::vector<const FunctionGroup *> of_selected;
     for (const FunctionGroup &group : groups.list) {
         decide(in, group, out);

@@ -56,8 +56,6 @@ struct Functions {
     std::vector<std::string_view> no_arena; // kfuncs with arena flags on other than pointers
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     std::deque<std::string> texts; // names of clones whose symbols have other names
-    uint64_t candidates = 0;       // instances in all objects
-    uint64_t without_symbol = 0;   // instances of functions that are not in the image
 
     std::span<const Instance> tagged_of(const SelectedFunction &f) const
     {

@@ -224,8 +224,7 @@ class Stats(Report):
         objects = self.pair()
         stats = self.stats('-o', 'out.btf', *objects)
         for name in ('inputs', 'objects', 'types_in', 'distinct_hashes', 'conflicting_names',
-                     'refinement_rounds', 'functions_kept', 'bytes_read.types',
-                     'bytes_read.hashes', 'bytes_read.trailers', 'bytes_read.base',
+                     'functions_kept', 'bytes_read.types', 'bytes_read.hashes', 'bytes_read.trailers', 'bytes_read.base',
                      'bytes_written', 'time_ms.load', 'time_ms.write', 'time_ms.total'):
             self.assertIn(name, stats)
         self.assertEqual(stats['conflicting_names'], '1')

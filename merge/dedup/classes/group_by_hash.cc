@@ -12,8 +12,6 @@
 // their lowest types, however the runs were divided.
 //
 // Collisions. With 10^7 distinct types the probability that two 128-bit hashes collide is 10^-25.
-// Test builds keep only a few bits and compare types with equal hashes. These tests show that no
-// other code trusts hashes (hash_bits.h).
 //
 // Cost. One look-up per type in a table of some megabytes, prefetched some types ahead; 4 bytes of
 // result per type. Merging the tables costs one look-up per distinct hash of each run.
@@ -25,8 +23,10 @@
 // takes a fifth longer, because the slots of the others cannot be prefetched.
 #include "merge/dedup/classes/group_by_hash.h"
 
+#include "common/graph/open_table.h"
 #include "common/io/parallel.h"
-#include "merge/dedup/classes/distinct_hashes.h"
+#include "common/object_btf/hash_slot.h"
+#include "merge/dedup/hash_bits.h"
 
 #include <algorithm>
 
@@ -39,6 +39,37 @@ namespace
 constexpr size_t ahead = 12; // prefetch distance in types
 // Fewer types are not worth a thread. Tests of collisions are small, but need several runs.
 constexpr size_t small_run = trust_hashes ? size_t{1} << 14 : 16;
+
+/// A distinct hash, and the first type with this hash.
+struct Distinct {
+    Hash128 hash;
+    TypeAt first;
+};
+
+/// Distinct hashes in order of arrival, numbered as classes. Slots contain whole hashes, so a
+/// look-up takes one memory access.
+class DistinctHashes
+{
+public:
+    void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
+
+    /// The entry with this hash, which is added if it is new.
+    [[gnu::always_inline]] ClassId add(const Hash128 &hash, TypeAt type)
+    {
+        auto same = [&](const HashSlot &slot) { return slot.hash == hash; };
+        auto make = [&] {
+            entries_.push_back({hash, type});
+            return HashSlot{hash, static_cast<uint32_t>(entries_.size())};
+        };
+        return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
+    }
+
+    const IdVector<ClassId, Distinct> &entries() const { return entries_; }
+
+private:
+    IdVector<ClassId, Distinct> entries_;
+    OpenTable<HashSlot> slots_{4096};
+};
 
 /// The sources [begin, end) of one thread.
 struct Run {
@@ -72,13 +103,13 @@ void find_distinct(const Sources &sources, Run run, DistinctHashes &table, Unset
             std::fill_n(out, source.count, ClassId::none);
             for (uint32_t i = 0; i < source.count; ++i)
                 if (!(*source.skip)[i])
-                    out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
+                    out[i] = table.add(source.hash(i), {s, TypeId{i + 1}});
             continue;
         }
         for (uint32_t i = 0; i < source.count; ++i) {
             if (i + ahead < source.count)
-                table.prefetch(visible(source.hash(i + ahead)));
-            out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
+                table.prefetch(source.hash(i + ahead));
+            out[i] = table.add(source.hash(i), {s, TypeId{i + 1}});
         }
     }
 }
@@ -104,7 +135,7 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
     Classes out;
     out.of.resize(sources.types);
     const std::vector<Run> runs = cut(sources, threads);
-    std::vector<DistinctHashes> tables(runs.size(), DistinctHashes(sources));
+    std::vector<DistinctHashes> tables(runs.size());
     parallel_for(runs.size(), threads,
                  [&](size_t r) { find_distinct(sources, runs[r], tables[r], out.of); });
     if (runs.empty())

@@ -110,7 +110,6 @@ void collect_nodes(const Sources &sources, const Classes &classes, const ClassGr
     }
     out.node_begin.push_back(out.nodes.next_id());
     out.ref_begin.push_back(static_cast<uint32_t>(out.refs.size()));
-    out.affected_type_count = out.nodes.size() + out.refs.size();
 }
 
 /// Marks the nodes of a base that have the stub hash of an earlier node.

@@ -42,7 +42,6 @@ struct ConflictGraph {
     IdVector<ClassId, NameId> slot_name; // of nodes and forwards: see Node::name; else none
     uint32_t slot_names = 0;             // their number
     uint64_t count = 0;                  // number of conflicts
-    uint64_t affected_class_count = 0, affected_type_count = 0;
 
     IdVector<NodeId, Node> nodes;                   // by source, then type
     std::vector<NodeId> node_begin;                 // first node per source, and the end
@@ -79,7 +78,7 @@ ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes
 
 // Steps of make_conflict_graph() that have files of their own.
 
-/// Fills `affected_names`, `affected_classes`, their count and `count`.
+/// Fills `affected_names`, `affected_classes` and `count`.
 void find_affected(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    ConflictGraph &out);
 /// Fills `slots`.

@@ -99,7 +99,7 @@ void find_affected(const Sources &sources, const Classes &classes, const ClassGr
         out.affected_names[n] = true;
         affect_users_of(raw(n));
     }
-    for (; !open.empty(); ++out.affected_class_count) {
+    while (!open.empty()) {
         const ClassId c = open.back();
         open.pop_back();
         if (const NameId name = graph.name[c]; name != NameId::none) {

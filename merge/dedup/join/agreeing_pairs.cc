@@ -129,7 +129,7 @@ void spread_disagreement(PairFinder &finder, IdRange<NodeId> nodes)
         if (finder.conflicts.is_definition(n) && drop_disagreeing(finder, n, all_slots))
             changed.push_back(n);
     std::vector<bool> is_next(nodes.size());
-    for (finder.pairs.rounds = 1; !changed.empty(); ++finder.pairs.rounds) {
+    while (!changed.empty()) {
         for (NodeId n : changed)
             for (auto [user, slot] : uses[raw(n) - first]) {
                 if (!drop_disagreeing(finder, user, slot) || is_next[raw(user) - first])

@@ -61,7 +61,6 @@ struct AgreeingPairs {
     NodeId first_node;
     std::vector<size_t> begin;     // per node: its first pair; and the end
     std::vector<PairState> states; // a node's pairs are in the order of Groups::of_class
-    uint64_t rounds = 0;
 
     std::span<PairState> of(NodeId n)
     {

@@ -220,7 +220,6 @@ void join_object(Joining &joining, IdRange<NodeId> nodes)
     Groups &groups = joining.groups;
     JoiningObject object{find_agreeing_pairs(joining.conflicts, joining.reachable, groups, nodes),
                          {}};
-    groups.rounds = std::max(groups.rounds, object.pairs.rounds);
     for (NodeId n : nodes)
         if (joining.conflicts.is_definition(n) && groups.of[n] == GroupId::none)
             join_or_found(joining, object, n);

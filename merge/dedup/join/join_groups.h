@@ -35,7 +35,6 @@ struct Groups {
     IdVector<GroupId, bool> any_resolved;             // the group has resolutions
     size_t count = 0;
     bool had_choice = false; // a node agreed with several groups
-    uint64_t rounds = 0;     // the most of any object
 
     Groups(size_t nodes, size_t classes)
         : of(nodes, GroupId::none), of_class(classes), place(nodes), any_resolved(nodes)

@@ -39,9 +39,6 @@ Partition begin_partition(const Classes &classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts)
 {
     Partition out;
-    out.conflicts = conflicts.count;
-    out.affected_classes = conflicts.affected_class_count;
-    out.affected_types = conflicts.affected_type_count;
     out.alias = graph.alias;
     out.classes.reserve(graph.size());
     for (ClassId c : graph.classes())
@@ -180,7 +177,6 @@ void resolve_rest(std::vector<UnresolvedForward> unresolved, const ClassGraph &g
 Partition split(const SplitInput &in, Classes classes)
 {
     FinalClasses made{begin_partition(classes, in.graph, in.conflicts)};
-    made.partition.rounds = in.groups.rounds;
     assign_structs(in, made);
     std::vector<UnresolvedForward> unresolved = resolve_nodes(in, classes, made);
     assign_between(in, classes, made);
