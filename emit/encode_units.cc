@@ -5,46 +5,15 @@
 #include "common/io/file_parts.h"
 #include "common/io/parallel.h"
 
-#include <memory>
-#include <mutex>
+#include <algorithm>
+#include <atomic>
+#include <optional>
 
 namespace btflink::emit
 {
 
 namespace
 {
-
-/// String tables, each used by one thread at a time. A table keeps its strings from unit to unit.
-class StringTables
-{
-public:
-    explicit StringTables(Bytes section)
-        : section_(reinterpret_cast<const char *>(section.data()), section.size())
-    {
-    }
-    std::unique_ptr<StringTable> take()
-    {
-        {
-            std::lock_guard hold(lock_);
-            if (!free_.empty()) {
-                auto table = std::move(free_.back());
-                free_.pop_back();
-                return table;
-            }
-        }
-        return std::make_unique<StringTable>(section_); // slow, so without the lock
-    }
-    void put_back(std::unique_ptr<StringTable> table)
-    {
-        std::lock_guard hold(lock_);
-        free_.push_back(std::move(table));
-    }
-
-private:
-    const std::string_view section_;
-    std::mutex lock_;
-    std::vector<std::unique_ptr<StringTable>> free_;
-};
 
 /// Releases the pages of a mapped file that were read for `group`. The parts of .debug_abbrev and
 /// of location lists that belong to a unit are unknown, so these sections are released as a whole,
@@ -60,20 +29,17 @@ void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup gr
     }
 }
 
-/// Encodes group `number` and passes its BTF to `options.take`. Returns the rest.
-Result<UnitObject> encode_and_take(const DwarfFile &file, const DwarfReader &reader,
-                                   UnitGroup group, uint32_t number, const EmitOptions &options,
-                                   StringTables &tables)
+/// Encodes group `number`. With `options.take`, passes its BTF to this function and returns the
+/// rest.
+Result<UnitObject> encode_group(const DwarfFile &file, const DwarfReader &reader, UnitGroup group,
+                                size_t number, const UnitOptions &unit_options,
+                                const EmitOptions &options)
 {
-    auto strings = tables.take();
-    UnitOptions unit_options = options.unit;
-    unit_options.strings = strings.get();
-    auto unit = encode_units(file, reader, group, unit_options);
-    if (unit && unit->open) {
-        TRY(options.take(number, std::move(*unit->open)));
-        unit->open = nullptr;
+    UnitObject unit = TRY(encode_units(file, reader, group, unit_options));
+    if (unit.open) {
+        TRY(options.take(static_cast<uint32_t>(number), std::move(*unit.open)));
+        unit.open = nullptr;
     }
-    tables.put_back(std::move(strings));
     return unit;
 }
 
@@ -94,13 +60,20 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options)
 {
+    const std::string_view names(reinterpret_cast<const char *>(file.str.data.data()),
+                                 file.str.data.size());
+    const size_t threads = std::min<size_t>(options.image ? options.threads : 1, groups.size());
     std::vector<Result<UnitObject>> results(groups.size());
-    StringTables tables(file.str.data);
-    parallel_for(groups.size(), options.image ? options.threads : 1, [&](size_t i) {
-        results[i] = options.take ? encode_and_take(file, reader, groups[i],
-                                                    static_cast<uint32_t>(i), options, tables)
-                                  : encode_units(file, reader, groups[i], options.unit);
-        release_read(file, reader, groups[i]);
+    std::atomic<size_t> next = 0;
+    parallel_for(threads, static_cast<unsigned>(threads), [&](size_t) {
+        std::optional<StringTable> strings; // one per thread, kept from unit to unit
+        UnitOptions unit_options = options.unit;
+        for (size_t i = next++; i < groups.size(); i = next++) {
+            if (options.take && !strings)
+                unit_options.strings = &strings.emplace(names);
+            results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
+            release_read(file, reader, groups[i]);
+        }
     });
 
     std::vector<UnitObject> objects;

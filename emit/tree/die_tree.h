@@ -29,6 +29,14 @@ struct AddressRef {
     bool common = false;
     bool weak = false;
     bool is_final = false; // linked file: `offset` is the address
+
+    AddressRef plus(uint64_t bytes) const
+    {
+        AddressRef moved = *this;
+        moved.addend += static_cast<int64_t>(bytes);
+        moved.offset += bytes;
+        return moved;
+    }
 };
 
 /// A variable that BTF cannot express.

@@ -312,10 +312,8 @@ std::optional<AddressRef> FormReader::range_start()
             start = unit_.indexed_address(in.uleb());
         } else if (kind == DW_RLE_offset_pair) {
             const uint64_t begin = in.uleb();
-            if ((start = base)) {
-                start->addend += static_cast<int64_t>(begin);
-                start->offset += begin;
-            }
+            if (base)
+                start = base->plus(begin);
         } else {
             return std::nullopt;
         }

@@ -317,11 +317,7 @@ std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationA
         address = file.address_at(file.info, ops[0].position);
     else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
         address = unit.indexed_address(ops[0].number);
-    if (address && ops.size() == 2) {
-        address->addend += static_cast<int64_t>(ops[1].number);
-        address->offset += ops[1].number;
-    }
-    return address;
+    return address && ops.size() == 2 ? address->plus(ops[1].number) : address;
 }
 
 std::optional<uint64_t> decode_member_offset(const Unit &unit, const LocationAttr &location)

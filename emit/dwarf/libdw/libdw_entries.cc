@@ -110,11 +110,7 @@ public:
             address = context_.file.address_in_info(block.data + 1);
         else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
             address = context_.file.address_in_pool(ops[0].number, context_.unit.addr_base);
-        if (address && count == 2) {
-            address->addend += static_cast<int64_t>(ops[1].number);
-            address->offset += ops[1].number;
-        }
-        return address;
+        return address && count == 2 ? address->plus(ops[1].number) : address;
     }
     /// libdw does not locate the range lists in a .dwo file.
     std::optional<AddressRef> range_start() { return std::nullopt; }
