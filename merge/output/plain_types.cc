@@ -45,8 +45,9 @@ void for_tags(const Object &o, TypeId variable, Visit visit)
 std::span<const ClassId> classes_in(const ResultParts &parts, const ResultIds &ids, uint32_t source)
 {
     auto source_of = [&](ClassId c) { return parts.partition.classes[c].first.source; };
-    const auto found = std::ranges::equal_range(ids.order, source, {}, source_of);
-    return {found.begin(), found.end()};
+    // clang 14 does not compile equal_range() with libstdc++ 12.
+    return {std::ranges::lower_bound(ids.order, source, {}, source_of),
+            std::ranges::upper_bound(ids.order, source, {}, source_of)};
 }
 
 /// Appends a type of a source, with the strings of the result.

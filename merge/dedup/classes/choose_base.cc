@@ -133,10 +133,10 @@ std::vector<Choice> choose(const Sources &sources, const Classes &classes, const
         base.for_types_with(sources.list[at.source].hash(raw(at.type) - 1),
                             [&](TypeId id, TypeId lowest) { add(id, lowest, c); });
     }
-    for (const auto &[name, use] : collect_names(sources, classes))
-        base.for_named(name, [&](TypeId id, TypeId lowest) {
+    for (const auto &named : collect_names(sources, classes)) // clang 14 captures no bindings
+        base.for_named(named.first, [&](TypeId id, TypeId lowest) {
             add(id, lowest, ClassId::none);
-            all |= is_half_declared(base.btf()->type(id), use);
+            all |= is_half_declared(base.btf()->type(id), named.second);
         });
     if (all)
         for (const Choice &c : choose_all(sources, base))
