@@ -3,7 +3,6 @@
 #include "kbuild-integration/pahole_options.h"
 
 #include "common/io/response_file.h"
-#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <charconv>

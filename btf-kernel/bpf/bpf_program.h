@@ -7,9 +7,6 @@
 #include "merge/input/final_btf.h"
 
 #include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace btflink::kernel::bpf
 {

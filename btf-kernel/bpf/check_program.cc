@@ -69,7 +69,7 @@ bool breaks_between(Space space, const std::string &name, const Found &before, c
 {
     if (before.side->btf->kind(TypeId{before.id}) != after.side->btf->kind(TypeId{after.id}))
         return true;
-    Change change{space, What::changed, name, "", {}, {}, {}, ""};
+    Change change{space, What::changed, name};
     change.details = compare_types({*before.side, before.id}, {*after.side, after.id});
     if (change.details.empty())
         return false;

@@ -7,8 +7,6 @@
 #include "btf-kernel/check/check_kernel.h"
 
 #include "btf-kernel/check/checks.h"
-#include "btf-kernel/check/findings.h"
-#include "btf-kernel/package/kernel.h"
 #include "common/btf/base_match.h"
 #include "common/btf/btf_check.h"
 #include "common/btf/name_index.h"
@@ -19,10 +17,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string_view>
 
 namespace btflink::kernel
 {

@@ -3,9 +3,6 @@
 #pragma once
 
 #include "btf-kernel/check/findings.h"
-#include "btf-kernel/package/kernel.h"
-
-#include <functional>
 
 namespace btflink::kernel
 {

@@ -7,8 +7,6 @@
 #include "common/btf/name_index.h"
 
 #include <set>
-#include <string>
-#include <vector>
 
 namespace btflink::kernel
 {

@@ -4,9 +4,7 @@
 
 #include "btf-kernel/package/kernel.h"
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace btflink::kernel
 {

@@ -20,8 +20,7 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
-#include <tuple>
-#include <vector>
+#include <set>
 
 namespace btflink::kernel::diff
 {
@@ -174,13 +173,11 @@ std::vector<Delta> match_names(const Sides &before, const Sides &after, uint32_t
 
 std::vector<std::string> module_names(const KernelTypes &before, const KernelTypes &after)
 {
-    std::vector<std::string> names;
+    std::set<std::string> names;
     for (const KernelTypes *kernel : {&before, &after})
         for (const ModuleTypes &module : kernel->modules)
-            names.push_back(module.name);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
+            names.insert(module.name);
+    return {names.begin(), names.end()};
 }
 
 void add_module(const ModuleTypes &module, size_t index, Sides &sides)
@@ -311,24 +308,17 @@ void compare_definitions(const Delta &d, Change &out)
 Change describe(std::span<const Delta> same)
 {
     const Delta &d = same.front();
-    Change out{d.any().space,
-               !d.before  ? What::added
-               : !d.after ? What::removed
-                          : What::changed,
-               name_of(d),
-               "",
-               {},
-               {},
-               {},
-               "",
-               d.one_of_several};
+    Change out{.space = d.any().space,
+               .what = !d.before  ? What::added
+                       : !d.after ? What::removed
+                                  : What::changed,
+               .name = name_of(d),
+               .one_of_several = d.one_of_several,
+               .old_id = d.before ? d.before->id : 0,
+               .new_id = d.after ? d.after->id : 0};
     for (const Delta &delta : same)
         if (out.places.empty() || out.places.back() != delta.place)
             out.places.push_back(delta.place);
-    if (d.before)
-        out.old_id = d.before->id;
-    if (d.after)
-        out.new_id = d.after->id;
     if (out.space == Space::function && is_kfunc(d))
         out.space = Space::kfunc;
     if (out.what == What::changed)

@@ -5,9 +5,6 @@
 #include "btf-kernel/diff/side.h"
 
 #include <initializer_list>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace btflink::kernel::diff
 {

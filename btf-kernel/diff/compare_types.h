@@ -3,7 +3,6 @@
 // compiled with the old kernel's types.
 #pragma once
 
-#include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/side.h"
 
 namespace btflink::kernel::diff

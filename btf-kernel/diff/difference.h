@@ -99,13 +99,13 @@ constexpr bool breaks(Effect::Kind kind)
 struct Change {
     Space space;
     What what;
-    std::string name;            // "struct s", "u32", "vfs_read"
-    std::string definition;      // prototype of an added or removed function; else empty
-    std::vector<Detail> details; // if it changed
-    std::vector<Effect> effects;
-    std::vector<uint32_t> places; // 0: vmlinux; n: Difference::modules[n - 1]
-    std::string cause;            // "struct t": members only moved because of a member of this type
-    bool one_of_several = false;  // there are other definitions of the name
+    std::string name;                 // "struct s", "u32", "vfs_read"
+    std::string definition = {};      // prototype of an added or removed function; else empty
+    std::vector<Detail> details = {}; // if it changed
+    std::vector<Effect> effects = {};
+    std::vector<uint32_t> places = {}; // 0: vmlinux; n: Difference::modules[n - 1]
+    std::string cause = {};      // "struct t": members only moved because of a member of this type
+    bool one_of_several = false; // there are other definitions of the name
     // Type ids in the first of `places`; 0: there is none.
     uint32_t old_id = 0, new_id = 0;
 

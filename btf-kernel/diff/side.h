@@ -11,10 +11,7 @@
 
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace btflink::kernel::diff
 {

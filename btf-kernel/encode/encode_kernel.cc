@@ -56,11 +56,11 @@ Error about(Error error, const std::string &shown)
 }
 
 /// A compressed file, unpacked into memory; null if `file` is not compressed.
-Result<std::shared_ptr<kbuild::ScratchFile>> unpacked(const std::string &file, const Where &where)
+Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
 {
     auto parts = TRY(read_parts(file));
     if (!is_compressed(parts.bytes))
-        return std::shared_ptr<kbuild::ScratchFile>();
+        return kbuild::Scratch();
     auto bytes = TRY(unpack(parts.bytes, most_of_module, where));
     auto scratch = kbuild::ScratchFile::create();
     if (scratch)

@@ -3,7 +3,6 @@
 #include "btf-kernel/package/collector.h"
 
 #include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/image.h"
 #include "btf-kernel/package/magic.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 
 #include "btf-kernel/package/image.h"
 #include "btf-kernel/package/names.h"
-#include "common/io/bytes.h"
 
 #include <atomic>
 #include <mutex>

@@ -5,7 +5,6 @@
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/magic.h"
-#include "common/btf/btf.h"
 
 #include <algorithm>
 

@@ -5,10 +5,6 @@
 
 #include "btf-kernel/package/kernel.h"
 #include "common/io/bytes.h"
-#include "common/result.h"
-
-#include <memory>
-#include <string>
 
 namespace btflink::kernel
 {

@@ -69,7 +69,7 @@ void find_duplicates(const diff::Side &side, Data &out)
         Duplicate duplicate;
         duplicate.name = diff::type_name(*side.btf, names[begin].id);
         duplicate.versions.resize(end - begin);
-        diff::Change change{diff::Space::type, diff::What::changed, "", "", {}, {}, {}, ""};
+        diff::Change change{diff::Space::type, diff::What::changed, ""};
         change.details = diff::compare_types({side, names[begin].id}, {side, names[begin + 1].id});
         duplicate.differs = diff::detail_lines(change);
         if (duplicate.differs.size() > 10)

@@ -6,9 +6,7 @@
 #include "btf-kernel/package/kernel.h"
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace btflink::kernel::report
 {

@@ -5,9 +5,6 @@
 
 #include "kbuild-integration/btf-cc/settings.h"
 
-#include <string>
-#include <vector>
-
 namespace btflink::kbuild
 {
 

@@ -3,14 +3,12 @@
 // plugins: a missing plugin is an error.
 #include "kbuild-integration/btf-cc/plugin_compile.h"
 
-#include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace btflink::kbuild
 {

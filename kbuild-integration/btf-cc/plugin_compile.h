@@ -6,9 +6,6 @@
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/settings.h"
 
-#include <string>
-#include <vector>
-
 namespace btflink::kbuild
 {
 

@@ -23,7 +23,6 @@
 
 #include "common/io/file_io.h"
 #include "kbuild-integration/btf-pahole/final_types.h"
-#include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 #include "kbuild-integration/environment.h"
 #include "merge/merge.h"
@@ -51,7 +50,7 @@ struct MergeInputs {
     std::vector<std::string> inputs;
     std::string image;                         // empty: a module, whose inputs are complete
     std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
-    std::vector<std::shared_ptr<ScratchFile>> scratch;
+    std::vector<Scratch> scratch;
     Lack lack = Lack::types; // if there is nothing to encode
 };
 
@@ -69,7 +68,7 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
 }
 
 /// The file `made` from DWARF only, if the DWARF had anything to encode.
-Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
+Result<MergeInputs> by_dwarf(Result<Scratch> made)
 {
     if (!made)
         return fail(made.error());

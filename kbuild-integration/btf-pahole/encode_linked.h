@@ -3,12 +3,7 @@
 #pragma once
 
 #include "kbuild-integration/btf-pahole/foreign_units.h"
-#include "kbuild-integration/pahole_options.h"
 #include "merge/link/select_functions.h"
-
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace btflink::kbuild
 {

@@ -26,10 +26,8 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 
 /// Encodes `file` into `scratch`, with the options `emit`. Variables that BTF cannot express are an
 /// error unless `force`; all of them are reported. `all`: there is no other object BTF.
-Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
-                                            std::shared_ptr<ScratchFile> scratch,
-                                            const emit::EmitOptions &emit, bool all, bool force,
-                                            ForeignReport &report)
+Result<Scratch> encode(const std::string &file, Scratch scratch, const emit::EmitOptions &emit,
+                       bool all, bool force, ForeignReport &report)
 {
     auto emitted = TRY(emit::emit_file(file, emit));
     report.rejected.insert(report.rejected.end(), emitted.rejected.begin(), emitted.rejected.end());
@@ -53,18 +51,16 @@ ScratchFile::~ScratchFile()
     ::close(fd_);
 }
 
-Result<std::shared_ptr<ScratchFile>> ScratchFile::create()
+Result<Scratch> ScratchFile::create()
 {
     int fd = ::memfd_create("btf-pahole", MFD_CLOEXEC);
     if (fd < 0)
         return fail_errno({}, "cannot create a file in memory");
-    return std::shared_ptr<ScratchFile>(new ScratchFile(fd));
+    return Scratch(new ScratchFile(fd));
 }
 
-Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
-                                                    std::span<const std::string_view> covered,
-                                                    const PaholeOptions &options,
-                                                    ForeignReport &report)
+Result<Scratch> encode_foreign(const std::string &image, std::span<const std::string_view> covered,
+                               const PaholeOptions &options, ForeignReport &report)
 {
     auto scratch = ScratchFile::create();
     if (!scratch)
@@ -89,9 +85,8 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
     return {};
 }
 
-Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
-                                                   const PaholeOptions &options, bool keep_btf,
-                                                   ForeignReport &report)
+Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
+                              bool keep_btf, ForeignReport &report)
 {
     auto scratch = ScratchFile::create();
     if (!scratch)

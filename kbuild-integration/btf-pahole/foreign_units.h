@@ -3,16 +3,13 @@
 // link-time optimisation, objects of another compiler driver, objects for which btf-cc failed.
 #pragma once
 
-#include "common/result.h"
 #include "emit/tree/die_tree.h"
 #include "kbuild-integration/pahole_options.h"
 #include "merge/gather/gatherer.h"
 
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace btflink::kbuild
 {
@@ -34,6 +31,8 @@ private:
     std::string path_;
 };
 
+using Scratch = std::shared_ptr<ScratchFile>;
+
 struct ForeignReport {
     std::vector<std::string> warnings; // always worth reporting
     /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
@@ -44,10 +43,8 @@ struct ForeignReport {
 
 /// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
 /// as an additional input of btf-merge. Null if there are no such units.
-Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
-                                                    std::span<const std::string_view> covered,
-                                                    const PaholeOptions &options,
-                                                    ForeignReport &report);
+Result<Scratch> encode_foreign(const std::string &image, std::span<const std::string_view> covered,
+                               const PaholeOptions &options, ForeignReport &report);
 
 /// The same for all units of `image`, added to `out`. `out` stays empty if no unit has types.
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
@@ -55,8 +52,7 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
 
 /// A copy of `object` (relocatable) with object BTF for all units that have DWARF. `keep_btf`:
 /// existing BTF is kept, and the rest is added. Null if nothing was encoded.
-Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
-                                                   const PaholeOptions &options, bool keep_btf,
-                                                   ForeignReport &report);
+Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
+                              bool keep_btf, ForeignReport &report);
 
 } // namespace btflink::kbuild
