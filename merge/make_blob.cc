@@ -8,6 +8,8 @@
 #include "merge/link/select_variables.h"
 #include "merge/output/write_btf.h"
 
+#include <algorithm>
+
 namespace btflink::merge
 {
 
@@ -39,6 +41,10 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
         report.warnings.push_back("kfunc " + std::string(name) +
                                   ": its flags name an arena pointer where its prototype has "
                                   "none; the prototype stays as it is");
+    int64_t kept = 0;
+    for (const std::vector<bool> &of_object : variables.kept)
+        kept += std::count(of_object.begin(), of_object.end(), true);
+    stats.add("variables_kept", static_cast<uint64_t>(kept));
     for (size_t i = 1; i < variables.skip_counts.size(); ++i)
         stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
                   variables.skip_counts[i]);

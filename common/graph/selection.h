@@ -39,17 +39,13 @@ public:
     }
     /// The number of members.
     uint32_t count() const { return count_; }
-    /// Calls visit(i) for each member from `first` on, in order.
+    /// Calls visit(i) for each member, in order.
     template <typename Visit>
-    void for_each(uint32_t first, Visit visit) const
+    void for_each(Visit visit) const
     {
-        for (size_t w = first / 64; w < bits_.size(); ++w) {
-            uint64_t rest = bits_[w];
-            if (w == first / 64)
-                rest &= ~uint64_t{0} << first % 64;
-            for (; rest; rest &= rest - 1)
+        for (size_t w = 0; w < bits_.size(); ++w)
+            for (uint64_t rest = bits_[w]; rest; rest &= rest - 1)
                 visit(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(rest))));
-        }
     }
 
 private:

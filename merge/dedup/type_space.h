@@ -49,7 +49,7 @@ struct Source {
     {
         size_t next = offset + 1;
         if (chosen)
-            return chosen->for_each(0, [&](uint32_t i) { visit(TypeId{i + 1}, next++); });
+            return chosen->for_each([&](uint32_t i) { visit(TypeId{i + 1}, next++); });
         for (uint32_t i = 0; i < count; ++i)
             visit(TypeId{i + 1}, offset + i);
     }
