@@ -6,11 +6,12 @@
 //
 // Method. Every cycle in C passes through a named struct or union. A reference to one, or to its
 // forward declaration, is hashed as its kind and name alone: the stub. All other references are
-// hashed in full. The definition of a named struct hashes its members. So the walk ends.
+// hashed in full. The definition of a named struct hashes its members. References to named structs
+// are not followed, so the walk ends.
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
 // of types. Other languages may have cycles without a named type. The walk notices when it meets
-// itself, and cycle_hash.cc hashes the types that reach such a cycle again.
+// itself, and cycle_hash.cc rehashes the types that reach such a cycle.
 //
 // Cost. Each type is hashed once, with its bytes gathered in one buffer. The walk keeps its own
 // stack, because a chain may have as many links as there are types.
@@ -108,8 +109,8 @@ public:
         for_types(TypeId{1}, [&](TypeId id) { classes_[raw(id)] = stub_class(btf, id); });
     }
 
-    /// Hashes by id. `known`: those of the first types of `btf` itself.
-    std::vector<Hash128> run(std::span<const Hash128> known = {})
+    /// Hashes by id. `known`: hashes already computed, for the first types (without the base).
+    std::vector<Hash128> run(std::span<const Hash128> known)
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
         std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
@@ -160,7 +161,7 @@ private:
         return hashes_[raw(id)];
     }
 
-    /// Hashes all types from `first` on that reach a cycle; the others have their hashes already.
+    /// Rehashes all types from `first` on that reach a cycle. Other hashes are final.
     void hash_cycles(TypeId first)
     {
         const std::vector<TypeId> members = open_cycles(first);
@@ -237,10 +238,12 @@ private:
     }
 
     const Btf &btf_;
+    // Vectors by id.
     std::vector<Hash128> hashes_;
     std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
     std::vector<uint8_t> state_;
     std::vector<char> classes_; // stub_class() of each
+
     std::vector<TypeId> stack_;
     Digest digest_, stub_;
     bool met_cycle_ = false;
@@ -262,9 +265,9 @@ char stub_class(const Btf &btf, TypeId id)
 
 std::vector<Hash128> stub_hashes(const Btf &btf)
 {
-    std::vector<Hash128> none;
-    complete_stub_hashes(btf, none);
-    return none;
+    std::vector<Hash128> hashes;
+    complete_stub_hashes(btf, hashes);
+    return hashes;
 }
 
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)

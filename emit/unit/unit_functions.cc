@@ -10,12 +10,12 @@
 //    abstract instance as origin and has no names or types of its own.
 // 2. share: copy names and types from origin to instance, and locations from instance to origin.
 //    Compilers write locations only at the instance, but both are the same function.
-// 3. judge: walk the parameters along the ABI's registers (param_registers.h).
+// 3. describe: compare the parameters with the ABI's registers (param_registers.h).
 // If the compiler states that it changed the signature, the instance is described twice: with the
 // parameters of the source, and with those that are really passed.
 //
-// Entries of the gcc plugin need no step 3: parameters that are not passed have no location, and a
-// function with displaced parameters is marked.
+// Entries of the gcc plugin need no comparison: parameters that are not passed have no location,
+// and functions with displaced parameters have the flag Die::shifted.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
@@ -60,7 +60,7 @@ public:
         std::vector<FunctionCandidate> out;
         for (Function &f : functions_)
             if (accepted(f))
-                out.push_back(judge(f));
+                out.push_back(describe(f));
         return out;
     }
 
@@ -81,27 +81,27 @@ private:
             f.variadic |= d.tag == DW_TAG_unspecified_parameters;
             if (d.tag != DW_TAG_formal_parameter)
                 continue;
-            Param p;
-            p.die = c;
-            p.name = d.name;
-            p.type_of = c;
-            p.position = f.param_count++;
-            DieIndex origin = tree_.find(d.origin);
-            p.size = layout_.parameter_size(tree_.at(origin ? origin : c));
-            p.in_memory = p.size > (arch.aggregates_in_two_regs ? 2 : 1) * arch.address_size;
-            p.has_const_value = d.is(Die::const_value);
+            const DieIndex origin = tree_.find(d.origin);
+            const uint64_t size = layout_.parameter_size(tree_.at(origin ? origin : c));
+            const bool aggregate = size > arch.address_size && arch.aggregates_in_two_regs;
+            // What does not fit into registers is passed in memory.
+            const uint32_t most_registers = arch.aggregates_in_two_regs ? 2 : 1;
+            Param p{
+                .die = c, .name = d.name, .type_of = c, .position = f.param_count++, .size = size};
+            p.in_memory = size > most_registers * arch.address_size;
             p.has_location = d.is(Die::location);
-            bool aggregate = p.size > arch.address_size && arch.aggregates_in_two_regs;
-            p.reg = aggregate ? d.aggregate_register : d.scalar_register;
-            p.pieces = aggregate ? d.pieces : 0;
+            p.has_const_value = d.is(Die::const_value);
             p.is_constant = d.is(Die::is_constant);
             p.on_stack = d.is(Die::on_stack);
+            p.reg = aggregate ? d.aggregate_register : d.scalar_register;
+            p.pieces = aggregate ? d.pieces : 0;
             param_of_die_[c] = static_cast<uint32_t>(params_.size()) + 1;
             params_.push_back(p);
         }
         functions_.push_back(f);
     }
 
+    /// Copies between the parameters of an instance and those of its origin.
     void share(Function &f)
     {
         for (Param &p : params(f)) {
@@ -179,7 +179,7 @@ private:
         return true;
     }
 
-    /// See Encoder::why_incomplete().
+    /// Is the type of the result or of a parameter incomplete?
     bool is_incomplete(const Function &f)
     {
         if (layout_.is_declared_result(result_of(f)))
@@ -190,7 +190,8 @@ private:
         return false;
     }
 
-    /// The entry that has the type of the result: `f`, its abstract instance or its declaration.
+    /// The entry with the type of the result: that of the instance, else that of its origin or,
+    /// with linkage names, of its declaration.
     const Die &result_of(const Function &f) const
     {
         const Die &d = tree_.at(f.die);
@@ -199,6 +200,7 @@ private:
         return !d.is(Die::typed) && d.origin ? tree_.at(tree_.find(d.origin)) : d;
     }
 
+    /// Only clang states this, by DW_CC_nocall.
     bool changed_signature(const Die &d) const
     {
         if (!tree_.clang || d.is(Die::inlined))
@@ -215,7 +217,8 @@ private:
         return tree_.at(type).tag == DW_TAG_structure_type;
     }
 
-    /// The location of a packed struct on the stack is uncertain. Only named structs count.
+    /// The location of a packed struct on the stack is uncertain. Unnamed ones are not checked, as
+    /// in pahole.
     bool is_uncertain(const Function &f, const Param &p) const
     {
         const uint32_t registers = file_.arch.param_reg_count;
@@ -237,35 +240,43 @@ private:
             unexpected |= p.unexpected;
             by_value |= is_struct_by_value(p);
         }
-        // A struct may take several registers, so the count may be wrong.
+        // A struct may take several registers, so the next parameters may seem to be in others.
         if (unexpected && !by_value)
             flags |= fn_unexpected_reg;
         return flags;
     }
 
-    FunctionCandidate judge(const Function &f)
+    /// Stores the results in the parameters of `f`.
+    void check_registers(const Function &f, bool changed)
     {
-        const bool changed = changed_signature(tree_.at(f.die));
-        std::vector<Param> left;
-        if (changed && features_.has(Feature::true_signature))
-            left.assign(params(f).begin(), params(f).end());
         if (tree_.signatures_known)
-            ; // the compiler itself has marked displaced parameters
-        else if (tree_.clang && !changed)
+            return;
+        if (tree_.clang && !changed)
             registers_.check_kept_signature(params(f));
         else
             registers_.check(params(f));
+    }
+
+    FunctionCandidate describe(const Function &f)
+    {
+        const bool changed = changed_signature(tree_.at(f.die));
+        const bool describe_twice =
+            features_.has(Feature::true_signature) && (changed || f.reordered);
+        std::vector<Param> passed;
+        if (describe_twice && changed) // a copy without the results of check_registers()
+            passed.assign(params(f).begin(), params(f).end());
+        check_registers(f, changed);
         FunctionCandidate out = candidate(f, params(f), changed);
-        if (!features_.has(Feature::true_signature) || !(changed || f.reordered))
+        if (!describe_twice)
             return out;
         if (changed)
-            registers_.find_true_signature(left);
+            registers_.find_true_signature(passed);
         else
-            left.assign(params(f).begin(), params(f).end());
-        // gcc puts parameters that it does not pass last.
-        for (Param &p : left)
+            passed.assign(params(f).begin(), params(f).end());
+        // If gcc does not pass some parameters, it lists them last, so the function is reordered.
+        for (Param &p : passed)
             p.dropped = p.optimized || (f.reordered && !p.has_location);
-        out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, left, changed));
+        out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, passed, changed));
         return out;
     }
 
@@ -302,6 +313,7 @@ private:
             if (p.dropped)
                 continue;
             add_tags(p.die, static_cast<int32_t>(out.params.size()));
+            // A member in a register names the parameter. Only with is_member is it the whole type.
             const Die &typed = tree_.at(p.is_member ? p.member : p.type_of);
             const char *member = p.member ? tree_.at(p.member).name : "";
             out.params.push_back({p.name, member, types_.of(layout_, typed)});
