@@ -6,9 +6,9 @@
 // two FUNCs: NAME without the implicit arguments, for programs, and NAME_impl with them.
 //
 // .BTF_ids has ids of types and functions that the kernel's C code asks for by name
-// (include/linux/btf_ids.h); resolve_btfids fills them in after the link. It is read by its symbols
-// (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the symbols in a set give its
-// names, but not which entry has which name.
+// (include/linux/btf_ids.h); resolve_btfids fills them in after the link. We find its
+// entries by symbol (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the symbols
+// in a set give its names, but not which entry has which name.
 #include "btf-kernel/check/checks.h"
 
 #include "common/btf/id_symbols.h"
@@ -30,7 +30,7 @@ struct IdEntry {
 
 /// One id, or a sorted set of them.
 struct IdSet {
-    std::string name; // of a set; empty if there is no symbol for it
+    std::string name; // a set's; empty if there is no symbol for it
     std::string kind; // of a single id: "struct", "union", "typedef", "func"; empty for a set
     btf::Kind type_kind = btf::Kind::VOID; // of a single id
     uint64_t offset = 0;
@@ -38,11 +38,14 @@ struct IdSet {
     bool of_kfuncs = false;  // before 6.9 every SET8; later marked by a flag of the set
     std::vector<IdEntry> entries;
     std::vector<std::string> names; // of the entries, in another order; may be empty
+
+    /// Of a set: where entry `i` is. The count, with the set's flags, takes the place of one entry.
+    uint64_t entry_offset(size_t i) const { return offset + (i + 1) * (with_flags ? 8 : 4); }
 };
 
 constexpr KernelVersion first_with_mark{6, 9};
-// In a set that is found without symbols; limits the search to linear time. Kernels allow 256 for
-// each kind of program (BTF_KFUNC_SET_MAX_CNT).
+// The largest set that guess() accepts, so that its search takes linear time. Kernels allow 256
+// kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
 
 class IdReader
@@ -68,11 +71,10 @@ public:
             if (kind.empty())
                 continue;
             if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
-                return bad(symbol, "is not inside");
+                return bad(symbol, "is outside .BTF_ids");
             if (parsed.is_set()) {
                 auto set = TRY(read_set(symbol, kind == "set8", std::string(name)));
-                end = symbol.offset +
-                      (kind == "set8" ? 8 + set.entries.size() * 8 : 4 + set.entries.size() * 4);
+                end = set.entry_offset(set.entries.size());
                 out.push_back(std::move(set));
             } else if (symbol.offset < end) {
                 out.back().names.emplace_back(name);
@@ -97,10 +99,10 @@ private:
 
     Result<IdSet> read_set(const PlacedSymbol &symbol, bool with_flags, std::string name) const
     {
-        const size_t at = symbol.offset / 4, step = with_flags ? 2 : 1;
+        const size_t at = symbol.offset / 4, entry_words = with_flags ? 2 : 1;
         const size_t left = words_.size() - at;
         const uint64_t count = words_[at];
-        if (left < step || count > (left - step) / step)
+        if (left < entry_words || count > (left - entry_words) / entry_words)
             return bad(symbol, std::to_string(count) + " ids do not fit into the section");
         return make_set(at, count, with_flags, std::move(name));
     }
@@ -112,9 +114,9 @@ private:
         set.offset = at * 4;
         set.with_flags = with_flags;
         set.of_kfuncs = with_flags && (!marked_ || words_[at + 1] & set_of_kfuncs);
-        const size_t step = with_flags ? 2 : 1;
+        const size_t entry_words = with_flags ? 2 : 1;
         for (size_t i = 0; i < count; ++i) {
-            const uint32_t *pair = words_.data() + at + step + i * step;
+            const uint32_t *pair = words_.data() + at + (i + 1) * entry_words;
             set.entries.push_back({pair[0], with_flags ? pair[1] : 0});
         }
         return set;
@@ -132,11 +134,12 @@ private:
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
             words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
             return false;
-        const uint32_t most_flags = marked_ ? 1 << 20 : 1 << 12; // flags that existed then
+        // Above all flags of kfuncs in kernels of that age, with room for new ones.
+        const uint32_t flags_end = marked_ ? 1 << 20 : 1 << 12;
         uint32_t last = 0;
         for (size_t i = 0; i < words_[at]; ++i) {
             const uint32_t id = words_[at + 2 + i * 2];
-            if ((id && !is_func(id)) || id < last || words_[at + 3 + i * 2] >= most_flags)
+            if ((id && !is_func(id)) || id < last || words_[at + 3 + i * 2] >= flags_end)
                 return false;
             last = id;
         }
@@ -199,7 +202,7 @@ public:
     KfuncCounts run(const std::vector<IdSet> &sets)
     {
         if (was_never_filled(sets)) {
-            find(Rule::ids, 0, "was never filled in: all ids are 0, resolve_btfids has not run");
+            report(Rule::ids, 0, "was never filled in: all ids are 0, resolve_btfids has not run");
             return counts_;
         }
         for (const IdSet &set : sets)
@@ -211,9 +214,11 @@ public:
     }
 
 private:
-    /// `cause`, `subject`: if the finding may be common to many kfuncs or ids.
-    void find(Rule rule, uint64_t offset, const std::string &what, const std::string &subject = "",
-              const std::string &cause = "", Degree degree = Degree::error)
+    /// `cause`, `subject`: set if many kfuncs or ids may have the finding, which is then printed as
+    /// one line.
+    void report(Rule rule, uint64_t offset, const std::string &what,
+                const std::string &subject = "", const std::string &cause = "",
+                Degree degree = Degree::error)
     {
         out_.add({rule,
                   binary_.name,
@@ -234,8 +239,8 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// All ids are 0 although the BTF has one of the types. Without symbols only vmlinux is judged,
-    /// which always has ids.
+    /// Are all ids 0 although the BTF has one of the types? Without symbols this is known only of
+    /// vmlinux, which, unlike a module, always has ids.
     bool was_never_filled(const std::vector<IdSet> &sets) const
     {
         if (binary_.id_symbols.empty())
@@ -263,18 +268,20 @@ private:
         const std::string &name = one.names[0];
         if (id == 0) {
             if (has(kind, name))
-                find(Rule::ids, one.offset, one.kind + " " + name + " has id 0, and the BTF has it",
-                     name, "ids of types that the BTF has are 0");
+                report(Rule::ids, one.offset,
+                       one.kind + " " + name + " has id 0, and the BTF has it", name,
+                       "ids of types that the BTF has are 0");
             else if (kind == btf::Kind::FUNC)
                 check_absent_function(name, one.offset);
             return;
         }
         check_twice(kind, one);
         if (!in_range(id) || btf_.kind(TypeId{id}) != kind || name_of(id) != one.names[0])
-            find(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
+            report(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
     }
 
-    /// If there are two types, the kernel uses one of them, and a program may use the other.
+    /// If there are two types, the kernel uses one of them, and a program may be checked against
+    /// the other.
     void check_twice(btf::Kind kind, const IdSet &one)
     {
         std::vector<TypeId> same;
@@ -283,17 +290,17 @@ private:
                 same.push_back(id);
         if (same.size() < 2 || kind == btf::Kind::FUNC)
             return;
-        find(Rule::ids_twice, one.offset,
-             strf("%s %s has %zu definitions, and type %u is used: ", one.kind.c_str(),
-                  one.names[0].c_str(), same.size(), one.entries[0].id) +
-                 why_two(btf_, same[0], same[1]),
-             one.names[0], "types that the kernel asks for by name have several definitions");
+        report(Rule::ids_twice, one.offset,
+               strf("%s %s has %zu definitions, and type %u is used: ", one.kind.c_str(),
+                    one.names[0].c_str(), same.size(), one.entries[0].id) +
+                   why_two(btf_, same[0], same[1]),
+               one.names[0], "types that the kernel asks for by name have several definitions");
     }
 
     void check_absent_function(const std::string &name, uint64_t offset)
     {
-        find(Rule::ids_func, offset, "function " + name + " has no FUNC: " + why_absent(name), name,
-             "functions that the kernel asks for by name have no FUNC", Degree::suspicious);
+        report(Rule::ids_func, offset, "function " + name + " has no FUNC: " + why_absent(name),
+               name, "functions that the kernel asks for by name have no FUNC", Degree::suspicious);
     }
 
     /// The reason, according to the symbols of the file.
@@ -317,15 +324,16 @@ private:
         size_t missing = 0;
         for (size_t i = 0; i < set.entries.size(); ++i) {
             const IdEntry &entry = set.entries[i];
-            const uint64_t offset = set.offset + (set.with_flags ? 8 + i * 8 : 4 + i * 4);
+            const uint64_t offset = set.entry_offset(i);
             if (entry.id == 0)
                 ++missing;
             else if (!in_range(entry.id))
-                find(Rule::ids, offset, title + " has id " + shown(entry.id));
+                report(Rule::ids, offset, title + " has id " + shown(entry.id));
             else if (!set.names.empty() && std::find(set.names.begin(), set.names.end(),
                                                      name_of(entry.id)) == set.names.end())
-                find(Rule::ids, offset,
-                     title + " has id " + shown(entry.id) + ", which it does not name");
+                report(Rule::ids, offset,
+                       title + " has id " + shown(entry.id) +
+                           ", but no symbol of the set names it");
             else if (set.of_kfuncs)
                 check_kfunc(entry, offset);
         }
@@ -337,7 +345,7 @@ private:
                     check_absent_function(name, set.offset);
     }
 
-    /// The symbols of a set's entries do not state kinds.
+    /// The symbols of a set's entries name a type, but not its kind.
     bool has_anything(const std::string &name) const
     {
         return !index_.of(name).empty() || (of_vmlinux_ && !of_vmlinux_->of(name).empty());
@@ -360,16 +368,16 @@ private:
         for (const std::string &name : set.names)
             if (!has_func(name)) {
                 ++named;
-                find(Rule::kfunc_func, set.offset,
-                     "kfunc " + name + " of " + title + " has no FUNC: no program can call it" +
-                         (binary_.id_functions.empty() ? "" : "; " + why_absent(name)),
-                     name, "kfuncs have no FUNC: no program can call them");
+                report(Rule::kfunc_func, set.offset,
+                       "kfunc " + name + " of " + title + " has no FUNC: no program can call it" +
+                           (binary_.id_functions.empty() ? "" : "; " + why_absent(name)),
+                       name, "kfuncs have no FUNC: no program can call them");
             }
         if (named < missing)
-            find(Rule::kfunc_func, set.offset,
-                 strf("%zu of %zu kfuncs of %s have no id: no program can call them",
-                      missing - named, set.entries.size(), title.c_str()) +
-                     neighbours(set));
+            report(Rule::kfunc_func, set.offset,
+                   strf("%zu of %zu kfuncs of %s have no id: no program can call them",
+                        missing - named, set.entries.size(), title.c_str()) +
+                       neighbours(set));
     }
 
     /// For a set without a name: one of its kfuncs.
@@ -387,15 +395,15 @@ private:
     {
         const TypeId id{entry.id};
         if (btf_.kind(id) != btf::Kind::FUNC)
-            return find(Rule::ids, offset, "a kfunc has id " + shown(entry.id));
+            return report(Rule::ids, offset, "a kfunc has id " + shown(entry.id));
         ++counts_.kfuncs;
         const std::string name = name_of(entry.id);
         const bool tagged = tagged_.contains(entry.id);
         counts_.tagged += tagged;
         if (!tagged && needs_tags_ && id >= btf_.first_id())
-            find(Rule::kfunc_tag, offset,
-                 "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
-                 "kfuncs have no tag bpf_kfunc: loaders do not declare them");
+            report(Rule::kfunc_tag, offset,
+                   "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
+                   "kfuncs have no tag bpf_kfunc: loaders do not declare them");
         check_arguments(id, name, offset);
         if (entry.flags & implicit_args)
             check_implicit(id, name, offset);
@@ -446,11 +454,11 @@ private:
         if (it == redefined_.end())
             return;
         const Redefinition &r = *it->second;
-        find(Rule::kfunc_type, offset,
-             "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
-                 " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
-                 strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause),
-             name, "kfuncs take a module's own copies of vmlinux's types");
+        report(Rule::kfunc_type, offset,
+               "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
+                   " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
+                   strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause),
+               name, "kfuncs take a module's own copies of vmlinux's types");
     }
 
     bool is_implicit(const btf_param &p) const
@@ -463,14 +471,14 @@ private:
     {
         auto params = parameters(func);
         if (std::any_of(params.begin(), params.end(), [&](auto &p) { return is_implicit(p); }))
-            find(Rule::kfunc_impl, offset,
-                 "kfunc " + name + " shows its implicit arguments: no program can call it", name,
-                 "kfuncs show their implicit arguments: no program can call them");
+            report(Rule::kfunc_impl, offset,
+                   "kfunc " + name + " shows its implicit arguments: no program can call it", name,
+                   "kfuncs show their implicit arguments: no program can call them");
         if (!has_func(name + "_impl"))
-            find(Rule::kfunc_impl, offset,
-                 "kfunc " + name + " has implicit arguments, and there is no FUNC " + name +
-                     "_impl",
-                 name, "kfuncs with implicit arguments have no FUNC of the name with _impl");
+            report(Rule::kfunc_impl, offset,
+                   "kfunc " + name + " has implicit arguments, and there is no FUNC " + name +
+                       "_impl",
+                   name, "kfuncs with implicit arguments have no FUNC of the name with _impl");
     }
 
     const Binary &binary_;
@@ -493,13 +501,13 @@ KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const Nam
     if (binary.btf_ids.empty()) {
         out.skip(Rule::ids, binary,
                  binary.form == Binary::Form::raw_btf
-                     ? "raw BTF comes without .BTF_ids, which has ids and kfuncs"
-                     : "there is no .BTF_ids, which has ids and kfuncs");
+                     ? "raw BTF comes without .BTF_ids, the section with ids and kfuncs"
+                     : "there is no .BTF_ids, the section with ids and kfuncs");
         return {};
     }
     if (binary.id_symbols.empty())
         out.skip(Rule::ids, binary,
-                 "without symbols only sets of kfuncs are checked, which have a typical form");
+                 "without symbols only sets of kfuncs are checked, recognised by their form");
     auto sets = read_btf_ids(binary, index.btf(), kernel);
     if (!sets) {
         out.add(Rule::ids, binary.name, sets.error());

@@ -75,8 +75,8 @@ TEST_F(CheckKernel, FuncLost)
 {
     set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_take'", "FUNC 'take'"));
     set_module(module_text);
-    EXPECT_EQ(findings(), Lines{"ids vmlinux: kfuncs has id 7, which is FUNC 'take', which it does "
-                                "not name"});
+    EXPECT_EQ(findings(), Lines{"ids vmlinux: kfuncs has id 7, which is FUNC 'take', but no "
+                                "symbol of the set names it"});
     Ids ids;
     ids.set8("kfuncs", {{0, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"});
     ids.give(*kernel_.vmlinux);
@@ -111,11 +111,11 @@ TEST_F(CheckKernel, WithoutSymbols)
     EXPECT_EQ(report_.kfuncs, 3u);
     EXPECT_EQ(
         unchecked(),
-        Lines{"ids: without symbols only sets of kfuncs are checked, which have a typical form"});
+        Lines{"ids: without symbols only sets of kfuncs are checked, recognised by their form"});
     kernel_.vmlinux->btf_ids.clear();
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(report_.kfuncs, 1u);
-    EXPECT_EQ(unchecked(), Lines{"ids: there is no .BTF_ids, which has ids and kfuncs"});
+    EXPECT_EQ(unchecked(), Lines{"ids: there is no .BTF_ids, the section with ids and kfuncs"});
 }
 
 } // namespace

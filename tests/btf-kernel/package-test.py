@@ -96,7 +96,7 @@ class Package(PackageCase):
         image = self.write('Image', flat_image(self.btf))
         self.assertEqual(self.unchecked(self.check(image)), [('ids', ['vmlinux'])])
         done = run(PROGRAMS['kernel'], 'check', image)
-        self.assertIn('not checked: ids: vmlinux: there is no .BTF_ids, which has ids and kfuncs\n',
+        self.assertIn('not checked: ids: vmlinux: there is no .BTF_ids, the section with ids and kfuncs\n',
                       done.stdout)
         self.assertNotIn('not checked', run(PROGRAMS['kernel'], 'check', '--ignore=ids', image).stdout)
         # Without a configuration it is not known which BTF the package should have.
