@@ -5,13 +5,13 @@
 //
 // Method. With an image, the object's address pool in the image is found by object id. Objects with
 // equal ids are equal, and are matched in link order. If the image has no pool for an object, the
-// symbol of the object's relocation, or the symbol at that place in the object, is looked up in the
-// image's symbol table, and used if its name is unique there. Without an image, the relocation is
-// added to the position of the input's section.
+// symbol of the object's relocation (for a local symbol: a named symbol at its address) is looked
+// up in the image's symbol table, and used if its name is unique there. Without an image, the
+// address is the position of the input's section, plus symbol and addend.
 //
-// Invariant. A Location is never a guess: uncertain ones are `unknown`. One exception is 0 in a
-// linked image: linkers write it into the pools for discarded sections, but it may also be the
-// address of a per-CPU variable. Such a location is `known`, and its users must decide.
+// Invariant. A Location is never a guess: uncertain ones are `unknown`. An address of 0 in a linked
+// image counts as known, although linkers also write 0 into the pools for discarded sections: it
+// may be the address of a per-CPU variable. Callers must check it.
 #include "merge/link/resolve_addresses.h"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ private:
             return std::nullopt;
         if (o.trailer.flags & trailer_final_addresses) {
             for (uint64_t address : o.trailer.addresses)
-                locations.push_back(final_address(address, 8));
+                locations.push_back(final_address(address, sizeof address));
         } else if (image_.kind == ImageKind::linked) {
             const PoolPart *part = next(image_.pools, o);
             if (!part || part->count() < count)
@@ -154,7 +154,7 @@ private:
         auto it = pools.find(o.trailer.object_id);
         if (it == pools.end())
             return nullptr;
-        // Objects with equal ids are equal, so it does not matter which of them was not linked.
+        // Objects with equal ids are equal. If fewer were linked, it does not matter which.
         size_t used = used_[o.trailer.object_id]++;
         return used < it->second.size() ? &it->second[used] : nullptr;
     }
@@ -207,6 +207,8 @@ private:
         }
     }
 
+    /// The pool has the address in most cases. Otherwise it follows from the variable's entry in
+    /// its DATASEC.
     Location variable(const Object &o, const Variable &v, const std::vector<Location> &pool)
     {
         if (image_.kind != ImageKind::combined && v.pool_index &&
@@ -221,7 +223,8 @@ private:
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
-    /// Resolves a place in an input, by the layout of the inputs or by its symbol.
+    /// Resolves a place in an input: without an image by the layout of the inputs, with an image by
+    /// the place's symbol.
     Location place(const Object &o, const Place &p)
     {
         if (p.kind != Place::symbol)
@@ -265,7 +268,8 @@ private:
         return *input_symbols_[input];
     }
 
-    /// Resolves the lower 32 bits of an address; the linker relocated `.BTF` itself.
+    /// The linker relocated a plain `.BTF`, so its entry holds the lower 32 bits of the final
+    /// address. Finds the whole address.
     Location cut_address(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));

@@ -8,15 +8,15 @@
 //  2. Each group of nodes (join_groups.cc) is a final class.
 //  3. A forward declaration that a struct refers to is resolved as in that struct's group. A
 //     typedef that leads to other declarations is resolved to a typedef of its name that leads to
-//     definitions (resolve_typedefs.cc). Other declarations are resolved to the only definition. If
-//     there are several, and structs or typedefs showed one, or the name is an enum's, they are
-//     resolved to the definition that adds the fewest types (resolve_forwards.cc). The rest stay
-//     declarations: several definitions fit, and nothing shows which one is meant.
+//     definitions (resolve_typedefs.cc). Other declarations are resolved to the only definition.
+//     With several definitions, a declaration is resolved if a struct or typedef shows which one is
+//     meant, or if it is an enum's: to the definition that adds the fewest types
+//     (resolve_forwards.cc). Otherwise it stays a declaration.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
-//  5. A group whose forward declarations were resolved refers to other types than its
-//     representative does in its object. These references are computed last, and become new types
-//     only if no object has them (group_references.cc).
+//  5. The types to which a group with resolved declarations refers differ from those in its
+//     representative's object. They are computed last, and are new types only if no object has them
+//     (group_references.cc).
 //
 // If nodes can be joined in several ways (join_groups.cc), all steps are done for each way, and the
 // result with the fewest types is taken.
@@ -33,8 +33,8 @@ namespace btflink::merge
 namespace
 {
 
-/// Step 1. All classes as they are. A class that is not final becomes live when a type is assigned
-/// to it.
+/// Step 1. Copies all classes. A class that is not final becomes live when a type is assigned to
+/// it.
 Partition begin_partition(const Classes &classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts)
 {
@@ -70,8 +70,8 @@ void assign_structs(const SplitInput &in, FinalClasses &made)
     }
 }
 
-/// The group to which a slot of a group leads; none if it is not resolved. If paths of an ambiguous
-/// object disagree, the first resolved one.
+/// The group to which a slot of a group leads; none if it is not resolved. In an ambiguous object
+/// several paths may have the slot: then the group of the first one that is resolved.
 GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 {
     const NodeId node = representative(group);
@@ -86,26 +86,28 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
     return GroupId::none;
 }
 
-/// For each name, the resolution of its forward declaration in the first struct that refers to it.
-IdVector<NameId, ClassId> needed_definitions(const SplitInput &in, const FinalClasses &made)
+/// For each name, the definition to which the first struct that refers to a declaration of the name
+/// resolves it.
+IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in, const FinalClasses &made)
 {
     const ConflictGraph &conflicts = in.conflicts;
-    IdVector<NameId, ClassId> needed(conflicts.slot_names, ClassId::none);
+    IdVector<NameId, ClassId> out(conflicts.slot_names, ClassId::none);
     for (NodeId n : conflicts.nodes.ids()) {
         if (!conflicts.is_definition(n) || in.sources.is_base(conflicts.nodes[n].source))
             continue;
         const std::span slots = conflicts.slots[conflicts.nodes[n].cls];
         const std::span targets = conflicts.edges_of(n);
         for (uint32_t i = 0; i < targets.size(); ++i) {
-            if (needed[slots[i]] != ClassId::none || targets[i] == NodeId::none ||
-                conflicts.is_definition(targets[i]))
+            const bool is_declared =
+                targets[i] != NodeId::none && !conflicts.is_definition(targets[i]);
+            if (!is_declared || out[slots[i]] != ClassId::none)
                 continue;
             const GroupId found = group_at_slot(in, in.groups.of[n], i);
             if (found != GroupId::none)
-                needed[slots[i]] = made.of_group(found);
+                out[slots[i]] = made.of_group(found);
         }
     }
-    return needed;
+    return out;
 }
 
 /// For each declared name, the final classes of all its definitions, lowest first.
@@ -127,13 +129,13 @@ IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in
     return out;
 }
 
-/// Step 3: resolves forward declarations. Returns those for which several definitions fit, each
-/// once.
+/// Step 3: resolves forward declarations. Returns each declaration with several possible
+/// definitions once, because its first node makes its class live.
 std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes &classes,
                                              FinalClasses &made)
 {
     trace::Phase phase("resolve_nodes");
-    const IdVector<NameId, ClassId> needed = needed_definitions(in, made);
+    const IdVector<NameId, ClassId> by_struct = resolution_by_first_struct(in, made);
     const auto all_definitions = definitions_of_names(in, made);
     std::vector<UnresolvedForward> unresolved;
     for (NodeId n : in.conflicts.nodes.ids()) {
@@ -149,10 +151,10 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
         } else if (definitions.size() == 1) {
             meant = definitions.front();
         } else if (base_declares(in.sources, classes, in.graph, node.name)) {
-            if (needed[node.name] != ClassId::none)
-                meant = needed[node.name];
+            if (by_struct[node.name] != ClassId::none)
+                meant = by_struct[node.name];
         } else if (!definitions.empty() && !declaration.live) {
-            unresolved.push_back({name.forward, needed[node.name], name.is_enum, definitions});
+            unresolved.push_back({name.forward, by_struct[node.name], name.is_enum, definitions});
         }
         made.of_node[n] = meant;
         declaration.live |= meant == name.forward;
@@ -160,7 +162,8 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
     return unresolved;
 }
 
-/// Step 3, for declarations that no struct resolves: by typedefs, or by the fewest added types.
+/// Step 3, for declarations with several possible definitions: by a typedef's meaning, else by the
+/// candidate that adds the fewest types.
 void resolve_rest(std::vector<UnresolvedForward> unresolved, const ClassGraph &graph,
                   FinalClasses &made)
 {
