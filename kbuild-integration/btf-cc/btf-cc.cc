@@ -2,8 +2,8 @@
 // btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
 // the compiler made.
 //
-// make sees the compiler's behaviour: the same exit status, the same output, death by the same
-// signal. If the command makes no object, the compiler replaces this process.
+// make sees what it would see from the compiler: the same exit status, the same output, death by
+// the same signal. If the command makes no object, btf-cc only execs the compiler.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/version.h"
@@ -71,6 +71,7 @@ void pass_on(int signal)
         kill(static_cast<pid_t>(child), signal);
 }
 
+/// Replaces this process.
 [[noreturn]] void become(char **argv)
 {
     execvp(argv[0], argv);
@@ -98,7 +99,7 @@ int run(char **argv)
     sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to receive signals
     for (size_t i = 0; i < std::size(passed_on); ++i) {
         sigaction(passed_on[i], nullptr, &old[i]);
-        if (old[i].sa_handler != SIG_IGN) // as under nohup
+        if (old[i].sa_handler != SIG_IGN) // under nohup, SIGHUP stays ignored
             sigaction(passed_on[i], &action, nullptr);
     }
     // If SIGCHLD is ignored, the kernel does not keep the status of children.
@@ -151,7 +152,8 @@ bool is_elf_object(const std::string &path)
     close(fd);
     if (got < ssize_t{sizeof head} || std::memcmp(head, "\177ELF", 4) != 0)
         return false;
-    return head[16] + head[17] == 1; // e_type ET_REL, of either byte order
+    // e_type is ET_REL, 1, in either byte order: one of the two bytes is 1, the other 0.
+    return head[16] + head[17] == 1;
 }
 
 void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
@@ -163,12 +165,12 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
     print_note(object + ": " + text);
 }
 
-/// Warnings about an object, for which btf-emit returned `report`.
+/// Warnings about an object. `report`: emit_file()'s.
 std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
                                     const emit::EmitReport &report)
 {
     std::vector<std::string> lines = emit::warnings(object, report);
-    // With link-time optimisation, the link makes DWARF together with the code.
+    // Objects with LTO code have no DWARF yet.
     if (dwarf_asked && report.has_code && !report.has_lto_code)
         lines.push_back(object + ": no DWARF although -g was given, so no object BTF");
     return lines;
@@ -231,7 +233,7 @@ Result<OwnWords> read_own_words(int argc, char **argv)
     return own;
 }
 
-/// Answers --version, --help or --settings. `compiler`: the word after the options, or "".
+/// Answers --version, --help or --settings. `compiler`: the first operand, or "".
 int answer_question(const std::string &question, const std::vector<std::string> &options,
                     const std::string &compiler)
 {
@@ -249,9 +251,8 @@ int answer_question(const std::string &question, const std::vector<std::string> 
 }
 
 /// With --plugin: if the plugin can make this object's BTF, replaces this process by the compiler
-/// with the plugin. Returns if the BTF has to come from DWARF. Error: no plugin matches.
-Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
-                               const Settings &settings)
+/// with the plugin. Returns only if the BTF has to come from DWARF. Error: no plugin matches.
+Result<void> try_plugin(char **compiler, const CompileCommand &command, const Settings &settings)
 {
     std::vector<std::string> words;
     for (char **word = compiler; *word; ++word)
@@ -305,7 +306,7 @@ int compile(char **compiler, const CompileCommand &command, const Settings &sett
     return 0;
 }
 
-/// The compiler's command line, without objects that must not get BTF.
+/// The compiler's command line; objects that must not get BTF are removed from `objects`.
 CompileCommand read_command(char **compiler, char **end)
 {
     CompileCommand command = read_compile_command({compiler + 1, end});
@@ -335,17 +336,19 @@ int main(int argc, char **argv)
         return usage_error({{}, "COMPILER is required"});
     const CompileCommand command = read_command(compiler, argv + argc);
     const Result<Settings> settings = read_settings(own->options);
-    // Wrong variables must not break probes.
-    if (!settings && !(own->options.empty() && command.objects.empty()))
+    // Kbuild's probes make no object; a wrong BTF_CC_* variable must not make them fail. Wrong
+    // options always are an error.
+    const bool no_object = command.objects.empty();
+    if (!settings && (!no_object || !own->options.empty()))
         return refuse(settings.error());
-    if (command.objects.empty()) {
+    if (no_object) {
         if (settings && settings->verbose && !command.left_alone.empty())
             print_note(command.left_alone + ", left alone");
         become(compiler);
     }
     if (settings->plugin)
-        if (auto done = compile_by_plugin(compiler, command, *settings); !done)
-            return refuse(done.error());
+        if (auto tried = try_plugin(compiler, command, *settings); !tried)
+            return refuse(tried.error());
     if (get_behind_cache(*compiler, own->options))
         become(compiler);
     return compile(compiler, command, *settings);
