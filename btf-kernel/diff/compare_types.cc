@@ -13,9 +13,6 @@ namespace btflink::kernel::diff
 namespace
 {
 
-constexpr unsigned max_depth = 16; // of unnamed types in each other
-constexpr unsigned max_steps = 64; // of chains of pointers, arrays and qualifiers
-
 using Kind = Detail::Kind;
 
 /// A type without its pointers, arrays and qualifiers, and these as text.

@@ -14,8 +14,6 @@ namespace btflink::kernel::diff
 namespace
 {
 
-constexpr unsigned max_steps = 64;       // of chains of modifiers or arrays
-constexpr unsigned max_depth = 16;       // of unnamed members in each other
 constexpr size_t max_members = 1 << 20;  // visited members of one struct
 constexpr size_t max_looks = 10'000;     // visited types when two are compared
 constexpr size_t shown_characters = 160; // of one type

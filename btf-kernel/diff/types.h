@@ -12,6 +12,10 @@
 namespace btflink::kernel::diff
 {
 
+// Limits for malformed BTF, whose types may be chained in loops.
+constexpr unsigned max_steps = 64; // of chains of pointers, arrays and modifiers
+constexpr unsigned max_depth = 16; // of unnamed structs in each other
+
 /// A declaration of `name` with the type, on one line; long unnamed structs are cut.
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name = {});
 /// "struct s", "enum e", "u32".

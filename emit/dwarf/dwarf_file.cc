@@ -131,8 +131,8 @@ Result<void> DwarfFile::join_units(const std::vector<uint32_t> &units,
                                    const std::vector<uint32_t> &types)
 {
     std::vector<std::byte> all;
-    auto add = [&](const std::vector<uint32_t> &sections) -> Result<void> {
-        for (uint32_t i : sections) {
+    auto add = [&](const std::vector<uint32_t> &parts) -> Result<void> {
+        for (uint32_t i : parts) {
             DebugSection part;
             TRY(load_section(i, part));
             const size_t end = all.size();
