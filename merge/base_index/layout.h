@@ -35,7 +35,7 @@ struct Header {
     ArrayCounts arrays;
     uint64_t check; // XXH3 of all bytes of this file, with 0 here
 };
-constexpr uint32_t version = 2;
+constexpr uint32_t version = 3;
 static_assert(sizeof(Header) == 80);
 
 // Entries of the tables, sorted by hash.
