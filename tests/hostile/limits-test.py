@@ -13,7 +13,7 @@ from helpers.btf_reader import type_heads
 from helpers.kbuild_case import KbuildCase, run
 
 FEATURES = '--features=+global_var'
-INT, STRUCT, ENUM, TYPEDEF, PROTO = 1, 4, 6, 8, 13
+INT, PTR, STRUCT, ENUM, TYPEDEF, PROTO = 1, 2, 4, 6, 8, 13
 MAX_TYPES, MAX_ELEMENTS = 0xfffff, 0xffff
 
 # Abbreviations: 1 a unit, 2 a base type, 3 an array, 4 its size, 5 a typedef.
@@ -110,6 +110,24 @@ class Limits(LimitCase):
         self.merge('a', 'b')
         self.heads()
         self.refused('merged BTF.*(16777216|strings|names).*', 'a', 'b', 'c')
+
+    def test_chain_in_a_base(self):
+        """A long chain whose end the objects do not have, and an enum that is also declared."""
+        def enum(blob):
+            name = blob.name('e')
+            blob.add(name, info(ENUM), 4)
+            blob.add(name, info(ENUM, 1), 4, blob.name('A'), 1)
+
+        base, module = Blob(), Blob()
+        base.add(base.name('other'), info(INT), 4, 1 << 24 | 32)
+        enum(base)
+        for number in range(300000):
+            base.add(0, info(PTR), number + 3 if number else 1)
+        enum(module)
+        self.write('base', base.bytes())
+        self.write('module', module.bytes())
+        self.merge('--base=base', 'module')  # run_tool() ends what takes minutes
+        os.unlink(self.path('out'))
 
     def test_memory(self):
         """Too little memory causes an error, not a signal."""

@@ -115,8 +115,10 @@ std::vector<Choice> choose_all(const Sources &sources, const BaseIndex &base)
         chosen.set(raw(c.type) - 1, !other);
         return other;
     };
-    while (std::erase_if(out, refers_to_other))
-        ;
+    // Each sweep may remove a single link of a chain. Choosing too many types changes no result.
+    constexpr int max_sweeps = 6;
+    for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, refers_to_other); ++sweep)
+        continue;
     return out;
 }
 
