@@ -31,14 +31,16 @@ constexpr Target targets[] = {
     {"mips", 0, EM_MIPS},     {"loongarch", 0, EM_LOONGARCH},
 };
 
-/// Finds the architecture. `target`: as printed by gcc -dumpmachine, such as "aarch64-linux-gnu".
-/// `pointer_bytes`: distinguishes -m32 from -m64. Returns null if the target is not supported.
-const Arch *target_arch(std::string_view target, unsigned pointer_bytes)
+/// Finds the architecture. The size of pointers distinguishes -m32 from -m64. Returns null if the
+/// target is not supported.
+const Arch *target_arch(const Setup &setup)
 {
+    if (setup.pointer_bytes < setup.register_bytes) // x32, MIPS n32
+        return nullptr;
     for (const Target &t : targets)
-        if (target.starts_with(t.prefix) &&
-            (t.pointer_bytes == 0 || t.pointer_bytes == pointer_bytes))
-            return find_arch(t.machine, static_cast<uint8_t>(pointer_bytes));
+        if (std::string_view(setup.target).starts_with(t.prefix) &&
+            (t.pointer_bytes == 0 || t.pointer_bytes == setup.pointer_bytes))
+            return find_arch(t.machine, static_cast<uint8_t>(setup.pointer_bytes));
     return nullptr;
 }
 
@@ -57,7 +59,7 @@ Entries::~Entries() = default;
 
 std::unique_ptr<Entries> Entries::create(const Setup &setup)
 {
-    const Arch *arch = target_arch(setup.target, setup.pointer_bytes);
+    const Arch *arch = target_arch(setup);
     if (!arch)
         return nullptr;
     auto state = std::make_unique<State>(*arch, setup);

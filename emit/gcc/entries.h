@@ -40,6 +40,7 @@ struct Emitted {
 struct Setup {
     const char *target; // of the compiler, such as "x86_64-linux-gnu"
     unsigned pointer_bytes;
+    unsigned register_bytes;
     bool big_endian;
     uint32_t features; // bits of common/object_btf/features.h
     const char *source;

@@ -261,14 +261,15 @@ void raise_level()
 
 void on_start_unit(void *, void *)
 {
-    const Setup setup{BTFLINK_GCC_TARGET, static_cast<unsigned>(POINTER_SIZE / 8),
-                      BYTES_BIG_ENDIAN != 0, plugin.features,
+    const Setup setup{BTFLINK_GCC_TARGET,
+                      static_cast<unsigned>(POINTER_SIZE / 8),
+                      static_cast<unsigned>(UNITS_PER_WORD),
+                      BYTES_BIG_ENDIAN != 0,
+                      plugin.features,
                       main_input_filename ? main_input_filename : ""};
     plugin.entries = Entries::create(setup);
-    if (!plugin.entries) {
-        error("btflink: this target is not supported");
-        return;
-    }
+    if (!plugin.entries)
+        return give_up("unsupported architecture");
     plugin.reader = std::make_unique<TreeReader>(*plugin.entries);
     install_hooks();
     raise_level();

@@ -244,6 +244,17 @@ class Compiles(PluginCase):
                 self.assertEqual(self.has_object_btf(f'{name}.o'), name == 'long')
                 os.remove(self.path(f'{name}.o'))
 
+    def test_unsupported_architecture(self):
+        """x32, which btf-emit does not support either."""
+        self.write('x32.c', 'int f(int a) { return a; }\n')
+        why = 'btflink: no object BTF: unsupported architecture\n'
+        for options, status, said in (([], 0, f'cc1: note: {why}'), (['--strict'], 1, f'cc1: error: {why}')):
+            self.plugin(*options, 'gcc', '-g', '-mx32', '-c', 'x32.c', said=said, status=status)
+            self.assertEqual('x32.o' in self.names(), status == 0)
+            if status == 0:
+                self.assertFalse(self.has_object_btf('x32.o'))
+                os.remove(self.path('x32.o'))
+
     def test_compiler_errors(self):
         self.write('bad.c', 'int f(void) { return nothing; }\n')
         plain = self.run_tool('gcc', '-g', '-c', 'bad.c')
