@@ -126,6 +126,7 @@ void set_language(CommandLine &line, std::string_view language)
 void set_output(CommandLine &line, std::string_view path)
 {
     line.output = path;
+    line.makes_no_object |= path == "/dev/null";
 }
 
 template <bool Hints::*hint, bool value>
@@ -228,8 +229,8 @@ size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandL
 
 void read_file_name(std::string_view word, CommandLine &line)
 {
-    if (word == "-" || word == "/dev/null") {
-        line.makes_no_object = true; // reads no file
+    if (word == "/dev/null") {
+        line.makes_no_object = true; // a probe
         return;
     }
     if (!line.language.empty() || is_source(word)) {
