@@ -1,38 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A progress bar on the terminal.
+// How far a long step is, on the terminal.
 #pragma once
 
+#include "common/result.h"
+
 #include <chrono>
+#include <cstdio>
 #include <mutex>
-#include <string>
+#include <unistd.h>
 
 namespace btflink::kernel
 {
 
-/// One line on standard error if that is a terminal. It appears one second after its construction
-/// and is wiped by its destruction. Several threads may use it at once.
-class ProgressBar
+/// One line on standard error if that is a terminal: "btf-kernel: reading modules: 512". It appears
+/// after a second, changes five times a second at most, and is wiped in the end. Several threads
+/// may use it at once.
+class Progress
 {
 public:
-    /// `quiet`: draws nothing.
-    ProgressBar(std::string what, bool quiet);
-    ProgressBar(const ProgressBar &) = delete;
-    ProgressBar &operator=(const ProgressBar &) = delete;
-    ~ProgressBar();
+    /// `quiet`: prints nothing.
+    explicit Progress(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+    Progress(const Progress &) = delete;
+    Progress &operator=(const Progress &) = delete;
+    ~Progress()
+    {
+        if (printed_)
+            std::fputs(wipe, stderr);
+    }
 
-    /// Start the next step, called `what`.
-    void begin(std::string what);
-    /// `done` of `all` items are done; `all` is 0 if not known.
-    void set(size_t done, size_t all = 0);
+    /// `all`: 0 if not known.
+    void set(const char *what, size_t done, size_t all = 0)
+    {
+        const Clock::time_point now = Clock::now();
+        std::lock_guard lock(mutex_);
+        if (!shown_ || now < next_)
+            return;
+        next_ = now + std::chrono::milliseconds(200);
+        const std::string of = all ? strf(" of %zu", all) : "";
+        std::fprintf(stderr, "%sbtf-kernel: %s: %zu%s", wipe, what, done, of.c_str());
+        printed_ = true;
+    }
 
 private:
     using Clock = std::chrono::steady_clock;
+    static constexpr const char *wipe = "\r\033[K"; // the line
 
     std::mutex mutex_;
-    std::string what_;
-    bool shown_;
-    Clock::time_point next_; // when to draw again
-    size_t width_ = 0;       // characters on the screen
+    const bool shown_;
+    bool printed_ = false;
+    Clock::time_point next_ = Clock::now() + std::chrono::seconds(1); // when to print again
 };
 
 } // namespace btflink::kernel

@@ -157,7 +157,7 @@ constexpr Option<Draft> options[] = {
      .take = take_threads<&Draft::threads>},
     {.words = {.letter = 'q',
                .name = "quiet",
-               .help = "Print only findings: no counts, no progress bar"},
+               .help = "Print only findings: no counts, no progress"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.letter = 'v',
                .name = "verbose",
@@ -177,16 +177,11 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
 Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft,
                           std::optional<Kernel> &kernel)
 {
-    ProgressBar bar("reading modules", draft.quiet);
-    draft.open.progress = [&](size_t count) { bar.set(count); };
+    Progress progress(draft.quiet);
+    draft.open.progress = draft.check.progress = &progress;
     kernel = TRY(open_kernel(packages, draft.open));
-    bar.begin("checking modules");
-    const size_t all = kernel->modules.size();
-    draft.check.progress = [&](size_t count) { bar.set(count, all); };
     CheckReport report = check_kernel(*kernel, draft.check);
     if (!draft.against.empty()) {
-        bar.begin("comparing with the other build");
-        draft.open.progress = nullptr;
         const Kernel other = TRY(open_kernel(draft.against, draft.open));
         Findings findings;
         compare_builds(*kernel, other, draft.check.threads, findings);

@@ -444,7 +444,7 @@ std::vector<ModuleReport> check_modules(const CheckContext &context, const Check
     parallel_for(out.size(), options.threads, [&](size_t i) {
         out[i].counts = check_module(context, context.kernel.modules[i], out[i].findings);
         if (options.progress)
-            options.progress(++done);
+            options.progress->set("checking modules", ++done, out.size());
     });
     return out;
 }

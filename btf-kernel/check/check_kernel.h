@@ -10,7 +10,7 @@ namespace btflink::kernel
 struct CheckOptions {
     std::optional<KernelVersion> version; // whose rules apply; empty: its own version
     unsigned threads = 1;
-    std::function<void(size_t done)> progress; // called by any thread; `done`: modules
+    Progress *progress = nullptr;
 };
 
 /// A check that could not be made.

@@ -55,7 +55,7 @@ constexpr Option<Draft> options[] = {
      .flag = [](Draft &d) -> bool & { return d.json; }},
     {.words = {.name = "markdown", .help = "Print Markdown for a comment on a pull request"},
      .flag = [](Draft &d) -> bool & { return d.markdown; }},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No progress bar"},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No progress"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.name = "summary", .help = "Print only the numbers of changes"},
      .flag = [](Draft &d) -> bool & { return d.print.only_summary; }},
@@ -109,11 +109,9 @@ void parse_modules(OpenKernel &opened, unsigned threads)
 /// `opened` must not be moved afterwards, because types point into its kernel.
 Result<void> open(const std::string &path, const Draft &draft, OpenKernel &opened)
 {
-    ProgressBar bar("reading modules of " + path, draft.quiet);
-    OpenOptions how;
-    how.threads = draft.threads;
-    how.progress = [&](size_t count) { bar.set(count); };
-    auto kernel = TRY(open_kernel({path}, how));
+    Progress progress(draft.quiet);
+    auto kernel =
+        TRY(open_kernel({path}, {.release = {}, .threads = draft.threads, .progress = &progress}));
     opened.kernel = std::move(kernel);
     auto vmlinux = TRY(parse_vmlinux(opened.kernel));
     opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);

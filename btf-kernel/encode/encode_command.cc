@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel encode: options and output.
+// btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file of BTF for
+// each: OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
+// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is stated by vmlinux.
+// Files are complete or absent. Files of an earlier run with the same settings are kept if neither
+// the module nor vmlinux has changed since.
+//
+// Method. vmlinux is encoded with all processors. Then its BTF is read once, and several modules
+// are encoded at a time. vmlinux and each module get a process of their own.
+//
+// Archives. Members become unnamed files, a few at a time, because all of them may be gigabytes.
+// Modules that come before vmlinux (RPMs are sorted by name) are skipped and encoded in a second
+// reading of the archive. If an archive is damaged, the modules before the damage are encoded.
 #include "btf-kernel/commands.h"
 
-#include "btf-kernel/encode/encode_kernel.h"
+#include "btf-kernel/encode/worker_pool.h"
+#include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/image.h"
+#include "btf-kernel/package/kernel.h"
+#include "btf-kernel/package/magic.h"
+#include "btf-kernel/package/names.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
+#include "common/io/fd.h"
+#include "common/io/file_io.h"
+#include "common/io/file_parts.h"
 #include "common/io/json_text.h"
+#include "emit/dwarf/languages.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "merge/base_index/index_file.h"
+#include "merge/input/final_btf.h"
+#include "merge/merge.h"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <sys/stat.h>
 #include <thread>
 
 namespace btflink::kernel
@@ -17,14 +46,21 @@ namespace btflink::kernel
 namespace
 {
 
+namespace fs = std::filesystem;
+
 // The features that a kernel's scripts/Makefile.btf asks for.
 constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl_tag,type_tag,"
                                              "optimized_func,consistent_func,decl_tag_kfuncs";
 
 struct Draft {
     bool help = false, quiet = false, json = false;
+    std::string package; // folder or archive with vmlinux and modules that have DWARF
+    std::string output;  // folder; created if it does not exist
+    std::string release; // which kernel to encode, if there are several
+    FeatureSet features;
+    bool self_contained = false; // modules get all of their types, and need no vmlinux
+    bool force = false;          // do not keep files of an earlier run
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-    EncodeOptions encode;
 };
 
 Result<void> take_features(Draft &draft, std::string_view list)
@@ -32,7 +68,7 @@ Result<void> take_features(Draft &draft, std::string_view list)
     auto parsed = parse_features(list);
     if (!parsed)
         return fail({}, "--features: " + parsed.error().what);
-    draft.encode.features.add(*parsed);
+    draft.features.add(*parsed);
     return {};
 }
 
@@ -40,11 +76,11 @@ constexpr Option<Draft> options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
     {.words = {.letter = 'o', .name = "output", .value = "FOLDER", .help = "Write files there"},
-     .text = [](Draft &d) -> std::string & { return d.encode.output; }},
+     .text = [](Draft &d) -> std::string & { return d.output; }},
     {.words = {.name = "self-contained",
                .help =
                    "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
-     .flag = [](Draft &d) -> bool & { return d.encode.self_contained; }},
+     .flag = [](Draft &d) -> bool & { return d.self_contained; }},
     {.words = {.name = "features",
                .value = "LIST",
                .help =
@@ -52,13 +88,12 @@ constexpr Option<Draft> options[] = {
                .repeats = true},
      .take = take_features},
     {.words = {.name = "force", .help = "Do not keep files of an earlier run"},
-     .flag = [](Draft &d) -> bool & { return d.encode.force; }},
-    {.words = {.name = "anew", .help = ""},
-     .flag = [](Draft &d) -> bool & { return d.encode.force; }},
+     .flag = [](Draft &d) -> bool & { return d.force; }},
+    {.words = {.name = "anew", .help = ""}, .flag = [](Draft &d) -> bool & { return d.force; }},
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
-     .text = [](Draft &d) -> std::string & { return d.encode.release; }},
+     .text = [](Draft &d) -> std::string & { return d.release; }},
     {.words = {.name = "json", .help = "Print the counts and what failed as JSON"},
      .flag = [](Draft &d) -> bool & { return d.json; }},
     {.words = {.letter = 'j',
@@ -66,8 +101,377 @@ constexpr Option<Draft> options[] = {
                .value = "N",
                .help = "Modules at a time, 1 to 1024 (default: processors)"},
      .take = take_threads<&Draft::threads>},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No counts, no progress bar"},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No counts, no progress"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
+};
+
+struct EncodeReport {
+    size_t modules = 0, written = 0, kept = 0; // kept: from an earlier run
+    std::vector<std::string> without;          // modules whose DWARF has nothing to encode
+    std::vector<Error> failed;                 // modules, and members that were refused
+};
+
+constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
+constexpr const char nothing[] = "nothing"; // the result for a module without types
+
+std::string path_of(int file)
+{
+    return "/proc/self/fd/" + std::to_string(file);
+}
+
+/// Replaces the path in /proc of an unnamed file by `shown`.
+Error about(Error error, const std::string &shown)
+{
+    if (error.where.file.empty() || error.where.file.starts_with("/proc/self/fd/"))
+        error.where.file = shown;
+    return error;
+}
+
+/// A compressed file, unpacked into memory; null if `file` is not compressed.
+Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
+{
+    auto parts = TRY(read_parts(file));
+    if (!is_compressed(parts.bytes))
+        return kbuild::Scratch();
+    auto bytes = TRY(unpack(parts.bytes, most_of_module, where));
+    auto scratch = kbuild::ScratchFile::create();
+    if (scratch)
+        TRY(write_file((*scratch)->path(), bytes));
+    return scratch;
+}
+
+/// Write the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
+Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
+{
+    file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (file.get() < 0) { // not all file systems have O_TMPFILE
+        std::string name = folder + "/btf-kernel.XXXXXX";
+        file.reset(::mkostemp(name.data(), O_CLOEXEC));
+        if (file.get() < 0 || ::unlink(name.c_str()) != 0)
+            return fail_errno(Where{folder}, "cannot be written");
+    }
+    if (auto written = write_file(path_of(file.get()), bytes); !written)
+        return fail(Where{folder}, written.error().what);
+    return {};
+}
+
+using Time = std::pair<time_t, long>;
+
+Time time_of(const timespec &time)
+{
+    return {time.tv_sec, time.tv_nsec};
+}
+
+constexpr const char *single_file = "is a single file, not a package with vmlinux and modules "
+                                    "(btf-pahole -J encodes a single file)";
+
+class Encoder
+{
+public:
+    explicit Encoder(const Draft &draft)
+        : draft_(draft), vmlinux_btf_((fs::path(draft.output) / "vmlinux.btf").string()),
+          pool_(draft.threads), progress_(draft.quiet)
+    {
+        settings_.features = draft.features;
+        settings_.filter.excluded_languages = *emit::parse_languages("rust"); // as kernels ask
+    }
+
+    Result<EncodeReport> run()
+    {
+        std::error_code ignored;
+        const bool folder = fs::is_directory(draft_.package, ignored);
+        const Result<void> added = folder ? encode_folder() : encode_archive();
+        // Modules that came before an error are finished, too.
+        const std::vector<WorkResult> results = pool_.finish([&] { show_progress(); });
+        TRY(added);
+        count(results);
+        return std::move(report_);
+    }
+
+private:
+    // Folders.
+
+    std::string source(const std::string &path) const
+    {
+        return (fs::path(draft_.package) / path).string();
+    }
+
+    Result<void> encode_folder()
+    {
+        auto files = TRY(find_kernel_files(draft_.package, draft_.release));
+        if (files.vmlinux.empty())
+            return fail(Where{draft_.package}, "has no vmlinux");
+        TRY(check_settings());
+        const std::string image = source(files.vmlinux);
+        if (!is_kept(vmlinux_btf_, image))
+            TRY(encode_vmlinux(image, files.vmlinux, image));
+        TRY(begin_modules());
+        all_ = files.modules.size();
+        for (const std::string &module : files.modules)
+            TRY(add_module(module, source(module), -1));
+        return {};
+    }
+
+    // Archives.
+
+    Result<void> encode_archive()
+    {
+        if (has(TRY(read_parts(draft_.package)).bytes, 0, "\177ELF"))
+            return fail(Where{draft_.package}, single_file);
+        TRY(check_settings());
+        if (is_kept(vmlinux_btf_, draft_.package))
+            TRY(begin_modules());
+        const Result<void> walked = walk();
+        if (!has_base_)
+            return walked ? fail(Where{draft_.package}, "has no vmlinux") : walked;
+        return passed_ ? walk() : walked; // a second reading meets the same damage
+    }
+
+    Result<void> walk()
+    {
+        ArchiveVisitor visitor;
+        visitor.wants = [&](const std::string &path) { return most_wanted(path); };
+        visitor.take = [&](const std::string &path, std::vector<std::byte> bytes) {
+            return take(path, std::move(bytes));
+        };
+        visitor.refuse = [&](Error error) {
+            if (seen_.insert(error.where.file).second)
+                report_.failed.push_back(std::move(error));
+        };
+        passed_ = 0;
+        Result<void> walked = walk_archive(draft_.package, visitor);
+        if (is_single_)
+            return fail(Where{draft_.package}, single_file);
+        return walked;
+    }
+
+    static bool is_vmlinux(const std::string &path)
+    {
+        return role_of(path) == Role::image && image_rank(path) < image_rank("vmlinuz");
+    }
+
+    /// As ArchiveVisitor::wants.
+    uint64_t most_wanted(const std::string &path)
+    {
+        is_single_ |= path.empty(); // a compressed file, not an archive
+        const std::string_view release = release_in(path);
+        if (!draft_.release.empty() && !release.empty() && release != draft_.release)
+            return 0;
+        if (is_vmlinux(path))
+            return has_base_ ? 0 : most_of_image;
+        if (role_of(path) != Role::module || seen_.contains(path))
+            return 0;
+        if (!release.empty())
+            releases_.emplace(release);
+        if (!has_base_) {
+            ++passed_;
+            return 0;
+        }
+        if (!is_kept(result(path), draft_.package))
+            return most_of_module;
+        seen_.insert(path);
+        ++report_.kept;
+        ++report_.modules;
+        return 0;
+    }
+
+    Result<void> take(const std::string &path, std::vector<std::byte> bytes)
+    {
+        if (releases_.size() > 1)
+            return fail(Where{draft_.package},
+                        "has several kernels, of which --release=NAME chooses one");
+        const std::string shown = draft_.package + "(" + path + ")";
+        Fd file;
+        TRY(spill(draft_.output, bytes, file));
+        bytes = {};
+        if (is_vmlinux(path)) {
+            TRY(encode_vmlinux(path_of(file.get()), path, shown));
+            return begin_modules();
+        }
+        seen_.insert(path);
+        return add_module(path, "", file.get());
+    }
+
+    // The work of btf-pahole, but the base is read only once. `file`: the file to read; `shown`:
+    // its name in errors.
+
+    Result<void> merge(const std::string &input, const std::string &image,
+                       const std::string &output, unsigned threads) const
+    {
+        merge::Options merge;
+        merge.inputs = {input};
+        merge.image = image;
+        merge.features = draft_.features;
+        merge.threads = threads;
+        merge.output = output;
+        if (image.empty() && !draft_.self_contained) {
+            merge.base = vmlinux_btf_;
+            merge.read_base = base_;
+        }
+        merge::Report ignored;
+        return merge::merge(merge, ignored);
+    }
+
+    Result<void> write_vmlinux(const std::string &file) const
+    {
+        kbuild::PaholeOptions settings = settings_;
+        settings.jobs = draft_.threads;
+        kbuild::ForeignReport report;
+        auto made = TRY(kbuild::encode_foreign(file, {}, settings, report));
+        if (!made)
+            return fail({}, report.no_dwarf ? no_dwarf : "its DWARF has nothing for BTF");
+        return merge(made->path(), file, vmlinux_btf_, draft_.threads);
+    }
+
+    /// `file` may be compressed. Returns false if the DWARF has nothing to encode.
+    Result<bool> write_module(const std::string &file, const std::string &shown,
+                              const std::string &output) const
+    {
+        std::error_code error;
+        const fs::path folder = fs::path(output).parent_path();
+        fs::create_directories(folder, error);
+        if (error)
+            return fail(Where{folder.string()}, "cannot be made: " + error.message());
+        fs::remove(output, error); // from an earlier run, perhaps over another vmlinux
+        auto plain = TRY(unpacked(file, Where{shown}));
+        kbuild::ForeignReport report;
+        auto made =
+            TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, false, report));
+        if (report.no_dwarf)
+            return fail({}, no_dwarf);
+        if (!made)
+            return false;
+        TRY(merge(made->path(), "", output, 1));
+        return true;
+    }
+
+    // Folders and archives.
+
+    /// `path`: of vmlinux in the package.
+    Result<void> encode_vmlinux(const std::string &file, const std::string &path,
+                                const std::string &shown)
+    {
+        WorkerPool alone(1); // fork() takes time for all memory that was touched here
+        TRY(alone.add([&]() -> WorkResult {
+            auto done = write_vmlinux(file);
+            return {!done, done ? "" : about(done.error(), shown).str()};
+        }));
+        if (const WorkResult result = alone.finish([] {}).front(); result.failed)
+            return fail(result.lost ? Where{shown} : Where{}, result.text);
+        const auto parts = TRY(read_parts(file));
+        std::string release = release_of(parts.bytes);
+        if (release.empty()) // a file with only debug information
+            release = release_in(path);
+        return link_by_release(release);
+    }
+
+    /// A link with which loaders of BPF programs find the BTF.
+    Result<void> link_by_release(const std::string &release)
+    {
+        std::error_code error;
+        const fs::path target = fs::path(vmlinux_btf_).filename();
+        for (const fs::directory_entry &entry : fs::directory_iterator(draft_.output, error))
+            if (entry.is_symlink(error) && fs::read_symlink(entry.path(), error) == target)
+                fs::remove(entry.path(), error); // the link for another release
+        if (release.empty() || release[0] == '.' || release.find('/') != std::string::npos)
+            return {};
+        const fs::path link = fs::path(draft_.output) / (release + ".btf");
+        fs::create_symlink(target, link, error);
+        if (error)
+            return fail(Where{link.string()}, "cannot be made: " + error.message());
+        return {};
+    }
+
+    std::string result(const std::string &path) const
+    {
+        return (fs::path(draft_.output) / (path + ".btf")).string();
+    }
+
+    /// Decide whether files of an earlier run may be kept, and store the settings.
+    Result<void> check_settings()
+    {
+        std::error_code error;
+        fs::create_directories(draft_.output, error);
+        if (error)
+            return fail(Where{draft_.output}, "cannot be made: " + error.message());
+        const std::string path = (fs::path(draft_.output) / "btf-kernel.settings").string();
+        const std::string now =
+            strf("features %x\nself-contained %d\nfrom %s\n", draft_.features.bits(),
+                 draft_.self_contained, fs::absolute(draft_.package).c_str());
+        auto before = read_file(path, 1 << 20);
+        keep_ = !draft_.force && before && now == as_text(*before);
+        if (!keep_) // else, after a run that ends early, old files would be taken for new ones
+            fs::remove(vmlinux_btf_, error);
+        return write_file(path, as_bytes(now));
+    }
+
+    bool is_kept(const std::string &made, const std::string &from) const
+    {
+        struct stat mine, source, base;
+        return keep_ && ::stat(made.c_str(), &mine) == 0 && ::stat(from.c_str(), &source) == 0 &&
+               ::stat(vmlinux_btf_.c_str(), &base) == 0 &&
+               time_of(mine.st_mtim) >= time_of(base.st_mtim) &&
+               time_of(mine.st_mtim) >= time_of(source.st_mtim) &&
+               // A file that was unpacked, moved or copied may have an old modification time.
+               time_of(mine.st_mtim) >= time_of(source.st_ctim);
+    }
+
+    Result<void> begin_modules()
+    {
+        if (!draft_.self_contained) {
+            auto base = TRY(merge::read_indexed_base(vmlinux_btf_, ""));
+            base_ = std::make_shared<const merge::Base>(std::move(base));
+        }
+        has_base_ = true;
+        return {};
+    }
+
+    Result<void> add_module(const std::string &path, const std::string &from, int file)
+    {
+        ++report_.modules;
+        if (file < 0 && is_kept(result(path), from)) {
+            ++report_.kept;
+            return {};
+        }
+        modules_.push_back(path);
+        show_progress();
+        return pool_.add([&]() -> WorkResult {
+            const std::string shown = file < 0 ? from : draft_.package + "(" + path + ")";
+            auto written = write_module(file < 0 ? from : path_of(file), shown, result(path));
+            if (!written)
+                return {true, about(written.error(), shown).str()};
+            return {false, *written ? "" : nothing};
+        });
+    }
+
+    void show_progress() { progress_.set("encoding modules", pool_.ended() + report_.kept, all_); }
+
+    void count(const std::vector<WorkResult> &results)
+    {
+        for (size_t i = 0; i < results.size(); ++i) {
+            const WorkResult &r = results[i];
+            if (r.failed)
+                report_.failed.push_back({Where{modules_[i]}, r.text});
+            else if (r.text.empty())
+                ++report_.written;
+            else
+                report_.without.push_back(modules_[i]);
+        }
+    }
+
+    const Draft &draft_;
+    const std::string vmlinux_btf_;
+    kbuild::PaholeOptions settings_;
+    std::shared_ptr<const merge::Base> base_; // null for self-contained modules
+    bool keep_ = false, has_base_ = false, is_single_ = false;
+    size_t all_ = 0;                   // number of modules; 0: not known
+    size_t passed_ = 0;                // modules before vmlinux in this reading
+    std::set<std::string> seen_;       // members that were processed, kept or refused
+    std::set<std::string> releases_;   // of modules
+    std::vector<std::string> modules_; // in the order of the pool's pieces
+    EncodeReport report_;
+    WorkerPool pool_; // destroyed first
+    Progress progress_;
 };
 
 void print_json(const EncodeReport &report)
@@ -82,19 +486,12 @@ void print_json(const EncodeReport &report)
                 json_lines(report.failed, failure_json, "    ").c_str());
 }
 
-Result<EncodeReport> encode(Draft &draft)
-{
-    ProgressBar bar("encoding modules", draft.quiet);
-    draft.encode.progress = [&](size_t done, size_t all) { bar.set(done, all); };
-    return encode_kernel(draft.encode);
-}
-
 } // namespace
 
 int encode_command(int argc, char **argv)
 {
     Draft draft;
-    draft.encode.features = *parse_features(kernel_features);
+    draft.features = *parse_features(kernel_features);
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error(given.error(), "encode");
@@ -107,11 +504,10 @@ int encode_command(int argc, char **argv)
             options_text(options));
     if (given->operands.size() != 1)
         return usage_error({{}, "one PACKAGE is required"}, "encode");
-    if (draft.encode.output.empty())
+    if (draft.output.empty())
         return usage_error({{}, "--output is required"}, "encode");
-    draft.encode.package = given->operands[0];
-    draft.encode.jobs = draft.threads;
-    auto report = encode(draft);
+    draft.package = given->operands[0];
+    auto report = Encoder(draft).run();
     if (!report)
         return failure(report.error());
     if (draft.json)

@@ -115,7 +115,7 @@ void Collector::take_module(const Content &content, std::vector<Binary> &to)
         count = modules_.size() + encoded_.modules.size();
     }
     if (options_.progress)
-        options_.progress(count);
+        options_.progress->set("reading modules", count);
 }
 
 void Collector::refuse(Error error)

@@ -3,11 +3,11 @@
 // concern BTF are kept in memory. Nothing is written to disk.
 #pragma once
 
+#include "btf-kernel/progress.h"
 #include "common/btf/btf.h"
 #include "common/btf/kernel_forms.h"
 #include "common/result.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,8 +71,7 @@ struct Kernel {
 struct OpenOptions {
     std::string release; // which kernel to open, if there are several
     unsigned threads = 1;
-    /// Called by any thread with the number of modules that have been read.
-    std::function<void(size_t)> progress;
+    Progress *progress = nullptr;
 };
 
 /// Open one kernel from files and folders: folders (an unpacked package, an installed system, a

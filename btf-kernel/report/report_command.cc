@@ -55,7 +55,7 @@ constexpr Option<Draft> options[] = {
      .take = take_file<&Draft::objects>},
     {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the page here"},
      .text = [](Draft &d) -> std::string & { return d.output; }},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No progress bar"},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No progress"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.name = "release",
                .value = "NAME",
@@ -82,8 +82,8 @@ Result<void> find_objects(const std::string &folder, Draft &draft)
 
 Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft, size_t &errors)
 {
-    ProgressBar bar("reading modules", draft.quiet);
-    draft.open.progress = [&](size_t count) { bar.set(count); };
+    Progress progress(draft.quiet);
+    draft.open.progress = &progress;
     auto kernel = TRY(open_kernel(paths, draft.open));
     report::Data data;
     std::vector<Error> found = kernel.left_out;

@@ -89,7 +89,7 @@ LAYERS = {
                            "kbuild-integration/btf-pahole/foreign_units.h",
                            "merge/base_index/index_file.h", "merge/input/final_btf.h",
                            "merge/merge.h"], NO_LIBRARY),
-    "btf-kernel/package": (COMMON, NO_LIBRARY),
+    "btf-kernel/package": ([*COMMON, "btf-kernel/progress.h"], NO_LIBRARY),
     "btf-kernel/check": ([*COMMON, *BTF_KERNEL, "merge/explain/c_text.h",
                           "merge/input/final_btf.h"], NO_LIBRARY),
     "btf-kernel/diff": ([*COMMON, *BTF_KERNEL, "btf-kernel/bpf", "btf-kernel/kabi",
