@@ -7,7 +7,7 @@
 #include "common/btf/btf_mend.h"
 #include "common/btf/kernel_forms.h"
 #include "common/io/file_parts.h"
-#include "merge/output/distill.h"
+#include "merge/output/write_btf.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // The passes that find out what was linked, and where; counts, notes and warnings about it.
 #include "merge/follow_link.h"
 
-#include "merge/link/missing_objects.h"
+#include "merge/link/image.h"
 
 #include <algorithm>
 

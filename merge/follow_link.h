@@ -2,7 +2,7 @@
 // What the linker decided: which objects are in the image, and where their contents are.
 #pragma once
 
-#include "merge/link/resolve_addresses.h"
+#include "merge/link/image.h"
 #include "merge/read_inputs.h"
 
 namespace btflink::merge

@@ -3,9 +3,9 @@
 #include "merge/make_blob.h"
 
 #include "merge/base_index/base_index.h"
-#include "merge/dedup/libbpf/dedup_libbpf.h"
+#include "merge/dedup/dedup.h"
 #include "merge/explain/why_dup.h"
-#include "merge/link/select_variables.h"
+#include "merge/link/select.h"
 #include "merge/output/write_btf.h"
 
 #include <algorithm>

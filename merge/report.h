@@ -2,7 +2,7 @@
 // The report of a merge.
 #pragma once
 
-#include "merge/link/select_functions.h"
+#include "merge/link/select.h"
 
 #include <string>
 #include <utility>

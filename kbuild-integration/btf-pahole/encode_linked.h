@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kbuild-integration/btf-pahole/foreign_units.h"
-#include "merge/link/select_functions.h"
+#include "merge/link/select.h"
 
 namespace btflink::kbuild
 {

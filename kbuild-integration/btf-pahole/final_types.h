@@ -6,7 +6,7 @@
 #pragma once
 
 #include "merge/input/final_btf.h"
-#include "merge/link/select_functions.h"
+#include "merge/link/select.h"
 
 #include <optional>
 #include <string>

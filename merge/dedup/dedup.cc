@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs the steps of the deduplication in order.
+// Numbers the types, and runs the steps of the deduplication in order.
 #include "merge/dedup/dedup.h"
 
 #include "common/io/parallel.h"
+#include "merge/base_index/base_index.h"
 #include "merge/dedup/split/split_conflicts.h"
+#include "merge/stats.h"
 
 #include <algorithm>
 
@@ -31,6 +33,29 @@ Classes take_classes(const Sources &sources, const KnownClasses &known, unsigned
 }
 
 } // namespace
+
+Sources make_sources(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
+                     const Btf *base)
+{
+    Sources out;
+    if (base) {
+        out.has_base = true;
+        out.base = std::make_unique<Selection>(base->size());
+        out.list.push_back({base, nullptr, base->size(), nullptr, out.base.get(), 0});
+    }
+    out.of_object.assign(objects.size(), UINT32_MAX);
+    for (size_t i = 0; i < objects.size(); ++i) {
+        if (not_linked[i])
+            continue;
+        const Object &o = objects[i];
+        uint32_t count = o.has_trailer ? raw(o.trailer.plain_end) - 1 : o.btf.size();
+        out.of_object[i] = static_cast<uint32_t>(out.list.size());
+        out.list.push_back({&o.btf, o.hashes.data(), count,
+                            o.has_trailer ? nullptr : &o.in_link_part, nullptr, out.types});
+        out.types += count;
+    }
+    return out;
+}
 
 MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                         const BaseIndex *base, bool explained, unsigned threads, Stats &stats)

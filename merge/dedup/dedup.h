@@ -1,14 +1,123 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The deduplication engine: finds the types of all objects that are equal. README.md describes the
-// algorithm. write_types() writes BTF from the result.
+// Deduplication: finds the types of all objects that are equal. README.md describes the algorithm;
+// write_types() writes BTF from the result.
 #pragma once
 
-#include "merge/dedup/classes/choose_base.h"
-#include "merge/dedup/partition.h"
-#include "merge/stats.h"
+#include "common/graph/ids.h"
+#include "common/graph/selection.h"
+#include "common/graph/unset_vector.h"
+#include "merge/input/load_objects.h"
+
+#include <memory>
+#include <vector>
 
 namespace btflink::merge
 {
+
+class BaseIndex;
+class Stats;
+
+/// A type of one source.
+struct TypeAt {
+    uint32_t source = 0;
+    TypeId type{};
+
+    bool operator==(const TypeAt &) const = default;
+    auto operator<=>(const TypeAt &) const = default; // link order
+};
+
+/// The plain types of a base or an object.
+struct Source {
+    const Btf *btf;
+    const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
+    uint32_t count;                // ids 1..count may be plain types
+    const std::vector<bool> *skip; // by id - 1: not a plain type; null: all are plain
+    const Selection *chosen;       // by id - 1: types of a base that take part; null for an object
+    // Number of its type 1 in the numbering of all types. Only chosen types of a base have their
+    // own numbers, which follow one number that all others share.
+    size_t offset;
+
+    /// Of an object's type, by id - 1.
+    Hash128 hash(uint32_t i) const
+    {
+        return {load<uint64_t>(hashes + size_t{i} * 16, ByteOrder::little),
+                load<uint64_t>(hashes + size_t{i} * 16 + 8, ByteOrder::little)};
+    }
+    size_t index(TypeId id) const
+    {
+        if (!chosen)
+            return offset + raw(id) - 1;
+        return chosen->has(raw(id) - 1) ? offset + 1 + chosen->rank(raw(id) - 1) : offset;
+    }
+    /// Calls visit(id, number) for the types that may be plain and take part.
+    template <typename Visit>
+    void for_types(Visit visit) const
+    {
+        size_t next = offset + 1;
+        if (chosen)
+            return chosen->for_each([&](uint32_t i) { visit(TypeId{i + 1}, next++); });
+        for (uint32_t i = 0; i < count; ++i)
+            visit(TypeId{i + 1}, offset + i);
+    }
+};
+
+/// The base first, if there is one; then the linked objects.
+struct Sources {
+    std::vector<Source> list;
+    std::vector<uint32_t> of_object; // source of each object; UINT32_MAX: not linked
+    bool has_base = false;
+    size_t types = 0;                // total of all sources
+    std::unique_ptr<Selection> base; // its chosen types
+
+    bool is_base(uint32_t source) const { return has_base && source == 0; }
+    size_t index(uint32_t source, TypeId id) const { return list[source].index(id); }
+    size_t index(TypeAt t) const { return index(t.source, t.type); }
+    const btf_type &type(TypeAt t) const { return list[t.source].btf->type(t.type); }
+    std::string_view name(TypeAt t) const { return list[t.source].btf->name(t.type); }
+    std::string_view str(TypeAt t, uint32_t offset) const
+    {
+        return list[t.source].btf->str(offset);
+    }
+    bool is_plain(uint32_t source, TypeId id) const
+    {
+        const Source &s = list[source];
+        if (s.chosen)
+            return s.chosen->has(raw(id) - 1);
+        return raw(id) - 1 < s.count && !(s.skip && (*s.skip)[raw(id) - 1]);
+    }
+};
+
+/// A class of types with equal stub hashes. Final classes that were split off are numbered after
+/// all of these. In lists of references, none means void.
+enum class ClassId : uint32_t { none = UINT32_MAX };
+
+constexpr uint32_t no_refs = UINT32_MAX;
+
+/// A final equivalence class: one type of the result.
+struct FinalClass {
+    TypeAt first;            // its lowest type or resolved forward declaration; gives the order
+    TypeAt canonical;        // the type that is written out
+    bool live;               // false if all of its types moved to other classes
+    uint32_t refs = no_refs; // index in Partition::refs; no_refs: those of `canonical`
+};
+
+/// The result: which final class each type is in.
+struct Partition {
+    IdVector<ClassId, FinalClass> classes;  // the classes of Classes, then those split off
+    IdVector<ClassId, ClassId> alias;       // the class's representative
+    UnsetVector<ClassId> of;                // per type, as in Classes; see class_of()
+    std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
+
+    ClassId class_of(size_t index) const { return alias[of[index]]; }
+    bool is_live(ClassId c) const { return classes[c].live && alias[c] == c; }
+    size_t live_count() const
+    {
+        size_t count = 0;
+        for (ClassId c : classes.ids())
+            count += is_live(c);
+        return count;
+    }
+};
 
 /// Refers to the objects and the base.
 struct MergedTypes {
@@ -16,10 +125,25 @@ struct MergedTypes {
     Partition partition;
 };
 
-/// `not_linked`: objects to leave out. `base`: null without one. `explained`: use all of the base,
-/// so that the result can be explained. If `loaded` has classes, there is no base and all objects
-/// were linked.
+/// `base` may be null; its types are not chosen yet and have no numbers. The objects must outlive
+/// the result and not move.
+Sources make_sources(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
+                     const Btf *base);
+
+/// The engine for --dedup=hash. `not_linked`: objects to leave out. `base`: null without one.
+/// `explained`: use all of the base, so that the result can be explained. If `loaded` has classes,
+/// there is no base and all objects were linked.
 MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                         const BaseIndex *base, bool explained, unsigned threads, Stats &stats);
+
+/// For --dedup=libbpf (libbpf/dedup_libbpf.cc): all types of the linked objects, each in a class of
+/// its own.
+MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
+                     const Btf *base);
+
+/// Runs btf__dedup on `blob`, which is in host byte order, over `base` (may be null). Returns a
+/// blob in byte order `order`. Errors of libbpf name `where`.
+Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<const Btf> &base,
+                                            ByteOrder order, const Where &where);
 
 } // namespace btflink::merge

@@ -5,7 +5,7 @@
 // has thirty thousand structs twice. Only one of them differs itself, in the member with the
 // `volatile`; all others only refer to it. This one is the root cause.
 //
-// Method, on the final classes (merge/dedup/partition.h):
+// Method, on the final classes (merge/dedup/dedup.h):
 //  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
 //     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
 //     structs) count by their own shapes. A name whose classes have several shapes is a root.

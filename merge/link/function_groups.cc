@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Groups functions by names, with one hash look-up per symbol and instance.
-#include "merge/link/function_groups.h"
+#include "merge/link/select.h"
 
 #include "common/graph/flat_index.h"
 #include "common/object_btf/linkage_tag.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Sections, function symbols, address pools and kfunc sets of the linked image; without an image,
-// of the inputs as combined by `ld -r`.
+// What the linker decided. Sections, function symbols, address pools and kfunc sets of the linked
+// image; without an image, of the inputs as combined by `ld -r`. Then what follows from them: where
+// each object's variables and functions are, and which objects are missing.
 #pragma once
 
 #include "common/object_btf/address_pool.h"
@@ -8,6 +9,7 @@
 
 #include <deque>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -81,5 +83,38 @@ struct Image {
 /// `image`: the image file, or null.
 Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
                          const std::vector<Object> &objects);
+
+struct Location {
+    enum State : uint8_t {
+        unknown,
+        discarded, // by the linker: all ones in a pool, or no place there
+        undefined, // declared but defined nowhere
+        common,    // gets its address at the final link
+        known,     // 0 in a linked image may mean "discarded"; the user must decide
+    };
+    State state = unknown;
+    Address address; // known
+};
+
+struct Locations {
+    std::vector<std::vector<Location>> pool;      // [object][pool index - 1]
+    std::vector<std::vector<Location>> variables; // [object][variable]
+    // The object has a pool, and the image has pools, but not this one: the object was not linked,
+    // for example an archive member that was not needed.
+    std::vector<bool> not_linked;
+    uint32_t objects_without_pool = 0; // with an image: located by symbols
+};
+
+Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                 const Image &image);
+
+struct MissingObjects {
+    uint32_t count = 0;
+    /// Symbols of some functions and variables of the first such object.
+    std::vector<std::string> names;
+    std::string_view source; // source file of the first, if one of its symbols is local
+};
+
+MissingObjects find_missing(const std::vector<Object> &objects, const Image &image);
 
 } // namespace btflink::merge

@@ -6,7 +6,7 @@
 // Method. A place with a relocation in a relocatable image (placed_pools() skips it), or a value
 // that may be an address in a linked image, is not an id. The symbols at a pool's addresses show
 // what the object contains.
-#include "merge/link/missing_objects.h"
+#include "merge/link/image.h"
 
 #include <algorithm>
 #include <elf.h>

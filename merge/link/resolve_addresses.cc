@@ -12,7 +12,7 @@
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. An address of 0 in a linked
 // image counts as known, although linkers also write 0 into the pools for discarded sections: it
 // may be the address of a per-CPU variable. Callers must check it.
-#include "merge/link/resolve_addresses.h"
+#include "merge/link/image.h"
 
 #include <algorithm>
 #include <elf.h>

@@ -5,7 +5,7 @@
 // by the optimiser. BTF has one FUNC per name, or none if a tracing program that relies on the
 // prototype could read the wrong registers.
 //
-// Method. Instances are grouped by symbol (function_groups.h). The flags of all instances of a
+// Method. Instances are grouped by symbol (function_groups.cc). The flags of all instances of a
 // group are combined; prototypes are equal if their loose hashes are. The FUNC comes from the first
 // instance at the address of one of the group's symbols (so a strong definition takes precedence
 // over a weak one), preferably from one that kept its parameters. It gets the declaration tags of
@@ -30,7 +30,7 @@
 //
 // Cost. One look-up per symbol and instance; one sort of the selected functions, after all
 // decisions, which read the objects from front to back.
-#include "merge/link/select_functions.h"
+#include "merge/link/select.h"
 
 #include <algorithm>
 #include <array>

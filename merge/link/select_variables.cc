@@ -16,7 +16,7 @@
 // (x86-64 kernels before 6.15 link per-CPU variables to address 0).
 //
 // Cost. Sections are few; one sort per section.
-#include "merge/link/select_variables.h"
+#include "merge/link/select.h"
 
 #include <algorithm>
 #include <elf.h>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the result's BTF: final classes, functions and variables.
+// Writes the result's BTF: final classes, functions and variables; and makes it independent of one
+// kernel.
 #pragma once
 
+#include "common/btf/btf.h"
 #include "merge/base_index/base_index.h"
-#include "merge/dedup/partition.h"
-#include "merge/link/select_functions.h"
-#include "merge/link/select_variables.h"
+#include "merge/dedup/dedup.h"
+#include "merge/link/select.h"
 
 #include <future>
+#include <vector>
 
 namespace btflink::merge
 {
@@ -20,5 +22,14 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Functions &functions, const Variables &variables,
                                            const BaseIndex *index, ByteOrder order,
                                            const Where &where, std::launch second_thread);
+
+struct Distilled {
+    std::vector<std::byte> base;  // for `.BTF.base`
+    std::vector<std::byte> split; // extends it; for `.BTF`
+};
+
+/// `split` extends a base. Errors: it refers to nothing in that base, or to a VAR or DATASEC, which
+/// a distilled base cannot have.
+Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where);
 
 } // namespace btflink::merge

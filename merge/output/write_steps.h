@@ -1,14 +1,124 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The steps of write_btf.cc.
+// The steps of write_btf.cc, and what they share.
 #pragma once
 
-#include "merge/dedup/partition.h"
-#include "merge/link/select_functions.h"
-#include "merge/link/select_variables.h"
-#include "merge/output/result_types.h"
+#include "common/btf/btf.h"
+#include "common/graph/flat_index.h"
+#include "merge/base_index/base_index.h"
+#include "merge/dedup/dedup.h"
+#include "merge/dedup/hash_bits.h"
+#include "merge/link/select.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <xxhash.h>
 
 namespace btflink::merge
 {
+
+/// Strings of the result. If the base has the same string, the base's offset is used.
+class ResultStrings
+{
+public:
+    /// `index`: finds strings in the base; may be null. `expected`: about how many strings there
+    /// will be.
+    ResultStrings(const Btf *base, const BaseIndex *index, size_t expected)
+        : index_(index), first_(base ? base->strings().size() : 0), offsets_(expected)
+    {
+        if (!base)
+            own_.push_back('\0');
+    }
+
+    /// Offset of the string, added if new.
+    uint32_t add(std::string_view text)
+    {
+        if (text.empty())
+            return 0;
+        if (index_)
+            if (auto place = index_->find_string(text))
+                return *place;
+        const uint64_t hash = static_cast<uint32_t>(visible(XXH3_64bits(text.data(), text.size())));
+        auto is_text = [&](uint32_t offset) {
+            return std::string_view(own_.data() + (offset - first_)) == text;
+        };
+        const auto next = static_cast<uint32_t>(first_ + own_.size());
+        auto [found, is_new] = offsets_.find_or_add(hash, next, is_text);
+        if (is_new) {
+            own_.append(text);
+            own_.push_back('\0');
+        }
+        return found;
+    }
+    const std::string &blob() const { return own_; }
+
+private:
+    const BaseIndex *index_;
+    const size_t first_; // offset of the first own string
+    std::string own_;
+    FlatIndex offsets_;
+};
+
+/// Finds types by their words.
+class WordIndex
+{
+public:
+    /// `base`: an index of the base, whose types count as added; may be null.
+    explicit WordIndex(const BaseIndex *base) : base_(base) {}
+
+    /// The id of the type with these words: that of an earlier one, or `id`.
+    uint32_t add(std::span<const uint32_t> words, uint32_t id)
+    {
+        auto [number, is_new] = types_.add(words);
+        if (is_new) {
+            const TypeId found = base_ ? base_->find_words(words) : void_id;
+            ids_.push_back(found != void_id ? raw(found) : id);
+        }
+        return ids_[number];
+    }
+    /// Adds a type that does not equal any of the base.
+    void add_own(std::span<const uint32_t> words, uint32_t id)
+    {
+        if (types_.add(words).second)
+            ids_.push_back(id);
+    }
+
+private:
+    const BaseIndex *base_;
+    VectorIndex types_;
+    std::vector<uint32_t> ids_; // by number
+};
+
+struct ResultTypes {
+    std::vector<uint32_t> words; // of all types, those of the base excluded
+    ResultStrings strings;
+    WordIndex index;  // of types that a type of the link part may equal
+    bool has_base;    // whose FUNCs and DATASECs a FUNC or DATASEC may equal
+    uint32_t next_id; // of a type of the link part
+
+    /// Returns the position where the words of the new type begin.
+    size_t append(std::initializer_list<uint32_t> type)
+    {
+        const size_t begin = words.size();
+        words.insert(words.end(), type);
+        return begin;
+    }
+
+    /// Gives an id to the type that begins at `begin`. If there is an equal type, drops the words
+    /// and returns the other's id.
+    uint32_t finish(size_t begin)
+    {
+        const uint32_t found = index.add(std::span(words).subspan(begin), next_id);
+        if (found == next_id)
+            ++next_id;
+        else
+            words.resize(begin);
+        return found;
+    }
+    /// The same for a FUNC or DATASEC whose name no other one of the result has.
+    uint32_t finish_named(size_t begin) { return has_base ? finish(begin) : next_id++; }
+};
 
 /// What earlier passes decided about the result.
 struct ResultParts {

@@ -35,7 +35,7 @@ EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
 # Headers that the steps of the deduplication share, and the steps. No step includes a later one.
 DEDUP = [f"merge/dedup/{name}.h"
-         for name in ("ids", "hash_bits", "type_space", "partition")]
+         for name in ("dedup", "hash_bits")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
 LAYERS = {
     "common": ([], NO_LIBRARY),
@@ -82,7 +82,7 @@ LAYERS = {
                                        "emit/tree/die_tree.h", "emit/emit.h",
                                        "merge/gather/gatherer.h",
                                        "merge/input/final_btf.h",
-                                       "merge/link/select_functions.h", "merge/merge.h",
+                                       "merge/link/select.h", "merge/merge.h",
                                        "merge/output/write_elf.h"], NO_LIBRARY),
     "btf-kernel": ([*COMMON, *BTF_KERNEL], NO_LIBRARY),
     "btf-kernel/encode": ([*COMMON, *BTF_KERNEL, "emit/dwarf/languages.h",

@@ -23,7 +23,8 @@
 // occur in the module take part.
 //
 // Cost. A few look-ups per class of the module.
-#include "merge/dedup/classes/choose_base.h"
+#include "merge/base_index/base_index.h"
+#include "merge/dedup/classes/classes.h"
 
 #include <algorithm>
 #include <unordered_map>

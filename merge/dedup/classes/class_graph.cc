@@ -18,7 +18,7 @@
 // without a named type.) From then on a declared enum is treated like a declared struct.
 //
 // Cost. Each edge once. The rounds touch only classes that reach a declarable enum.
-#include "merge/dedup/classes/class_graph.h"
+#include "merge/dedup/classes/classes.h"
 
 #include "common/graph/refine.h"
 #include "merge/dedup/hash_bits.h"

@@ -21,7 +21,7 @@
 // between all cores. Predicting that the types after two equal types are equal, because objects
 // include the same headers: this finds nine of ten types with a third of the instructions, but
 // takes a fifth longer, because the slots of the others cannot be prefetched.
-#include "merge/dedup/classes/group_by_hash.h"
+#include "merge/dedup/classes/classes.h"
 
 #include "common/graph/open_table.h"
 #include "common/io/parallel.h"

@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The conflict graph: the structs of all objects from which a conflict is reachable.
+// The conflict graph: the structs of all objects from which a conflict is reachable, and what each
+// of them reaches.
 #pragma once
 
 #include "common/graph/lists.h"
-#include "merge/dedup/classes/class_graph.h"
+#include "merge/dedup/classes/classes.h"
 #include "merge/dedup/hash_bits.h"
 
 #include <memory>
 
 namespace btflink::merge
 {
+
+/// A struct of one object, or a forward declaration in it. A slot without target (none) agrees with
+/// anything.
+enum class NodeId : uint32_t { none = UINT32_MAX };
+
+/// A group of nodes that become one type in the result. It has the number of its representative.
+enum class GroupId : uint32_t { none = UINT32_MAX };
+
+constexpr NodeId representative(GroupId group)
+{
+    return NodeId{raw(group)};
+}
+constexpr GroupId group_founded_by(NodeId node)
+{
+    return GroupId{raw(node)};
+}
+
+/// The position of a slot among the slots of its class.
+enum class SlotId : uint32_t {};
 
 /// The role of a class in the conflict graph. A name or class is affected if it reaches a conflict.
 enum Role : uint8_t {
@@ -91,5 +111,22 @@ void make_edges(const Sources &sources, const Classes &classes, const ClassGraph
 /// not matter. (Only prototypes and pointers can refer to a declared enum, so no layout depends on
 /// it.)
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
+
+/// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
+struct ReachableConflicts {
+    IdVector<NodeId, uint32_t> set_of;  // number of its set; none in ambiguous objects
+    std::vector<bool> has_forward;      // per set: it has forward declarations
+    std::vector<bool> ambiguous;        // per source: several nodes share a name
+    IdVector<NodeId, NodeId> canonical; // in ambiguous objects: the lowest equal node
+
+    /// May a forward declaration be reachable from the node?
+    bool may_reach_forward(NodeId node) const
+    {
+        return set_of[node] == no_number || has_forward[set_of[node]];
+    }
+};
+
+ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
+                                            const ConflictGraph &conflicts, unsigned threads);
 
 } // namespace btflink::merge

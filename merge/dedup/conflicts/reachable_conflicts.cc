@@ -19,7 +19,7 @@
 //
 // Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
 // This hash is trusted like stub hashes (group_by_hash.cc).
-#include "merge/dedup/conflicts/reachable_conflicts.h"
+#include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/components.h"
 #include "common/graph/refine.h"

@@ -2,7 +2,7 @@
 // Joins equal nodes of all objects into groups: the equivalence classes of the conflict graph.
 #pragma once
 
-#include "merge/dedup/conflicts/reachable_conflicts.h"
+#include "merge/dedup/conflicts/conflict_graph.h"
 
 #include <unordered_map>
 

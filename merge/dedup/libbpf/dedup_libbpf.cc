@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Runs btf__dedup over a blob with all types of all objects.
-#include "merge/dedup/libbpf/dedup_libbpf.h"
+#include "merge/dedup/dedup.h"
 
 #include "common/btf/btf_builder.h"
 #include "common/btf/btf_format.h"

@@ -6,7 +6,7 @@
 // references, which is added if it is new.
 //
 // Cost. The types between nodes, once per group with a resolved declaration.
-#include "merge/dedup/split/final_classes.h"
+#include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
 

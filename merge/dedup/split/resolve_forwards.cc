@@ -18,7 +18,7 @@
 // reduces the number of classes: the declaration is dropped, and nothing is added.
 //
 // Cost. Keys that reach declarations of conflicting names, times candidates.
-#include "merge/dedup/split/final_classes.h"
+#include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
 

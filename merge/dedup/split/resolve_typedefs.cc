@@ -19,7 +19,7 @@
 //
 // Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of
 // typedefs is limited; only malicious input reaches the limit, and then declarations stay.
-#include "merge/dedup/split/final_classes.h"
+#include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
 

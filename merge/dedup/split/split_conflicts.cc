@@ -25,7 +25,6 @@
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
-#include "merge/dedup/split/final_classes.h"
 
 namespace btflink::merge
 {

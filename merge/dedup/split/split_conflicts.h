@@ -3,8 +3,10 @@
 // and forward declarations are resolved.
 #pragma once
 
+#include "merge/dedup/hash_bits.h"
 #include "merge/dedup/join/join_groups.h"
-#include "merge/dedup/partition.h"
+
+#include <unordered_map>
 
 namespace btflink::merge
 {
@@ -12,5 +14,85 @@ namespace btflink::merge
 /// `ways`: ways of joining nodes. The one that leaves the fewest types is taken.
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts, const std::vector<Groups> &ways);
+
+// The steps that have files of their own, and what they share: the input, and the final classes
+// that they make.
+
+struct SplitInput {
+    const Sources &sources;
+    const ClassGraph &graph;
+    const ConflictGraph &conflicts;
+    const Groups &groups;
+
+    TypeAt type_at(NodeId n) const { return {conflicts.nodes[n].source, conflicts.nodes[n].type}; }
+};
+
+/// The final classes of types between nodes, by their contents.
+struct RefKeys {
+    VectorIndex keys; // class, and the final classes that it refers to; their keys come first
+    std::vector<ClassId> final_class; // per key
+};
+
+/// The final classes created so far.
+struct FinalClasses {
+    Partition partition;
+    IdVector<NodeId, ClassId> of_node = {};
+    RefKeys keys = {};                // of types between nodes
+    std::vector<ClassId> origin = {}; // class from which each added class was split
+
+    ClassId of_group(GroupId group) const { return of_node[representative(group)]; }
+    /// The class of the class graph from which a final class was split.
+    ClassId origin_of(ClassId c) const
+    {
+        const size_t old = partition.classes.size() - origin.size();
+        return raw(c) < old ? c : origin[raw(c) - old];
+    }
+
+    /// A final class of types that were in `c`: `c` itself, if it begins with the same type.
+    ClassId add(ClassId c, TypeAt first, TypeAt canonical)
+    {
+        FinalClass &old = partition.classes[c];
+        if (first == old.first && !old.live) {
+            old.canonical = canonical;
+            old.live = true;
+            return c;
+        }
+        const ClassId number = partition.classes.next_id();
+        origin.push_back(c);
+        partition.classes.push_back({first, canonical, true});
+        partition.alias.push_back(number);
+        return number;
+    }
+};
+
+/// A forward declaration and the definitions that it may stand for.
+struct UnresolvedForward {
+    ClassId forward;   // its final class
+    ClassId preferred; // one of `candidates`, or none
+    bool is_enum;
+    std::vector<ClassId> candidates; // final classes, lowest first
+};
+
+/// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `made`
+/// knows those of all nodes. Refines `classes.of` in place, source by source: a final class is a
+/// class or a part of one, and the walk of a source reads no types of other sources.
+void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made);
+
+/// Gives the classes of groups whose forward declarations were resolved references of their own,
+/// which may lead to new types between nodes.
+void resolve_references(const SplitInput &in, FinalClasses &made);
+
+/// Finds what typedefs that lead to forward declarations mean where these are defined: each becomes
+/// an alias, in `partition`, of one of the same name and form that leads to definitions instead, if
+/// there is one. Replaces `keys` by keys without aliases. Returns for declarations the definition
+/// that a typedef showed.
+std::unordered_map<ClassId, ClassId>
+resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
+                 RefKeys &keys, Partition &partition);
+
+/// Chooses definitions for forward declarations that no struct resolves, one after the other: the
+/// class of each in `partition` becomes an alias of a candidate's.
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+                      Partition &partition);
 
 } // namespace btflink::merge

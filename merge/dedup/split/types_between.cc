@@ -5,7 +5,7 @@
 // the start. Types with the same key are one final class.
 //
 // Cost. Types between nodes and their references once; twice if a type waits for a reference.
-#include "merge/dedup/split/final_classes.h"
+#include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
 

@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The class graph: the references between classes, and the names that they define or declare.
+// Classes of types with equal stub hashes: the first partition of all types, and the references and
+// names of the classes.
 #pragma once
 
 #include "common/graph/lists.h"
-#include "merge/dedup/classes/group_by_hash.h"
+#include "merge/dedup/dedup.h"
 
 #include <string_view>
 #include <vector>
 
 namespace btflink::merge
 {
+
+struct Classes {
+    /// The lowest type of each class. Classes are numbered in the order of these types.
+    IdVector<ClassId, TypeAt> first;
+    /// The class of each type, in the numbering of Sources; none if it is not a plain type.
+    UnsetVector<ClassId> of;
+};
+
+/// Groups the objects' types; choose_base() adds those of a base.
+Classes group_by_hash(const Sources &sources, unsigned threads);
+
+/// Adds the classes of the chosen types to `classes`, before those of the objects. `all`: choose
+/// every type that the objects may share, so that the result can be explained.
+void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool all);
+
+/// A name that can be declared without being defined. In the conflict graph, structs without a name
+/// have numbers after all names.
+enum class NameId : uint32_t { none = UINT32_MAX };
 
 /// A name that can be declared without being defined: of a struct, a union, or an enum; each of
 /// these has its own name space. Only enums that some object declares have such a name.
