@@ -2,8 +2,9 @@
 // The driver of btf-emit: one file's DWARF in, object BTF out.
 #pragma once
 
+#include "emit/dwarf/dwarf_reader.h"
 #include "emit/dwarf/languages.h"
-#include "emit/object/existing_btf.h"
+#include "emit/object/object_btf.h"
 #include "emit/tree/skips.h"
 #include "emit/unit/unit_object.h"
 
@@ -12,9 +13,6 @@
 
 namespace btflink::emit
 {
-
-/// Automatic: the fast reader, unless the file needs libdw.
-enum class ReaderChoice : uint8_t { automatic, fast, libdw };
 
 struct EmitOptions {
     UnitOptions unit;

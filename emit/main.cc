@@ -1,22 +1,191 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit: parses the command line (command_line.h), runs the encoder (emit.h) and prints the
-// outcome.
+// btf-emit: parses the command line, runs the encoder (emit.h) and prints the outcome.
+#include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 #include "common/io/trace.h"
 #include "common/version.h"
-#include "emit/command_line.h"
+#include "emit/emit.h"
 
 #include <cinttypes>
 #include <cstdio>
+#include <elf.h>
+#include <optional>
 
 using namespace btflink;
 using namespace btflink::emit;
 
 namespace
 {
+
+struct CommandLine {
+    std::vector<std::string> files;
+    EmitOptions emit;
+    std::optional<unsigned> threads;
+    std::optional<FeatureSet> features;
+    std::string trace_path; // "": no trace
+    bool stats = false, verbose = false;
+    bool no_exclude = false;
+    bool quiet = false;                 // no warnings
+    bool help = false, version = false; // if set, the rest is ignored
+};
+
+Result<void> take_features(CommandLine &line, std::string_view list)
+{
+    auto parsed = TRY(parse_features(list));
+    line.features.emplace(line.features.value_or(FeatureSet())).add(parsed);
+    return {};
+}
+
+Result<void> take_languages(CommandLine &line, std::string_view list)
+{
+    auto parsed = TRY(parse_languages(list));
+    std::vector<uint16_t> &all = line.emit.filter.excluded_languages;
+    all.insert(all.end(), parsed.begin(), parsed.end());
+    return {};
+}
+
+Result<void> take_section_type(CommandLine &line, std::string_view type)
+{
+    if (type != "btf" && type != "progbits")
+        return fail({}, "--section-type: '" + std::string(type) + "' is neither btf nor progbits");
+    if (type == "progbits")
+        line.emit.section_type = SHT_PROGBITS;
+    return {};
+}
+
+Result<void> take_reader(CommandLine &line, std::string_view name)
+{
+    ReaderChoice &choice = line.emit.reader;
+    if (name == "auto")
+        choice = ReaderChoice::automatic;
+    else if (name == "fast")
+        choice = ReaderChoice::fast;
+    else if (name == "libdw")
+        choice = ReaderChoice::libdw;
+    else
+        return fail({}, "--reader: '" + std::string(name) + "' is not auto, fast or libdw");
+    return {};
+}
+
+constexpr Option<CommandLine> own_options[] = {
+    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
+     .flag = [](CommandLine &c) -> bool & { return c.help; }},
+    {.words = {.name = "version", .help = "Print the version and exit"},
+     .flag = [](CommandLine &c) -> bool & { return c.version; }},
+    {.words = {.letter = 'o',
+               .name = "output",
+               .value = "OUT",
+               .help = "Write the ELF file here, leave FILE alone"},
+     .text = [](CommandLine &c) -> std::string & { return c.emit.output; }},
+    {.words = {.name = "detached",
+               .value = "OUT",
+               .help = "Write plain BTF here, leave FILE alone"},
+     .text = [](CommandLine &c) -> std::string & { return c.emit.detached; }},
+    {.words = {.name = "features",
+               .value = "LIST",
+               .help = "What to encode: pahole's --btf_features names (default: as FILE has it, or "
+                       "default)",
+               .repeats = true},
+     .take = take_features},
+    {.words = {.name = "lang-exclude",
+               .value = "LIST",
+               .help = "Leave out units of these languages",
+               .repeats = true},
+     .take = take_languages},
+    {.words = {.name = "address-pool",
+               .help = "Add a pool of addresses for the link to fill (kernel builds)"},
+     .flag = [](CommandLine &c) -> bool & { return c.emit.unit.address_pool; }},
+    {.words = {.name = "strip-dwarf", .help = "Drop DWARF from the object"},
+     .flag = [](CommandLine &c) -> bool & { return c.emit.strip_dwarf; }},
+    {.words = {.name = "section-type",
+               .value = "TYPE",
+               .help = "Type of .BTF: btf (default) or progbits"},
+     .take = take_section_type},
+    {.words = {.name = "no-exclude", .help = "Let a final link keep .BTF"},
+     .flag = [](CommandLine &c) -> bool & { return c.no_exclude; }},
+    {.words = {.name = "image", .help = "FILE is linked, or an object of many units"},
+     .flag = [](CommandLine &c) -> bool & { return c.emit.image; }},
+    {.words = {.name = "threads",
+               .value = "N",
+               .help = "Threads for --image, 1 to 1024 (default: 1)"},
+     .take = take_threads<&CommandLine::threads>},
+    {.words = {.name = "reader",
+               .value = "NAME",
+               .help = "What reads DWARF: fast, libdw, or auto (default): whichever FILE needs"},
+     .take = take_reader},
+    {.words = {.name = "debug-dir",
+               .value = "DIR",
+               .help = "Directory of separate debug files (default: /usr/lib/debug)"},
+     .text = [](CommandLine &c) -> std::string & { return c.emit.debug_dir; }},
+    {.words = {.name = "stats", .help = "Print what was encoded and what was left out"},
+     .flag = [](CommandLine &c) -> bool & { return c.stats; }},
+    {.words = {.name = "time-trace",
+               .value = "OUT",
+               .help = "Write a trace of the steps here (JSON)"},
+     .text = [](CommandLine &c) -> std::string & { return c.trace_path; }},
+    {.words = {.name = "dry-run", .help = "Do everything except write"},
+     .flag = [](CommandLine &c) -> bool & { return c.emit.dry_run; }},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
+     .flag = [](CommandLine &c) -> bool & { return c.quiet; }},
+    {.words = {.letter = 'v', .name = "verbose", .help = "One line per file"},
+     .flag = [](CommandLine &c) -> bool & { return c.verbose; }},
+};
+
+/// Pairs of options that contradict each other, or of which one would have no effect.
+Result<void> check_together(const CommandLine &line)
+{
+    const EmitOptions &emit = line.emit;
+    bool one_place = !emit.output.empty(), other_place = !emit.detached.empty();
+    if (line.files.size() > 1 && (one_place || other_place))
+        return fail({}, "--output and --detached take one input file");
+    if (one_place && other_place)
+        return fail({}, "--output and --detached exclude each other");
+    if (emit.strip_dwarf && other_place)
+        return fail({}, "--detached leaves FILE alone, and has no use for --strip-dwarf");
+    if (line.threads && !emit.image)
+        return fail({}, "--threads needs --image");
+    if (!line.trace_path.empty() &&
+        (line.trace_path == emit.output || line.trace_path == emit.detached))
+        return fail({}, "--time-trace and the result go to one place");
+    for (const std::string &file : line.files) {
+        if (other_place && same_file(emit.detached, file))
+            return fail(Where{file}, "--detached leaves FILE alone, and cannot name it");
+        if (!line.trace_path.empty() && same_file(line.trace_path, file))
+            return fail(Where{file}, "--time-trace would overwrite FILE");
+    }
+    return {};
+}
+
+/// Errors are usage errors.
+Result<CommandLine> parse_command_line(int argc, char **argv)
+{
+    CommandLine line;
+    auto given = TRY(read_options(own_options, argc, argv, line,
+                                  [](const CommandLine &c) { return c.help || c.version; }));
+    if (line.help || line.version)
+        return line;
+    line.files = std::move(given.operands);
+    if (line.files.empty())
+        return fail({}, "FILE is required");
+    for (std::string *path : {&line.emit.output, &line.emit.detached, &line.trace_path})
+        *path = output_path(*path);
+    TRY(check_together(line));
+    line.emit.exclude_flag = !line.no_exclude;
+    line.emit.threads = line.threads.value_or(1);
+    line.emit.keep_settings = !line.features && !line.emit.unit.address_pool;
+    line.emit.unit.features = line.features.value_or(default_features());
+    return line;
+}
+
+std::string help_text()
+{
+    return "Encode the DWARF of object files as BTF and put it into them.\n"
+           "Usage: btf-emit [OPTIONS] FILE...\n\n" +
+           options_text(own_options);
+}
 
 /// "fast", or for example "libdw (type-unit)" with the reason for libdw.
 std::string reader_text(const EmitReport &r)

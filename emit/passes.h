@@ -2,7 +2,6 @@
 // The passes of btf-emit over an open file, in order.
 #pragma once
 
-#include "emit/dwarf/dwarf_reader.h"
 #include "emit/emit.h"
 
 #include <span>
@@ -10,18 +9,6 @@
 
 namespace btflink::emit
 {
-
-// open_reader.cc: the fast reader, unless the file needs libdw.
-
-struct ChosenReader {
-    std::unique_ptr<DwarfReader> reader;
-    const char *name = "fast";
-    std::string why; // why libdw was chosen; "" if it was not chosen, or was requested
-};
-
-/// `file` must outlive the result, and have DWARF. `skips`: units that are left out.
-Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
-                                 const std::string &debug_dir, Skips &skips);
 
 // choose_units.cc: the units to encode, and those to encode together.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Completes the trees of both readers.
+// Chooses the reader of a file by its sections, then by the units that the fast reader left out,
+// and completes the trees of both readers.
 #include "emit/dwarf/dwarf_reader.h"
 
 #include "emit/dwarf/languages.h"
@@ -8,6 +9,59 @@
 
 namespace btflink::emit
 {
+
+namespace
+{
+
+/// The first section that only libdw can read, or "".
+std::string not_for_fast(const DwarfFile &file)
+{
+    bool has_units = false;
+    for (const ElfSection &s : file.image().sections) {
+        if (s.name == ".debug_types" || s.name == ".zdebug_types" || s.name == ".gnu_debugaltlink")
+            return std::string(s.name);
+        if (s.name != ".debug_info" || !s.in_file())
+            continue;
+        if (has_units)
+            return "several .debug_info";
+        has_units = true;
+    }
+    return "";
+}
+
+/// The kind of unit that the fast reader left out, if libdw may read it, or "".
+std::string not_read(const Skips &skips)
+{
+    for (Skip kind : {Skip::type_unit, Skip::partial_unit})
+        if (skips.contains(kind))
+            return skip_word(kind);
+    return "";
+}
+
+} // namespace
+
+Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
+                                 const std::string &debug_dir, Skips &skips)
+{
+    ChosenReader out;
+    if (choice == ReaderChoice::automatic)
+        out.why = not_for_fast(file);
+    if (choice != ReaderChoice::libdw && out.why.empty()) {
+        Skips left_out;
+        auto fast = TRY(open_fast_reader(file, left_out));
+        if (choice == ReaderChoice::automatic)
+            out.why = not_read(left_out);
+        if (out.why.empty()) {
+            skips.merge(left_out);
+            out.reader = std::move(fast);
+            return out;
+        }
+    }
+    auto general = TRY(open_libdw_reader(file, debug_dir, skips));
+    out.reader = std::move(general);
+    out.name = "libdw";
+    return out;
+}
 
 Result<DieTree> DwarfReader::read(std::span<const uint32_t> units, Skips &skips) const
 {

@@ -49,7 +49,8 @@ private:
     const Arch &arch_;
 };
 
-// `file` must outlive the result, and have DWARF. `skips`: units that are left out.
+// `file` must outlive the result, and have DWARF. `skips`: units that are left out. `debug_dir`:
+// see debug_files.h.
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 /// twice as fast as libdw. Type units and partial units are skipped and counted.
@@ -57,8 +58,20 @@ Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Ski
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
 /// alternate files (dwz). It decodes independently of the fast reader; if both can read a file,
-/// their trees are the same. `debug_dir`: see debug_files.h.
+/// their trees are the same.
 Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
                                                        const std::string &debug_dir, Skips &skips);
+
+/// Automatic: the fast reader, unless the file needs libdw.
+enum class ReaderChoice : uint8_t { automatic, fast, libdw };
+
+struct ChosenReader {
+    std::unique_ptr<DwarfReader> reader;
+    const char *name = "fast";
+    std::string why; // why libdw was chosen; "" if it was not chosen, or was requested
+};
+
+Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
+                                 const std::string &debug_dir, Skips &skips);
 
 } // namespace btflink::emit

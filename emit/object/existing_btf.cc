@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads the object BTF that a file already has.
-#include "emit/object/existing_btf.h"
+#include "emit/object/object_btf.h"
 
 #include "common/elf/reloc_table.h"
 #include "common/object_btf/address_pool.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Lays out the new sections, their relocations and symbols.
-#include "emit/object/object_writer.h"
+#include "emit/object/object_btf.h"
 
 #include "common/elf/elf_rewrite.h"
 #include "common/object_btf/address_pool.h"

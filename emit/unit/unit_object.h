@@ -5,7 +5,7 @@
 #include "common/btf/btf_builder.h"
 #include "common/object_btf/features.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/object/object_writer.h"
+#include "emit/object/object_btf.h"
 #include "emit/tree/die_tree.h"
 #include "emit/tree/unit_file.h"
 

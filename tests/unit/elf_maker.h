@@ -7,7 +7,7 @@
 #include "common/io/file_io.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/object/object_writer.h"
+#include "emit/object/object_btf.h"
 #include <cstdlib>
 #include <functional>
 #include <gelf.h>

@@ -10,7 +10,7 @@
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
-#include "emit/dwarf/fast/split_files.h"
+#include "emit/dwarf/fast/unit.h"
 
 #include <algorithm>
 #include <map>

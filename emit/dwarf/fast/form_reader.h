@@ -5,7 +5,7 @@
 
 #include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/die_attributes.h"
-#include "emit/dwarf/fast/location.h"
+#include "emit/dwarf/fast/unit.h"
 #include <string_view>
 
 namespace btflink::emit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decodes location expressions into short arrays. Decoding ends at an unknown operation: the
 // expression cannot be a register, an address or a constant.
-#include "emit/dwarf/fast/location.h"
+#include "emit/dwarf/fast/unit.h"
 
 #include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/param_rules.h"

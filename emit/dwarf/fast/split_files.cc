@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Opens .dwo and .dwp files and matches their units with the skeletons.
-#include "emit/dwarf/fast/split_files.h"
+#include "emit/dwarf/fast/unit.h"
 
 #include "common/io/file_io.h"
 #include "emit/dwarf/debug_cursor.h"

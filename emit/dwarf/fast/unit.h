@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Units of the fast reader.
+// Units of the fast reader, and its steps: it lists the units, finds those of split DWARF in other
+// files, and reads entries and their values.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"
 #include "emit/dwarf/fast/abbrev.h"
 
+#include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 namespace btflink::emit
@@ -62,6 +65,8 @@ inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
     return found == unit.types->end() ? nullptr : &found->second;
 }
 
+// units.cc: headers of units, and their own entries.
+
 /// All compile units of the file, in order. Other units are counted in `skips`. `splits`: for
 /// skeleton units.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
@@ -91,6 +96,54 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
 Result<TypeUnits> list_type_units(const DwarfFile &file);
 /// The type unit at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
+
+// split_files.cc
+
+/// Finds the split units of skeleton units: in one file per object (.dwo), or in a package next to
+/// the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's earlier form).
+class SplitFiles
+{
+public:
+    explicit SplitFiles(const DwarfFile &skeletons) : skeletons_(skeletons) {}
+
+    /// The split unit of `skeleton`, or nothing.
+    Result<std::optional<Unit>> find(const Unit &skeleton);
+
+private:
+    struct Opened {
+        FileParts parts;
+        std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
+        TypeUnits types;
+    };
+    Result<const Opened *> open(const std::string &path);
+    Result<SplitPlace> find_in_package(uint64_t id);
+
+    const DwarfFile &skeletons_;
+    std::map<std::string, Opened> opened_; // by path
+};
+
+// location.cc: location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF
+// needs them.
+
+/// A DW_AT_location: an expression (bytes of .debug_info), or a list elsewhere.
+struct LocationAttr {
+    enum Kind : uint8_t { none, expression, list } kind = none;
+    uint64_t offset = 0; // expression: of its first byte in .debug_info; list: in .debug_loc(lists)
+    uint64_t size = 0;   // expression: bytes
+};
+
+/// The register that holds a parameter when its function is entered.
+ParamLocation decode_param_location(const Unit &unit, const LocationAttr &location);
+
+/// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant
+/// (clang merges globals into one symbol). Empty for variables in registers, thread-local ones, and
+/// those that were optimised away.
+std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationAttr &location);
+
+/// A constant member offset in the form of an expression: a lone DW_OP_plus_uconst or DW_OP_constu.
+std::optional<uint64_t> decode_member_offset(const Unit &unit, const LocationAttr &location);
+
+// die_reader.cc
 
 /// References of entries to type units.
 struct TypeReferences {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads unit headers (DWARF 5, section 7.5.1) and the units' own entries.
 #include "emit/dwarf/fast/form_reader.h"
-#include "emit/dwarf/fast/split_files.h"
 
 #include <algorithm>
 #include <cstring>

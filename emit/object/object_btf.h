@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Puts object BTF into an ELF file: appends sections and a new section header table, and optionally
-// drops DWARF. Does not interpret DWARF or BTF.
+// Object BTF in an ELF file: the one that is there, and the one that replaces it.
 #pragma once
 
 #include "common/elf/arch.h"
-#include "common/io/bytes.h"
+#include "common/elf/elf_image.h"
 #include "common/io/file_change.h"
-#include "common/result.h"
+#include "common/object_btf/features.h"
 
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace btflink::emit
@@ -30,6 +32,28 @@ struct ObjectBtf {
     bool strip_dwarf = false;           // drop .debug_* (also .zdebug_*, and .gnu.debuglto_* where
                                         // there is no .gnu.lto_*) and their relocations
 };
+
+// existing_btf.cc: the object BTF that a relocatable file already has: its own, or that of the
+// objects from which it was linked. It is kept when missing units are added.
+
+/// Counts per source file (DW_AT_name of a unit).
+using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
+
+struct ExistingBtf {
+    /// All of it, contribution by contribution. Without pools if DWARF's own addresses are among
+    /// them, because then the section is not replaced.
+    ObjectBtf all;
+    SourceCounts sources;
+    /// The union over all objects. Nothing if no BTF was made by btflink.
+    std::optional<FeatureSet> features;
+    bool has_pool = false; // there is an address pool, empty or not
+};
+
+/// Errors: `.BTF` is not a sequence of contributions; a relocation has an unexpected type.
+Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch);
+
+// object_writer.cc: appends sections and a new section header table, and optionally drops DWARF.
+// Does not interpret DWARF or BTF.
 
 /// The change that puts `added` into `object`. Replaces existing object BTF, so that running twice
 /// has the same result as running once. For ET_REL, and for ET_EXEC and ET_DYN without relocations.
