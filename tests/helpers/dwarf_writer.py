@@ -18,7 +18,8 @@ DW_AT_, or by number. The value of an attribute decides its form:
 A repeated attribute, or one with a number, goes into `extra`: Die(tag, extra=[(0x2139, ref('a'))]).
 A label is valid in the whole file. A reference to a label of another unit is form('ref_addr', label).
 An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).
-A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions.
+A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions. Before DWARF 5,
+an entry without an expression (None) selects a base address.
 
 If a unit uses .debug_str_offsets, .debug_addr or .debug_loclists, it gets a table there, and the attribute
 DW_AT_str_offsets_base, DW_AT_addr_base or DW_AT_loclists_base.
@@ -188,6 +189,9 @@ class Writer:
 
     def operations(self, out, operations):
         for op in operations:
+            if isinstance(op, Raw):
+                out.append(op.text)
+                continue
             name, operand = op if isinstance(op, tuple) else (op, None)
             out.append(f'\t.byte {OPERATIONS[name]:#x}')
             if name == 'addr':
@@ -278,6 +282,8 @@ class Writer:
             if self.version >= 5:
                 out.append('\t.byte 7')  # DW_LLE_start_end
             out.append(f'\t{DATA[self.unit.address_size]} {begin}, {end}')
+            if operations is None:
+                continue
             directive = '.uleb128' if self.version >= 5 else '.2byte'
             self.counted(directive, out, lambda ops=operations: self.operations(out, ops))
         if self.version >= 5:

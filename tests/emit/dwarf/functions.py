@@ -46,6 +46,9 @@ def first(name, location, flags, **more):
     return judged(name, [parameter('a', location)], flags, **more)
 
 
+ENTRY_VALUE = expr(('entry_value', expr(RDI)), 'stack_value')
+
+
 def loc(*expressions):
     """A location list with one entry per expression, at consecutive addresses."""
     return loclist(*[('f' if i == 0 else f'f + {i}', f'f + {i + 1}', e)
@@ -259,6 +262,23 @@ CASES = [
     first('entry value of an expression', loc(STACK, expr(('entry_value', expr(('breg5', 0))),
                                                           'stack_value')), 'optimized'),
     first('register in the second entry only', loc(STACK, expr(RDI)), 'optimized'),
+    # If an operation is read with another length, the list ends there.
+    *[first(f'{name} has its length', loc(expr(Raw('\t.byte ' + operation)), ENTRY_VALUE), '')
+      for name, operation in (
+          ('const1u', '8, 1'), ('const2s', '0xb, 1, 2'), ('const4u', '0xc, 1, 2, 3, 4'),
+          ('const8s', '0xf, 1, 2, 3, 4, 5, 6, 7, 8'), ('deref_size', '0x94, 4'), ('bregx', '0x92, 0x81, 1, 0x7f'),
+          ('bra', '0x28, 0, 0'), ('call4', '0x99, 1, 2, 3, 4'), ('call_ref', '0x9a, 1, 2, 3, 4'),
+          ('implicit_pointer', '0xa0, 1, 2, 3, 4, 0x81, 0'), ('const_type', '0xa4, 0x81, 0, 2, 1, 2'),
+          ('regval_type', '0xa5, 5, 0x81, 0'), ('deref_type', '0xa6, 4, 0x81, 0'),
+          ('convert', '0xa8, 0x81, 0'), ('GNU_variable_value', '0xfd, 1, 2, 3, 4'))],
+    first('implicit_pointer before DWARF 3: an address', versions=(2,), flags='',
+          location=loc(expr(Raw('\t.byte 0xa0, 1, 2, 3, 4, 5, 6, 7, 8, 0')), ENTRY_VALUE)),
+    first('an unknown operation ends the list', loc(expr(Raw('\t.byte 2')), ENTRY_VALUE), 'optimized'),
+    first('an operation that is cut off ends the list', loc(expr(Raw('\t.byte 8')), ENTRY_VALUE), 'optimized'),
+    first('a base address is no location', loclist(('-1', 'f', None), (0, 1, expr(RSI))),
+          'unexpected-register', versions=(2, 3, 4)),
+    first('location is text', form('string', 'none'), 'optimized'),
+    first('list by index beyond the table', form('loclistx', Raw('\t.uleb128 9')), 'optimized', versions=(5,)),
     first('list by index', form('loclistx', loc(expr(RSI))), 'unexpected-register', versions=(5,)),
     first('list out of its section', form('sec_offset', 0x10000), 'optimized'),
     first('floating-point register', 'reg17', 'unexpected-register'),

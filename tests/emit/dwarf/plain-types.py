@@ -53,6 +53,10 @@ CASES = [
     only('complex float of 32 bytes', base('complex long double', 32, ATE.complex_float),
          'ARRAY: [32 by int]unsigned char', 'INT unsigned char size 1 bits 8',
          skipped={'base-type-of-odd-size': 1}),
+    only('size by an indirect form', base('t', form('indirect', form('data1', 2)), ATE.unsigned),
+         'INT t size 2 bits 16'),
+    only('declared, by an indirect form',
+         Die('structure_type', name='s', declaration=form('indirect', form('flag_present'))), 'FWD s struct'),
     only('bit_size does not count', base('_BitInt', 4, ATE.signed, bit_size=24),
          'INT _BitInt size 4 bits 32 signed'),
 
