@@ -4,7 +4,7 @@
 //
 //   dedup-libbpf IN OUT
 #include "common/io/file_io.h"
-#include "common/object_btf/contributions.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <bpf/btf.h>
 #include <cstdio>

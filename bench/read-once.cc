@@ -3,7 +3,7 @@
 // the time is a lower bound for btf-merge. Prints milliseconds, the best of three runs.
 //
 //   read-once THREADS INPUT...
-#include "common/io/fd.h"
+#include "common/io/file_io.h"
 #include "common/io/parallel.h"
 #include "merge/input/load_objects.h"
 

@@ -2,7 +2,7 @@
 // btf-kernel COMMAND ...: inspects the BTF of whole kernels. Each command reads its own options.
 #include "btf-kernel/commands.h"
 #include "common/cli/program.h"
-#include "common/io/file_parts.h"
+#include "common/io/file_io.h"
 #include "common/version.h"
 
 #include <string>

@@ -3,7 +3,6 @@
 #include "emit/emit.h"
 
 #include "common/io/file_io.h"
-#include "common/io/file_parts.h"
 #include "common/io/trace.h"
 #include "emit/dwarf/debug_files.h"
 #include "emit/passes.h"

@@ -2,7 +2,7 @@
 // Encodes groups of units; those of an image on several threads.
 #include "emit/passes.h"
 
-#include "common/io/file_parts.h"
+#include "common/io/file_io.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // Concatenates the object BTF of all units and writes it as the options say.
 #include "emit/passes.h"
 
-#include "common/io/file_change.h"
 #include "common/io/file_io.h"
 #include "common/object_btf/address_pool.h"
 

@@ -2,7 +2,7 @@
 // Parses pahole's command line.
 #include "kbuild-integration/pahole_options.h"
 
-#include "common/io/response_file.h"
+#include "common/io/file_io.h"
 
 #include <algorithm>
 #include <charconv>

@@ -4,7 +4,6 @@
 
 #include "common/cli/option_table.h"
 #include "common/io/file_io.h"
-#include "merge/report_page.h"
 
 #include <algorithm>
 #include <optional>

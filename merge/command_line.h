@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-merge's command line.
+// The program btf-merge: its command line, and the page of --report.
 #pragma once
 
 #include "common/btf/kernel_forms.h"
-#include "merge/options.h"
+#include "common/io/file_io.h"
+#include "merge/merge.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace btflink::merge
 {
@@ -25,5 +28,29 @@ Result<CommandLine> parse_command_line(int argc, char **argv);
 
 /// The text of --help.
 std::string help_text();
+
+// report_page.cc: --report: a page about one merge, written by btf-kernel report.
+
+/// Runs btf-kernel after the merge. Inputs that the merge will change are copied first.
+class ReportPage
+{
+public:
+    /// Finds the program and copies an input that the merge updates. If `options` have no trace,
+    /// sets one in memory. Errors: btf-kernel is not installed; an input cannot be read.
+    Result<void> prepare(Options &options);
+    /// Call it after the merge has written its result. Error: the page could not be written;
+    /// btf-kernel has printed the reason.
+    Result<void> write(const std::string &page, const Options &options);
+
+private:
+    Result<std::string> copy_in_memory(const std::string &path);
+
+    std::string program_;
+    std::vector<std::string> objects_;
+    std::vector<std::unique_ptr<Fd>> files_; // in memory
+};
+
+/// Error: the result is not in a file, or not of a kind that btf-kernel reads.
+Result<void> check_report_options(const Options &options);
 
 } // namespace btflink::merge

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that a kernel would accept the result.
-#include "merge/finish_result.h"
+// Checks that a kernel would accept the result, and writes each part of it to its file.
+#include "merge/passes.h"
 
+#include "common/btf/btf_builder.h"
 #include "common/btf/btf_check.h"
-#include "common/btf/btf_layout.h"
 #include "common/btf/btf_mend.h"
 #include "common/btf/kernel_forms.h"
-#include "common/io/file_parts.h"
+#include "common/io/file_io.h"
 #include "merge/output/write_btf.h"
 
 #include <algorithm>
 #include <array>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace btflink::merge
 {
@@ -148,6 +150,47 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
     count_types(btf, stats);
     stats.add("bytes_out", result.blob.size());
     return result;
+}
+
+Result<uint64_t> write_result(const Options &options, const MergeResult &result,
+                              const MergeInputs &in)
+{
+    const auto &[blob, distilled] = result;
+    uint64_t written = 0;
+    std::vector<std::byte> object;
+    if (!options.output.empty() && options.format == OutputFormat::object) {
+        if (in.target.machine == 0)
+            return fail(Where{options.output},
+                        "raw BTF does not tell the machine of an object file: give an --image");
+        object = btf_object(blob, in.target);
+    }
+    if (!options.output.empty()) {
+        const auto &bytes = options.format == OutputFormat::object ? object : blob;
+        TRY(write_file(options.output, bytes));
+        if (!distilled.empty())
+            TRY(write_file(options.output + ".base", distilled));
+        written += bytes.size() + distilled.size();
+    }
+    if (!options.update.empty()) {
+        TRY(put_final_btf(options.update, {blob, distilled, in.object_ids()}));
+        written += blob.size() + distilled.size();
+    }
+    return written;
+}
+
+Result<void> end_without_btf(const Options &options, Report &report)
+{
+    const Where blamed = options.inputs.size() == 1 ? Where{options.inputs.front()} : Where{};
+    const bool wanted = !options.output.empty() || !options.update.empty();
+    report.warnings.push_back(
+        Error{blamed, report.nothing + (wanted ? ": nothing is written" : "")}.str());
+    struct stat info;
+    for (const std::string &path : result_files(options))
+        if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+            ::unlink(path.c_str()) != 0 &&
+            ::truncate(path.c_str(), 0) != 0) // in a folder that is not ours, such as /proc/self/fd
+            return fail_errno(Where{path}, "cannot be removed");
+    return {};
 }
 
 } // namespace btflink::merge

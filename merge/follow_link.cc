@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The passes that find out what was linked, and where; counts, notes and warnings about it.
-#include "merge/follow_link.h"
+#include "merge/passes.h"
 
 #include "merge/link/image.h"
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: parses the command line, runs the merge, prints messages, sets the exit status.
 #include "common/cli/program.h"
-#include "common/io/file_parts.h"
-#include "common/io/job_tokens.h"
+#include "common/io/file_io.h"
+#include "common/io/parallel.h"
 #include "common/version.h"
 #include "merge/command_line.h"
-#include "merge/explain/check_file.h"
+#include "merge/explain/explain.h"
 #include "merge/merge.h"
-#include "merge/report_page.h"
 
 #include <cstdio>
 

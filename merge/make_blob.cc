@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The passes that find equal types and write one of each.
-#include "merge/make_blob.h"
+#include "merge/passes.h"
 
 #include "merge/base_index/base_index.h"
 #include "merge/dedup/dedup.h"
-#include "merge/explain/why_dup.h"
+#include "merge/explain/explain.h"
 #include "merge/link/select.h"
 #include "merge/output/write_btf.h"
 

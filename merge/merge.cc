@@ -3,14 +3,10 @@
 // and returns its own.
 #include "merge/merge.h"
 
-#include "common/io/file_parts.h"
-#include "merge/base_index/index_file.h"
-#include "merge/finish_result.h"
-#include "merge/follow_link.h"
-#include "merge/make_blob.h"
-#include "merge/read_inputs.h"
+#include "common/io/file_io.h"
+#include "merge/base_index/base_index.h"
+#include "merge/passes.h"
 #include "merge/stats.h"
-#include "merge/write_result.h"
 
 #include <chrono>
 

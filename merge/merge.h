@@ -2,11 +2,88 @@
 // btf-merge as a function: merges the BTF of objects into the BTF of their link.
 #pragma once
 
-#include "merge/options.h"
-#include "merge/report.h"
+#include "common/object_btf/features.h"
+#include "common/result.h"
+#include "merge/link/select.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace btflink::merge
 {
+
+struct Base;
+class Gatherer;
+
+enum class OutputFormat : uint8_t { raw, object };
+
+/// Which engine finds equal types.
+enum class Engine : uint8_t { hash, libbpf };
+
+struct Options {
+    std::vector<std::string> inputs; // as on the command line; "@file" is a response file
+    std::string image;               // linked file; empty: none
+    std::string base;                // file with the BTF that the result extends; empty: none
+    /// The base already read from this file, for callers that merge repeatedly with the same base.
+    std::shared_ptr<const Base> read_base;
+    /// File with an index of `base`, which is made if it does not exist or does not match. It only
+    /// saves time. Empty: no index.
+    std::string base_index;
+    std::string output; // file for the result; empty: none
+    std::string update; // ELF file that gets the result as .BTF; empty: none
+    // With Feature::distilled_base, the result extends a distilled base instead of `base`. The
+    // distilled base is written to OUTPUT.base, or into section .BTF.base.
+    OutputFormat format = OutputFormat::raw;
+    Engine engine = Engine::hash;
+    FeatureSet features = default_features();
+    unsigned threads = 1;
+    bool verify = false; // recompute the hashes of objects; a wrong one is an error
+    bool verbose = false;
+    bool last = false;      // the process ends after this merge, so memory need not be freed
+    std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
+    /// Sets Report::why_dup for this name, or for all names ("").
+    std::optional<std::string> why_dup;
+    /// Called after the inputs are loaded, with the source file of each object ("" if the object
+    /// names none or was not linked into the image). Returns further inputs, which cover the
+    /// sources without object BTF. If this is set, inputs without any BTF are not an error.
+    std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
+    /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
+    std::shared_ptr<Gatherer> gathered;
+};
+
+/// False for a run that only prints a report.
+bool writes_result(const Options &options);
+
+/// The files of --output: the result, and its distilled base.
+std::vector<std::string> result_files(const Options &options);
+
+/// Error: options that exclude each other. merge() checks this, too; a program that checks first
+/// can report a usage error.
+Result<void> check_options(const Options &options);
+
+/// Error: an output is an input, too, or another output, or would change the base that it extends.
+/// `files`: the inputs that were opened. Call it before anything is written.
+Result<void> check_apart(const Options &options, std::span<const std::string> files);
+
+/// The part of it about the trace. Call it again before the trace is written, as the result may not
+/// have existed before.
+Result<void> check_trace_apart(const Options &options);
+
+/// What a merge has to say.
+struct Report {
+    std::vector<std::string> warnings;                                    // always shown
+    std::vector<std::string> notes;                                       // shown with -v
+    std::vector<std::pair<std::string, FunctionSkip>> functions_left_out; // by name; with -v
+    std::string stats;                                                    // "name: value" lines
+    std::string nothing; // why there is nothing to encode; else empty
+    std::string why_dup; // the report of --why-dup
+};
 
 /// Merges, and writes the result if `options` name an output or an update. Fills in `report` even
 /// on an error.

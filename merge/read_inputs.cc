@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Opens the inputs, reads their objects, and checks that all are for one target.
-#include "merge/read_inputs.h"
+#include "merge/passes.h"
 
-#include "merge/base_index/array_form.h"
+#include "merge/base_index/base_index.h"
 #include "merge/gather/gatherer.h"
-#include "merge/input/check_features.h"
-#include "merge/input/verify_objects.h"
+#include "merge/input/load_objects.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -27,23 +26,21 @@ const ElfFile *first_elf(const MergeInputs &in)
     return nullptr;
 }
 
-Result<void> check_machine(const Input &input, const ElfFile &first)
-{
-    if (!input.elf)
-        return {};
-    const ElfFile &elf = *input.elf;
-    if (elf.order() != first.order() || elf.address_size() != first.address_size() ||
-        elf.machine() != first.machine())
-        return fail(elf.where(),
-                    "is for another machine, class or byte order than " + first.where().file);
-    return {};
-}
-
 Result<void> check_machines(const MergeInputs &in, const Base &base, const ElfFile &first)
 {
+    auto check = [&](const Input &input) -> Result<void> {
+        if (!input.elf)
+            return {};
+        const ElfFile &elf = *input.elf;
+        if (elf.order() != first.order() || elf.address_size() != first.address_size() ||
+            elf.machine() != first.machine())
+            return fail(elf.where(),
+                        "is for another machine, class or byte order than " + first.where().file);
+        return {};
+    };
     for (const Input &input : in.files.list)
-        TRY(check_machine(input, first));
-    return base.input ? check_machine(*base.input, first) : Result<void>();
+        TRY(check(input));
+    return base.input ? check(*base.input) : Result<void>();
 }
 
 /// `name`: the file with this byte order.

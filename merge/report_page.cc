@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-kernel is a separate program because it needs libarchive, and because few merges need a page,
 // while btf-merge runs in every build.
-#include "merge/report_page.h"
+#include "merge/command_line.h"
 
 #include "common/io/file_io.h"
 

@@ -9,7 +9,6 @@
 #include "btf-kernel/check/checks.h"
 #include "common/btf/base_match.h"
 #include "common/btf/btf_check.h"
-#include "common/btf/name_index.h"
 #include "common/cli/program.h"
 #include "common/io/parallel.h"
 #include "merge/input/final_btf.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "btf-kernel/check/findings.h"
-#include "common/btf/name_index.h"
+#include "common/btf/base_match.h"
 
 #include <set>
 

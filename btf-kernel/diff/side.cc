@@ -3,7 +3,7 @@
 #include "btf-kernel/diff/side.h"
 
 #include "btf-kernel/diff/types.h"
-#include "common/graph/post_order.h"
+#include "common/graph/graphs.h"
 
 #include <algorithm>
 #include <xxhash.h>

@@ -8,7 +8,7 @@
 
 #include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/names.h"
-#include "common/io/file_parts.h"
+#include "common/io/file_io.h"
 
 #include <algorithm>
 #include <archive.h>

@@ -10,7 +10,7 @@
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/image.h"
-#include "common/io/file_parts.h"
+#include "common/io/file_io.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>

@@ -142,13 +142,6 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
     return embedded;
 }
 
-/// A type of a distilled base, to be found in a kernel.
-struct Wanted {
-    bool embedded = false; // its size must match, until one is found
-    bool refused = false;  // a type of its name was there, but did not match
-    std::vector<TypeId> found;
-};
-
 /// Does the kernel consider types of this kind?
 bool may_be_found(btf::Kind kind)
 {
@@ -199,69 +192,37 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
     return false;
 }
 
-/// Looks up the types of a distilled base in a kernel, as the kernel does
-/// (kernel/bpf/btf_relocate.c).
-class LookUp
+/// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
+/// `embedded`: its size must match, until one is found.
+std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
+                          const std::string &name)
 {
-public:
-    LookUp(const Btf &distilled, const Btf &split, const NameIndex &whole)
-        : distilled_(distilled), whole_(whole.btf()), wanted_(raw(distilled.end_id()))
-    {
-        const std::vector<bool> embedded = find_embedded(distilled, split);
-        for (TypeId id : distilled.ids()) {
-            Wanted &wanted = wanted_[raw(id)];
-            wanted.embedded = embedded[raw(id)];
-            const std::vector<TypeId> &there = whole.of(distilled.name(id));
-            const auto composites = std::count_if(there.begin(), there.end(), [&](TypeId other) {
-                return btf::is_composite(whole_.kind(other));
-            });
-            for (TypeId other : there)
-                offer(distilled.type(id), wanted, other, composites > 1);
-        }
-    }
-
-    void report(const Where &where, const std::string &name, std::vector<Error> &out) const
-    {
-        for (TypeId id : distilled_.ids())
-            if (std::string rule = verdict(id, name); !rule.empty())
-                out.push_back(Result<void>(fail_type(distilled_, id, where, rule)).error());
-    }
-
-private:
-    /// `several`: several structs and unions have the name, so sizes must be equal.
-    void offer(const btf_type &type, Wanted &wanted, TypeId id, bool several)
-    {
-        const btf_type &there = whole_.type(id);
-        const btf::Kind kind = btf::kind_of(there);
+    const btf_type &type = distilled.type(id);
+    if (!may_be_found(btf::kind_of(type)) || btf::kind_of(type) == btf::Kind::ENUM64 ||
+        distilled.name(id).empty())
+        return "no kernel looks for such a type";
+    const std::vector<TypeId> &there = whole.of(distilled.name(id));
+    const bool several = std::ranges::count_if(there, [&](TypeId other) {
+                             return btf::is_composite(whole.btf().kind(other));
+                         }) > 1; // structs and unions with this name, so sizes must be equal
+    std::vector<TypeId> found;
+    for (TypeId other : there) {
+        const btf_type &its = whole.btf().type(other);
+        const btf::Kind kind = btf::kind_of(its);
         const bool has_size = btf::is_composite(kind) ? several : kind != btf::Kind::FWD;
-        if (!may_be_found(kind) || (has_size && there.size != type.size) ||
-            !is_found(type, there, wanted.embedded)) {
-            wanted.refused = true;
-            return;
-        }
-        wanted.embedded = false;
-        wanted.found.push_back(id);
+        if (may_be_found(kind) && !(has_size && its.size != type.size) &&
+            is_found(type, its, embedded && found.empty()))
+            found.push_back(other);
     }
-
-    std::string verdict(TypeId id, const std::string &name) const
-    {
-        const Wanted &wanted = wanted_[raw(id)];
-        const btf::Kind kind = distilled_.kind(id);
-        if (!may_be_found(kind) || kind == btf::Kind::ENUM64 || distilled_.name(id).empty())
-            return "no kernel looks for such a type";
-        if (wanted.found.size() == 1)
-            return "";
-        if (wanted.found.size() > 1)
-            return strf("types %u and %u of %s both match, so the kernel uses neither",
-                        raw(wanted.found[0]), raw(wanted.found[1]), name.c_str());
-        return wanted.refused
-                   ? "the type of this name in " + name + " has another kind, size or encoding"
-                   : "no type has this name in " + name;
-    }
-
-    const Btf &distilled_, &whole_;
-    std::vector<Wanted> wanted_; // by id
-};
+    if (found.size() == 1)
+        return "";
+    if (found.size() > 1)
+        return strf("types %u and %u of %s both match, so the kernel uses neither", raw(found[0]),
+                    raw(found[1]), name.c_str());
+    return there.empty()
+               ? "no type has this name in " + name
+               : "the type of this name in " + name + " has another kind, size or encoding";
+}
 
 } // namespace
 
@@ -302,7 +263,11 @@ std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, con
                                      const Where &where, const std::string &name)
 {
     std::vector<Error> out;
-    LookUp(distilled, split, whole).report(where, name, out);
+    const std::vector<bool> embedded = find_embedded(distilled, split);
+    for (TypeId id : distilled.ids())
+        if (const std::string fault = look_up_fault(distilled, id, embedded[raw(id)], whole, name);
+            !fault.empty())
+            out.push_back(fail_type(distilled, id, where, fault).error);
     return out;
 }
 

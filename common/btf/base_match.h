@@ -2,14 +2,42 @@
 // Does split BTF belong to a base? Does a kernel have the types that a distilled base names?
 #pragma once
 
-#include "common/btf/name_index.h"
+#include "common/btf/btf.h"
 #include "common/result.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace btflink
 {
+
+/// Finds types of a blob by name. The blob must outlive the index. Types of its base are not
+/// included.
+class NameIndex
+{
+public:
+    explicit NameIndex(const Btf &btf) : btf_(btf)
+    {
+        ids_.reserve(btf.size());
+        for (TypeId id : btf.ids())
+            if (btf.type(id).name_off)
+                ids_[btf.name(id)].push_back(id);
+    }
+
+    const Btf &btf() const { return btf_; }
+    /// The types of a name, by id. Nameless types are not found.
+    const std::vector<TypeId> &of(std::string_view name) const
+    {
+        static const std::vector<TypeId> none;
+        auto it = ids_.find(name);
+        return it == ids_.end() ? none : it->second;
+    }
+
+private:
+    const Btf &btf_;
+    std::unordered_map<std::string_view, std::vector<TypeId>> ids_;
+};
 
 /// Signs that `split`, a valid blob in the byte order of `base`, was made over another base; one
 /// per line. `name`: what to call `base` in these lines. `where`: the position of the first byte of

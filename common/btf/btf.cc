@@ -2,8 +2,6 @@
 // Checks a BTF blob when it is parsed, and looks up types and strings.
 #include "common/btf/btf.h"
 
-#include "common/btf/btf_layout.h"
-
 #include <algorithm>
 
 namespace btflink
@@ -109,6 +107,15 @@ Failure bad_reference(const Btf &btf, const Where &types)
 }
 
 } // namespace
+
+LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order)
+{
+    if (header_length < layout_header_size)
+        return {};
+    auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
+    LayoutPlace place{word(layout_fields), word(layout_fields + 4)};
+    return place.length ? place : LayoutPlace();
+}
 
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
 {

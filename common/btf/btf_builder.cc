@@ -135,7 +135,7 @@ TypeId BtfBuilder::begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag
     return id;
 }
 
-void BtfBuilder::add_element(const uint32_t *words, size_t count)
+void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
 {
     CHECK(!starts_.empty());
     uint32_t &info = words_[starts_.back() + 1];
@@ -144,8 +144,8 @@ void BtfBuilder::add_element(const uint32_t *words, size_t count)
         return;
     }
     ++info;
-    for (size_t i = 0; i < count; ++i)
-        words_.push_back(words[i]);
+    for (uint32_t word : words)
+        words_.push_back(word);
 }
 
 TypeId BtfBuilder::add_int(StrOff name, uint32_t size, uint32_t encoding)
@@ -155,16 +155,6 @@ TypeId BtfBuilder::add_int(StrOff name, uint32_t size, uint32_t encoding)
     return id;
 }
 
-TypeId BtfBuilder::add_float(std::string_view name, uint32_t size)
-{
-    return begin(btf::Kind::FLOAT, str(name), size);
-}
-
-TypeId BtfBuilder::add_ref(btf::Kind kind, StrOff name, TypeId target, bool kflag)
-{
-    return begin(kind, name, raw(target), kflag);
-}
-
 TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
 {
     TypeId id = begin(btf::Kind::ARRAY, StrOff{0}, 0);
@@ -172,45 +162,13 @@ TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
     return id;
 }
 
-TypeId BtfBuilder::add_fwd(StrOff name, bool is_union)
-{
-    return begin(btf::Kind::FWD, name, 0, is_union);
-}
-
-TypeId BtfBuilder::add_composite(btf::Kind kind, StrOff name, uint32_t size, bool kflag)
-{
-    return begin(kind, name, size, kflag);
-}
-
-void BtfBuilder::add_member(StrOff name, TypeId type, uint32_t offset)
-{
-    const uint32_t words[] = {raw(name), raw(type), offset};
-    add_element(words, 3);
-}
-
-TypeId BtfBuilder::add_enum(btf::Kind kind, StrOff name, uint32_t size, bool is_signed)
-{
-    return begin(kind, name, size, is_signed);
-}
-
 void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
 {
-    uint32_t info = words_[starts_.back() + 1];
-    bool wide = btf::kind_of(info) == btf::Kind::ENUM64;
-    const uint32_t words[] = {raw(name), static_cast<uint32_t>(value),
-                              static_cast<uint32_t>(value >> 32)};
-    add_element(words, wide ? 3 : 2);
-}
-
-TypeId BtfBuilder::add_func_proto(TypeId result)
-{
-    return begin(btf::Kind::FUNC_PROTO, StrOff{0}, raw(result));
-}
-
-void BtfBuilder::add_param(StrOff name, TypeId type)
-{
-    const uint32_t words[] = {raw(name), raw(type)};
-    add_element(words, 2);
+    const auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
+    if (btf::kind_of(words_[starts_.back() + 1]) == btf::Kind::ENUM64)
+        add_element({raw(name), low, high});
+    else
+        add_element({raw(name), low});
 }
 
 TypeId BtfBuilder::add_func(std::string_view name, TypeId proto, uint32_t linkage)
@@ -225,17 +183,6 @@ TypeId BtfBuilder::add_var(std::string_view name, TypeId type, uint32_t linkage)
     TypeId id = begin(btf::Kind::VAR, str(name), raw(type));
     words_.push_back(linkage);
     return id;
-}
-
-TypeId BtfBuilder::add_datasec(std::string_view name, uint32_t size)
-{
-    return begin(btf::Kind::DATASEC, str(name), size);
-}
-
-void BtfBuilder::add_secinfo(TypeId var, uint32_t offset, uint32_t size)
-{
-    const uint32_t words[] = {raw(var), offset, size};
-    add_element(words, 3);
 }
 
 TypeId BtfBuilder::add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag)
@@ -277,6 +224,32 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
 std::vector<std::byte> BtfBuilder::serialize(ByteOrder order, size_t room) const
 {
     return btf_blob(words_, strings().blob(), order, room);
+}
+
+void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section)
+{
+    auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
+    auto set = [&](size_t at, uint32_t value) { store(blob.data() + at, value, order); };
+    CHECK(word(4) == btf::header_size && word(8) == 0 && word(12) == word(16));
+    const uint32_t type_len = word(12), length = section ? btf::kind_count * layout_entry_size : 0;
+    // For each kind: fixed bytes of a type, bytes of an element, two bytes of flags (0).
+    std::byte entries[btf::kind_count * layout_entry_size] = {};
+    for (uint32_t kind = 1; kind < btf::kind_count; ++kind) {
+        std::byte *entry = entries + size_t{kind} * layout_entry_size;
+        entry[0] = std::byte(btf::kinds[kind].fixed.count * 4);
+        entry[1] = std::byte(btf::kinds[kind].element.count * 4);
+    }
+    blob.reserve(blob.size() + layout_header_size - btf::header_size + length);
+    const auto types_end = blob.begin() + btf::header_size + type_len;
+    blob.insert(types_end, entries, entries + length);
+    blob.insert(blob.begin() + btf::header_size, layout_header_size - btf::header_size,
+                std::byte{0});
+    set(4, layout_header_size);
+    set(16, type_len + length);
+    if (section) {
+        set(layout_fields, type_len);
+        set(layout_fields + 4, length);
+    }
 }
 
 } // namespace btflink

@@ -4,8 +4,9 @@
 #pragma once
 
 #include "common/btf/btf.h"
-#include "common/graph/flat_index.h"
+#include "common/graph/tables.h"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,43 +112,67 @@ public:
     {
         return add_int(str(name), size, encoding);
     }
-    TypeId add_float(std::string_view name, uint32_t size);
+    TypeId add_float(std::string_view name, uint32_t size)
+    {
+        return begin(btf::Kind::FLOAT, str(name), size);
+    }
     /// PTR, CONST, VOLATILE, RESTRICT (no name), TYPEDEF, TYPE_TAG (with a name).
-    TypeId add_ref(btf::Kind kind, StrOff name, TypeId target, bool kflag = false);
+    TypeId add_ref(btf::Kind kind, StrOff name, TypeId target, bool kflag = false)
+    {
+        return begin(kind, name, raw(target), kflag);
+    }
     TypeId add_ref(btf::Kind kind, std::string_view name, TypeId target, bool kflag = false)
     {
         return add_ref(kind, str(name), target, kflag);
     }
     TypeId add_array(TypeId element, TypeId index, uint32_t count);
-    TypeId add_fwd(StrOff name, bool is_union);
+    TypeId add_fwd(StrOff name, bool is_union) { return begin(btf::Kind::FWD, name, 0, is_union); }
     TypeId add_fwd(std::string_view name, bool is_union) { return add_fwd(str(name), is_union); }
     /// kind: STRUCT or UNION. Members follow by add_member().
-    TypeId add_composite(btf::Kind kind, StrOff name, uint32_t size, bool kflag);
+    TypeId add_composite(btf::Kind kind, StrOff name, uint32_t size, bool kflag)
+    {
+        return begin(kind, name, size, kflag);
+    }
     TypeId add_composite(btf::Kind kind, std::string_view name, uint32_t size, bool kflag)
     {
         return add_composite(kind, str(name), size, kflag);
     }
     /// `offset`: bit offset, with the bitfield size in the top 8 bits if the type has kflag.
-    void add_member(StrOff name, TypeId type, uint32_t offset);
+    void add_member(StrOff name, TypeId type, uint32_t offset)
+    {
+        add_element({raw(name), raw(type), offset});
+    }
     void add_member(std::string_view name, TypeId type, uint32_t offset)
     {
         add_member(str(name), type, offset);
     }
     /// kind: ENUM or ENUM64. Values follow by add_enumerator().
-    TypeId add_enum(btf::Kind kind, StrOff name, uint32_t size, bool is_signed);
+    TypeId add_enum(btf::Kind kind, StrOff name, uint32_t size, bool is_signed)
+    {
+        return begin(kind, name, size, is_signed);
+    }
     TypeId add_enum(btf::Kind kind, std::string_view name, uint32_t size, bool is_signed)
     {
         return add_enum(kind, str(name), size, is_signed);
     }
     void add_enumerator(StrOff name, uint64_t value);
     void add_enumerator(std::string_view name, uint64_t value) { add_enumerator(str(name), value); }
-    TypeId add_func_proto(TypeId result);
-    void add_param(StrOff name, TypeId type);
+    TypeId add_func_proto(TypeId result)
+    {
+        return begin(btf::Kind::FUNC_PROTO, StrOff{0}, raw(result));
+    }
+    void add_param(StrOff name, TypeId type) { add_element({raw(name), raw(type)}); }
     void add_param(std::string_view name, TypeId type) { add_param(str(name), type); }
     TypeId add_func(std::string_view name, TypeId proto, uint32_t linkage);
     TypeId add_var(std::string_view name, TypeId type, uint32_t linkage);
-    TypeId add_datasec(std::string_view name, uint32_t size);
-    void add_secinfo(TypeId var, uint32_t offset, uint32_t size);
+    TypeId add_datasec(std::string_view name, uint32_t size)
+    {
+        return begin(btf::Kind::DATASEC, str(name), size);
+    }
+    void add_secinfo(TypeId var, uint32_t offset, uint32_t size)
+    {
+        add_element({raw(var), offset, size});
+    }
     /// `component`: -1 for the declaration itself, else index of the member or parameter.
     TypeId add_decl_tag(std::string_view text, TypeId target, int32_t component,
                         bool kflag = false);
@@ -178,7 +203,7 @@ public:
 
 private:
     TypeId begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag = false);
-    void add_element(const uint32_t *words, size_t count);
+    void add_element(std::initializer_list<uint32_t> words);
 
     StringTable &strings() { return shared_ ? *shared_ : strings_; }
     const StringTable &strings() const { return shared_ ? *shared_ : strings_; }
@@ -190,5 +215,9 @@ private:
     uint32_t first_;
     bool too_large_ = false;
 };
+
+/// Extends the header of a blob from 24 to 32 bytes. `section`: also adds the layout of all known
+/// kinds. Split BTF gets no layout of its own, because that of its base applies.
+void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section);
 
 } // namespace btflink

@@ -13,7 +13,6 @@
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
-#include "common/btf/btf_layout.h"
 #include "common/btf/name_rules.h"
 
 namespace btflink

@@ -2,8 +2,8 @@
 // Messages and exit status, alike in all programs, also when memory or threads run out.
 #include "common/cli/program.h"
 
-#include "common/io/file_parts.h"
-#include "common/io/job_tokens.h"
+#include "common/io/file_io.h"
+#include "common/io/parallel.h"
 
 #include <climits>
 #include <cstdio>

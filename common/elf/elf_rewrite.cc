@@ -13,7 +13,7 @@
 // lay_out() never makes the file longer.
 //
 // Cost: one pass over symbols, relocations and groups; a copy of what changes.
-#include "common/elf/elf_rewrite.h"
+#include "common/elf/elf_image.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Changes a file so that it is always either the old one or the new one. Usually the new part is
 // appended and the header written last. If old bytes must go, a new file replaces the old one.
-#include "common/io/file_change.h"
-
-#include "common/io/fd.h"
 #include "common/io/file_io.h"
 
 #include <algorithm>

@@ -2,8 +2,6 @@
 // Reads and writes whole files.
 #include "common/io/file_io.h"
 
-#include "common/io/fd.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <climits>

@@ -1,16 +1,45 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads and writes whole files. Output appears completely or not at all: it is written to a
-// temporary file in the same folder, which then replaces the target by rename.
+// Reads, writes, maps and changes files. At any time a file is either the old or the new one:
+// output is written to a temporary file in the same folder, which then replaces the target by
+// rename; or it is appended, and the header that makes it valid is written last.
 #pragma once
 
 #include "common/io/bytes.h"
 #include "common/result.h"
 
+#include <memory>
 #include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace btflink
 {
+
+/// An open file, closed when it goes out of scope.
+class Fd
+{
+public:
+    explicit Fd(int fd = -1) : fd_(fd) {}
+    Fd(const Fd &) = delete;
+    Fd &operator=(const Fd &) = delete;
+    ~Fd() { reset(-1); }
+
+    int get() const { return fd_; }
+    /// Closes the present descriptor, if any, and takes `fd`.
+    void reset(int fd)
+    {
+        if (fd_ >= 0)
+            ::close(fd_);
+        fd_ = fd;
+    }
+    /// Returns false and sets errno if written data could not be stored.
+    bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+private:
+    int fd_;
+};
 
 /// Reads a file: a regular one, or anything else that has an end (/sys/kernel/btf/vmlinux, a pipe).
 /// It is not mapped, so it may shrink or change. Errors include more than `most` bytes, or more
@@ -41,5 +70,93 @@ std::string output_path(const std::string &word);
 /// Checks whether write_file() may write `path`, so that a long run fails at its start, not at its
 /// end. Changes nothing.
 Result<void> check_writable(const std::string &path);
+
+// file_parts.cc: maps input files, so that unused parts are never read: two thirds of a vmlinux.o
+// of 1.5 GB.
+
+/// `owner` keeps `bytes` valid.
+struct FileParts {
+    Bytes bytes;
+    std::shared_ptr<const void> owner;
+};
+
+/// Reads a file, or maps it if it is large. A mapped file must neither shrink nor change during
+/// use.
+Result<FileParts> read_parts(const std::string &path);
+
+/// If read_parts() mapped `part`, releases its pages until they are read again. Does nothing for
+/// other memory.
+void release_pages(Bytes part);
+
+/// Reads a byte of each piece of `part` that the system maps at once, so that later reads need not
+/// wait for it. Returns a number that depends on all of them.
+unsigned touch_pages(Bytes part);
+
+/// Error: a mapped file has changed since read_parts() mapped it. Call this before the result is
+/// used, while all inputs are still mapped.
+Result<void> check_mapped_files();
+/// The same as a bool. Does not allocate.
+bool mapped_files_changed();
+
+/// For programs: if a mapped file shrinks or cannot be read, exit with status 1 and "PROGRAM:
+/// ERROR: FILE: ...". If another signal ends the program after a mapped file has changed, print the
+/// same message, but keep the signal, because the cause may be a bug of ours. `program` must
+/// outlive the process.
+void report_lost_files(const char *program);
+
+// file_change.cc: changes a file without copying the parts that stay.
+
+/// A file's bytes, gathered from several places.
+class ByteParts
+{
+public:
+    /// `part` must outlive the ByteParts.
+    void add(Bytes part);
+    void add(std::vector<std::byte> part);
+    uint64_t size() const { return size_; }
+    const std::vector<Bytes> &list() const { return list_; }
+
+    ByteParts() = default;
+    ByteParts(ByteParts &&) = default; // not copied: list_ points into owned_
+    ByteParts &operator=(ByteParts &&) = default;
+
+private:
+    std::vector<Bytes> list_;
+    std::vector<std::vector<std::byte>> owned_;
+    uint64_t size_ = 0;
+};
+
+struct FileChange {
+    std::vector<std::byte> header; // replaces the first bytes
+    uint64_t kept = 0;             // the first bytes of the file stay, except for the header ...
+    ByteParts rebuilt;             // ... or, if not empty, this replaces them
+    std::vector<std::byte> tail;   // is appended
+
+    /// The new file's bytes, one part after the other.
+    std::vector<Bytes> parts(Bytes before) const;
+    std::vector<std::byte> whole(Bytes before) const;
+    bool changes(Bytes before) const;
+};
+
+/// Error: the regular file `path` no longer holds `before`, judged by its size and ELF header.
+/// Unreadable files are not an error.
+Result<void> check_as_before(const std::string &path, Bytes before);
+
+/// Changes the file at `path`, which held `before`. Writes only if something changes. If all of the
+/// old file stays except for its header, the addition is appended first and the header written
+/// last; the file keeps its inode, links and mode. Otherwise the file is replaced by rename.
+/// `before` may be a mapping of the file.
+Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
+
+// response_file.cc: response files: "@file" on a command line stands for the words in that file.
+
+/// The words of `text`, separated by white space. Quotes ('...', "...") and backslashes protect
+/// white space, as in the response files of gcc and ld. Error: a missing quote.
+Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
+
+/// `arguments` with each "@file" replaced by the words of that file, which may name
+/// further response files. Errors: a file that cannot be read, a missing quote, a NUL byte, too
+/// deep nesting, more than 32 MB in all.
+Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments);
 
 } // namespace btflink

@@ -10,10 +10,9 @@
 // mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects this
 // by the file's time, before a wrong result is used. If the program crashes first, the handlers of
 // other signals name the file and keep the signal. Replacing a mapped file by rename is harmless.
-#include "common/io/file_parts.h"
-
 #include "common/io/file_io.h"
-#include "common/io/job_tokens.h"
+
+#include "common/io/parallel.h"
 
 #include <atomic>
 #include <csignal>

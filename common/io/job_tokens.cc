@@ -9,7 +9,7 @@
 // them back. Runs are too short for more. The pipe is opened again for reading, because O_NONBLOCK
 // on make's own descriptor would affect all processes that share it. Signals that end the program
 // write the tokens back first. Only SIGKILL loses them, which make reports at its end.
-#include "common/io/job_tokens.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Splits a response file into words, as binutils do.
-#include "common/io/response_file.h"
-
 #include "common/io/file_io.h"
 
 namespace btflink

@@ -15,10 +15,10 @@
 //
 // Cost. Types times rounds, plus blocks times the blocks that each reaches. Both are counted, up to
 // a limit. Beyond it, a hash covers all types and their order.
-#include "common/object_btf/cycle_hash.h"
+#include "common/object_btf/type_hash.h"
 
-#include "common/graph/refine.h"
-#include "common/graph/vector_index.h"
+#include "common/graph/graphs.h"
+#include "common/graph/tables.h"
 
 #include <map>
 #include <numeric>

@@ -17,7 +17,7 @@
 //   tail     the old BTF is exactly a part that was appended here earlier, and nothing refers to
 //            it: the file is cut where this part begins
 //   rewrite  anything else (a linker or objcopy moved our sections; DWARF is dropped): see
-//            elf_rewrite.h
+//            elf_rewrite.cc
 //
 // Invariant: the new part depends only on the sections before it and on what is added. Tail
 // restores the file before the appended part except for its headers, which are written again; so
@@ -28,9 +28,8 @@
 #include "common/object_btf/elf_append.h"
 
 #include "common/elf/compressed_section.h"
-#include "common/elf/elf_rewrite.h"
+#include "common/elf/elf_image.h"
 #include "common/object_btf/address_pool.h"
-#include "common/object_btf/contributions.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/elf/elf_image.h"
-#include "common/io/file_change.h"
+#include "common/io/file_io.h"
 
 #include <set>
 #include <vector>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The link trailer: the data that btf-merge needs from an object in addition to its BTF. It follows
-// the blob in `.BTF`. common/FORMAT.md specifies the bytes; these structures are the decoded form.
-// String offsets and type ids refer to the blob.
+// A `.BTF` section consists of contributions: of one object, or of many that a linker concatenated.
+// A contribution is a blob and, unless another tool made it, its link trailer: the data that
+// btf-merge needs from an object in addition to its BTF. It follows the blob in `.BTF`.
+// common/FORMAT.md specifies the bytes; these structures are the decoded form. String offsets and
+// type ids refer to the blob.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -13,6 +15,19 @@
 
 namespace btflink
 {
+
+/// One object's part of a section.
+struct Contribution {
+    uint64_t offset; // of the blob, in the section
+    Bytes blob;
+    Bytes trailer; // empty if another tool made the blob
+    uint64_t trailer_offset;
+};
+
+/// Walks a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
+/// `where`: the position of the section. Errors: a blob or a trailer that claims more bytes than
+/// exist.
+Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
 
 constexpr uint32_t trailer_magic = 0x4c465442; // bytes "BTFL" in little-endian files
 constexpr uint16_t trailer_version = 1;

@@ -17,9 +17,7 @@
 // stack, because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
-#include "common/graph/peel.h"
-#include "common/graph/post_order.h"
-#include "common/object_btf/cycle_hash.h"
+#include "common/graph/graphs.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,9 @@
 
 #include "common/btf/btf.h"
 
+#include <compare>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace btflink
@@ -13,7 +15,17 @@ namespace btflink
 /// 128 bits of XXH3. In files: 8 bytes low half, 8 bytes high half, both always little-endian.
 struct Hash128 {
     uint64_t low = 0, high = 0;
-    bool operator==(const Hash128 &) const = default;
+    auto operator<=>(const Hash128 &) const = default;
+};
+
+/// A slot of an OpenTable whose keys are hashes of types. These are random already, so their low
+/// half is used as it is.
+struct HashSlot {
+    Hash128 hash;
+    uint32_t entry = 0; // index + 1; 0: free
+
+    bool is_free() const { return entry == 0; }
+    uint64_t home() const { return hash.low; }
 };
 
 /// 'S' or 'U' if references to the type are hashed as its stub, by name alone (a named struct, a
@@ -48,5 +60,16 @@ private:
     struct Buffers; // reused from call to call
     std::unique_ptr<Buffers> buffers_;
 };
+
+// cycle_hash.cc: stub hashes of types that reach a cycle without names. Here parts cannot be hashed
+// first. C has no such cycles, but recursive function types of other languages are such cycles. See
+// FORMAT.md, 6.
+
+/// `refs[i]`: the references of type i to these types, in order. `own[i]`: hash of everything else
+/// in type i. Returns a hash per type. Types that are the same at any depth get equal hashes, in
+/// all blobs, unless this takes too long, as with hundreds of different types that all reach each
+/// other. Different types never get equal hashes.
+std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
+                                  const std::vector<Hash128> &own);
 
 } // namespace btflink

@@ -4,7 +4,6 @@
 
 #include "common/elf/reloc_table.h"
 #include "common/object_btf/address_pool.h"
-#include "common/object_btf/contributions.h"
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 

@@ -4,7 +4,7 @@
 
 #include "common/elf/arch.h"
 #include "common/elf/elf_image.h"
-#include "common/io/file_change.h"
+#include "common/io/file_io.h"
 #include "common/object_btf/features.h"
 
 #include <map>

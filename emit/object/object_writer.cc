@@ -2,7 +2,7 @@
 // Lays out the new sections, their relocations and symbols.
 #include "emit/object/object_btf.h"
 
-#include "common/elf/elf_rewrite.h"
+#include "common/elf/elf_image.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/elf_append.h"
 

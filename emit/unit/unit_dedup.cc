@@ -6,16 +6,15 @@
 //
 // Method. Types with equal stub hashes form a block. This partition is never too fine. It is the
 // result unless a struct or union name has two definitions, or a definition and a forward
-// declaration. Then it is refined (common/graph/refine.h) until types of one block refer to types
+// declaration. Then it is refined (common/graph/graphs.h) until types of one block refer to types
 // of the same blocks: until equal blocks mean equal (infinite) unfolded types.
 //
 // Cost. A round is linear. The number of rounds is at most the length of the longest chain of
 // references to a difference; only objects with such names need any rounds.
 #include "emit/unit/unit_dedup.h"
 
-#include "common/graph/flat_index.h"
-#include "common/graph/refine.h"
-#include "common/graph/vector_index.h"
+#include "common/graph/graphs.h"
+#include "common/graph/tables.h"
 
 #include <numeric>
 #include <string>

@@ -4,9 +4,7 @@
 // are compiled here.
 
 #include "common/elf/elf_image.h"
-#include "common/io/fd.h"
 #include "common/io/file_io.h"
-#include "common/io/response_file.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/environment.h"

@@ -4,7 +4,7 @@
 // build ids, so they are not changed; see not_of_the_kernel().
 #include "kbuild-integration/btf-cc/compile_command.h"
 
-#include "common/io/response_file.h"
+#include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Reads btf-cc's options and variables, and writes the line of --settings.
 #include "kbuild-integration/btf-cc/settings.h"
 
-#include "common/io/response_file.h"
+#include "common/io/file_io.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"

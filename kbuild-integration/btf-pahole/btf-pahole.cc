@@ -2,8 +2,8 @@
 // btf-pahole: replaces pahole in a kernel build. pahole reads the DWARF of a whole linked file;
 // btf-pahole merges the BTF of the file's objects. A real pahole does everything except encoding.
 #include "common/cli/program.h"
-#include "common/io/file_parts.h"
-#include "common/io/job_tokens.h"
+#include "common/io/file_io.h"
+#include "common/io/parallel.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/btf-pahole/final_types.h"

@@ -4,8 +4,7 @@
 
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
-#include "common/io/response_file.h"
-#include "common/object_btf/contributions.h"
+#include "common/object_btf/link_trailer.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/environment.h"
 

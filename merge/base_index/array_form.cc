@@ -20,9 +20,10 @@
 //
 // Cost. Usually nothing. Over a flat base, one look at all types of the objects, and new stub
 // hashes of changed objects.
-#include "merge/base_index/array_form.h"
+#include "merge/base_index/base_index.h"
 
 #include "common/io/parallel.h"
+#include "merge/input/load_objects.h"
 
 #include <algorithm>
 #include <optional>

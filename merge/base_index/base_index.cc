@@ -103,20 +103,6 @@ uint32_t BaseIndex::hash_of(std::span<const uint32_t> words)
     return static_cast<uint32_t>(XXH3_64bits(words.data(), words.size_bytes()));
 }
 
-std::span<const uint32_t> BaseIndex::hashed_with(const Hash128 &hash) const
-{
-    const auto near = bucket(tables_.hashes, tables_.hash_buckets, hash.low, 64);
-    size_t begin = 0;
-    while (begin < near.size() && !(near[begin] == hash))
-        ++begin;
-    size_t end = begin;
-    while (end < near.size() && near[end] == hash)
-        ++end;
-    const auto first = static_cast<size_t>(near.data() - tables_.hashes.data());
-    return near.empty() ? std::span<const uint32_t>()
-                        : tables_.hashed.subspan(first + begin, end - begin);
-}
-
 std::optional<uint32_t> BaseIndex::find_string(std::string_view text) const
 {
     const uint32_t hash = hash_of(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // An index of a base: answers a merge's questions about the base without reading all of it.
-// FORMAT.md specifies the bytes; make_index.h writes them.
+// FORMAT.md specifies the bytes.
 #pragma once
 
 #include "merge/base_index/layout.h"
@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace btflink::merge
 {
@@ -24,6 +26,9 @@ inline bool may_recur(const Btf &btf, const btf_type &t)
            kind == btf::Kind::DECL_TAG || is_marked(t) ||
            (kind == btf::Kind::PTR && t.type && is_marked(btf.type(TypeId{t.type})));
 }
+
+struct Base;
+struct Object;
 
 class BaseIndex
 {
@@ -62,9 +67,14 @@ public:
     template <typename Visit>
     void for_types_with(const Hash128 &hash, Visit visit) const
     {
+        const auto near =
+            bucket(tables_.hashes, tables_.hash_buckets, static_cast<uint32_t>(hash.low >> 32));
         uint32_t lowest = 0;
-        for (const uint32_t &at : hashed_with(hash)) {
-            const uint32_t id = once(at);
+        for (const Hash128 &other : near) {
+            if (other != hash)
+                continue;
+            const uint32_t id =
+                once(tables_.hashed[static_cast<size_t>(&other - &tables_.hashes[0])]);
             if (!is_type(id))
                 return;
             if (lowest == 0)
@@ -114,15 +124,13 @@ private:
     {
         return *static_cast<const volatile uint32_t *>(&at);
     }
-    std::span<const uint32_t> hashed_with(const Hash128 &hash) const;
-    /// The entries whose hashes have the same highest bits. `buckets`: where each bucket begins,
-    /// and the end of the last.
+    /// The entries whose hashes have the same highest bits. `high`: the highest 32 bits of the
+    /// hash. `buckets`: where each bucket begins, and the end of the last.
     template <typename Entry>
     std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
-                                  uint64_t hash, unsigned hash_bits = 32) const
+                                  uint32_t high) const
     {
-        const size_t number = hash_bits == 32 ? hash * (buckets.size() - 1) >> 32
-                                              : (hash >> 32) * (buckets.size() - 1) >> 32;
+        const size_t number = uint64_t{high} * (buckets.size() - 1) >> 32;
         const uint32_t begin = once(buckets[number]), end = once(buckets[number + 1]);
         if (!note_unless(begin <= end && end <= entries.size()))
             return {};
@@ -135,5 +143,26 @@ private:
     index_layout::Tables tables_;
     ArrayCounts arrays_;
 };
+
+// make_index.cc
+
+/// An index of `base`, parsed from `blob`. Error: a plain type refers to a FUNC, VAR or DATASEC.
+Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Where &where);
+
+// index_file.cc: keeps the index of a base in a file, for many runs with the same base.
+
+/// read_base() with an index. If the file `index` has it, the base is not parsed. Otherwise the
+/// index is made, and kept in this file for later runs if that can be written. `index` may be
+/// empty.
+Result<Base> read_indexed_base(const std::string &path, const std::string &index);
+
+// array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in
+// object BTF and from pahole 1.32 on, and one ARRAY of 6 (a flat array) up to pahole 1.31. Types
+// can equal those of a base only if they have the base's form.
+
+/// If the arrays of the base are flat, makes those of the objects flat and, if `hashed`, updates
+/// the objects' stub hashes.
+void take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
+                       unsigned threads);
 
 } // namespace btflink::merge

@@ -7,13 +7,10 @@
 // Method. Each process that finds no index makes one, and renames the complete file into place.
 //
 // Cost. Making an index takes as long as six modules with one; opening it, see base_index.cc.
-#include "merge/base_index/index_file.h"
-
-#include "common/io/fd.h"
-#include "common/io/file_io.h"
-#include "common/io/file_parts.h"
 #include "merge/base_index/base_index.h"
-#include "merge/base_index/make_index.h"
+
+#include "common/io/file_io.h"
+#include "merge/input/final_btf.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -41,9 +41,11 @@ static_assert(sizeof(Header) == 80);
 // Entries of the tables, sorted by hash.
 struct HashedPlace { // offset of a string, or id of a type
     uint32_t hash, at;
+    auto operator<=>(const HashedPlace &) const = default;
 };
 struct NamedType {
     uint32_t hash, type, lowest;
+    auto operator<=>(const NamedType &) const = default;
 };
 
 /// The number of buckets for so many entries. The table of buckets also has the end of the last

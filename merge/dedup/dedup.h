@@ -5,7 +5,6 @@
 
 #include "common/graph/ids.h"
 #include "common/graph/selection.h"
-#include "common/graph/unset_vector.h"
 #include "merge/input/load_objects.h"
 
 #include <memory>

@@ -6,7 +6,7 @@
 // (reachable_conflicts.cc). All builds trust stub hashes (group_by_hash.cc).
 #pragma once
 
-#include "common/graph/vector_index.h"
+#include "common/graph/tables.h"
 #include "common/object_btf/type_hash.h"
 
 namespace btflink::merge

@@ -10,8 +10,8 @@
 //     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
 //     structs) count by their own shapes. A name whose classes have several shapes is a root.
 //  2. Classes with one shape differ only in the types that they refer to. At a position where they
-//     differ, all refer to types of one name, or to unnamed types of one shape. So each shape that
-//     was split has edges to the names and unnamed shapes that split it.
+//     differ, all refer to types of one name, or to unnamed types of one shape, which from here on
+//     counts as a name. So each shape that was split has edges to the names that split it.
 //  3. A breadth-first search against these edges, from all roots at once, finds for each split
 //     shape the nearest root and the path to it.
 // Each class beyond the first of its shape is counted for the nearest root, once, even if other
@@ -30,9 +30,13 @@
 // types, to find the objects of each version. Only with --why-dup.
 #include "merge/explain/root_cause.h"
 
-#include "common/graph/post_order.h"
+#include "common/graph/graphs.h"
 
+#include <algorithm>
 #include <map>
+#include <span>
+#include <unordered_map>
+#include <xxhash.h>
 
 namespace btflink::merge
 {
@@ -60,8 +64,17 @@ SplitGraph::SplitGraph(const MergedTypes &types)
 {
     find_names();
     find_shapes();
+    name_unnamed();
     find_roots();
     find_blame();
+}
+
+ClassId SplitGraph::class_at(uint32_t source, uint32_t ref) const
+{
+    if (!ref || !sources_.is_plain(source, TypeId{ref}))
+        return ClassId::none;
+    const size_t index = sources_.index(source, TypeId{ref});
+    return partition_.of[index] == ClassId::none ? ClassId::none : partition_.class_of(index);
 }
 
 /// The classes that a class refers to, in the order of its words; none means void.
@@ -83,20 +96,20 @@ void SplitGraph::find_names()
     std::map<std::pair<char, std::string_view>, TypeName> numbers;
     name_.assign(partition_.classes.size(), TypeName::none);
     for (ClassId c : partition_.classes.ids()) {
-        TypeAt at = canonical(c);
-        char space = space_of(btf_of(c), at.type);
+        const TypeAt at = canonical(c);
+        const char space = space_of(btf_of(c), at.type);
         if (!space || partition_.alias[c] != c)
             continue;
-        auto [found, added] = numbers.try_emplace({space, sources_.name(at)}, names_.next_id());
+        auto [found, added] = numbers.try_emplace({space, sources_.name(at)}, names.next_id());
         if (added)
-            names_.push_back({space, {}, ClassId::none, {}});
+            names.push_back({space, {}, ClassId::none, {}});
         name_[c] = found->second;
         if (!partition_.is_live(c))
             continue;
         if (btf::is_declaration(btf_of(c).type(at.type)))
-            names_[found->second].forward = c;
+            names[found->second].forward = c;
         else
-            names_[found->second].classes.push_back(c);
+            names[found->second].classes.push_back(c);
     }
 }
 
@@ -134,7 +147,7 @@ uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
 
 void SplitGraph::find_shapes()
 {
-    size_t count = partition_.classes.size();
+    const size_t count = partition_.classes.size();
     hash_.assign(count, 0);
     shape_.assign(count, Shape::none);
     IdVector<ClassId, uint8_t> state(count, walk::fresh);
@@ -152,9 +165,9 @@ void SplitGraph::find_shapes()
         hash_[c] = shape_hash(c, refs, buffer);
         if (!partition_.is_live(c))
             return;
-        auto [found, added] = numbers.try_emplace(hash_[c], members_.next_id());
+        auto [found, added] = numbers.try_emplace(hash_[c], shapes.next_id());
         if (added)
-            members_.emplace_back();
+            shapes.emplace_back();
         shape_[c] = found->second;
     };
     for (ClassId start : partition_.classes.ids())
@@ -163,83 +176,76 @@ void SplitGraph::find_shapes()
                 start, [&](ClassId c) -> uint8_t & { return state[c]; }, stack, expand, close);
     for (ClassId c : partition_.classes.ids()) // in order, independent of the walk
         if (shape_[c] != Shape::none)
-            members_[shape_[c]].push_back(c);
+            shapes[shape_[c]].classes.push_back(c);
+}
+
+/// Each shape of unnamed types counts as a name from here on.
+void SplitGraph::name_unnamed()
+{
+    for (const ShapeUse &shape : shapes) {
+        if (name_[shape.classes[0]] != TypeName::none)
+            continue;
+        for (ClassId c : shape.classes)
+            name_[c] = names.next_id();
+        names.push_back({0, shape.classes, ClassId::none, {}});
+    }
 }
 
 void SplitGraph::find_roots()
 {
-    for (NameUse &name : names_) {
+    for (NameUse &name : names) {
         for (ClassId c : name.classes)
-            if (std::find(name.versions.begin(), name.versions.end(), shape_[c]) ==
-                name.versions.end())
+            if (std::ranges::find(name.versions, shape_[c]) == name.versions.end())
                 name.versions.push_back(shape_[c]);
         if (name.classes.size() == 1 && name.forward != ClassId::none)
             name.versions.push_back(shape_[name.forward]);
     }
 }
 
-std::vector<Edge> SplitGraph::edges() const
-{
-    std::vector<Edge> out;
-    std::vector<ClassId> first, refs;
-    for (Shape s : members_.ids()) {
-        if (members_[s].size() < 2)
-            continue;
-        refs_of(members_[s][0], first);
-        std::vector<bool> differs(first.size());
-        for (ClassId c : members_[s]) {
-            refs_of(c, refs);
-            for (size_t i = 0; i < std::min(refs.size(), first.size()); ++i) {
-                if (refs[i] == first[i] || differs[i] || first[i] == ClassId::none)
-                    continue;
-                differs[i] = true;
-                out.push_back({vertex_of(first[i]), s, static_cast<uint32_t>(i)});
-            }
-        }
-    }
-    std::sort(out.begin(), out.end());
-    return out;
-}
-
 void SplitGraph::find_blame()
 {
-    const std::vector<Edge> all = edges();
-    root_.assign(names_.size() + members_.size(), TypeName::none);
-    parent_.assign(members_.size(), {Vertex{}, Shape::none, 0});
-    split_name_.assign(names_.size(), Shape::none);
-    blame_.resize(names_.size());
-    std::vector<Vertex> queue;
-    for (TypeName n : names_.ids())
-        if (names_[n].is_root()) {
-            root_[vertex_of_name(n)] = n;
-            queue.push_back(vertex_of_name(n));
+    // For each name, the shapes that it may split, and the position of the reference.
+    IdVector<TypeName, std::vector<std::pair<Shape, uint32_t>>> split_by(names.size());
+    std::vector<ClassId> first, refs;
+    for (Shape s : shapes.ids()) {
+        refs_of(shapes[s].classes[0], first);
+        std::vector<bool> differs(first.size());
+        for (ClassId c : std::span(shapes[s].classes).subspan(1)) {
+            refs_of(c, refs);
+            for (size_t i = 0; i < std::min(refs.size(), first.size()); ++i)
+                differs[i] = differs[i] || refs[i] != first[i];
+        }
+        for (uint32_t i = 0; i < first.size(); ++i)
+            if (differs[i] && first[i] != ClassId::none && name_[first[i]] != TypeName::none)
+                split_by[name_[first[i]]].emplace_back(s, i);
+    }
+    std::vector<TypeName> queue;
+    for (TypeName n : names.ids())
+        if (names[n].is_root()) {
+            names[n].root = n;
+            queue.push_back(n);
         }
     for (size_t next = 0; next < queue.size(); ++next) {
-        Vertex v = queue[next];
-        auto begin = std::lower_bound(all.begin(), all.end(), Edge{v, Shape{0}, 0});
-        for (auto edge = begin; edge != all.end() && edge->by == v; ++edge) {
-            Shape s = edge->shape;
-            Vertex at = vertex_of_shape(s);
-            if (root_[at] != TypeName::none)
+        const TypeName by = queue[next];
+        NameUse &root = names[names[by].root];
+        for (auto [s, position] : split_by[by]) {
+            ShapeUse &shape = shapes[s];
+            if (shape.by != TypeName::none)
                 continue;
-            root_[at] = root_[v];
-            parent_[s] = *edge;
-            queue.push_back(at);
-            TypeName n = name_[members_[s][0]];
-            Blame &b = blame_[root_[v]];
-            b.types += members_[s].size() - 1;
-            if (n != TypeName::none && (names_[n].space == 's' || names_[n].space == 'u'))
-                b.structs += members_[s].size() - 1;
-            if (n != TypeName::none && root_of(n) == TypeName::none) {
-                root_[vertex_of_name(n)] = root_[v];
-                split_name_[n] = s;
-                queue.push_back(vertex_of_name(n));
-            }
+            shape.by = by;
+            shape.position = position;
+            const TypeName n = name_[shape.classes[0]];
+            const size_t more = shape.classes.size() - 1;
+            root.blamed_types += more;
+            if (names[n].space == 's' || names[n].space == 'u')
+                root.blamed_structs += more;
+            if (names[n].root != TypeName::none)
+                continue;
+            names[n].root = names[by].root;
+            names[n].split = s;
+            queue.push_back(n);
         }
     }
-    for (Shape s : members_.ids())
-        if (members_[s].size() > 1 && root_[vertex_of_shape(s)] == TypeName::none)
-            unexplained_ += members_[s].size() - 1;
 }
 
 } // namespace btflink::merge

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "common/btf/btf_builder.h"
-#include "common/graph/flat_index.h"
-#include "common/graph/open_table.h"
-#include "common/object_btf/hash_slot.h"
+#include "common/graph/tables.h"
+#include "common/object_btf/type_hash.h"
 #include "merge/input/load_objects.h"
 
 #include <memory>

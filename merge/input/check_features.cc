@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares the features of objects with each other and with those that the link asks for.
-#include "merge/input/check_features.h"
+#include "merge/input/load_objects.h"
 
 #include <algorithm>
 #include <map>

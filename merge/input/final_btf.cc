@@ -2,7 +2,7 @@
 // Reads raw BTF, or the BTF sections of an ELF file.
 #include "merge/input/final_btf.h"
 
-#include "common/object_btf/contributions.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/btf/btf.h"
-#include "merge/input/open.h"
+#include "merge/input/inputs.h"
 
 namespace btflink::merge
 {

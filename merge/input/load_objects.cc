@@ -18,7 +18,7 @@
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
-#include "merge/input/find_contributions.h"
+#include "merge/input/inputs.h"
 
 namespace btflink::merge
 {

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "common/btf/btf.h"
+#include "common/object_btf/features.h"
 #include "common/object_btf/link_trailer.h"
-#include "merge/input/open.h"
-#include "merge/input/pools.h"
+#include "merge/input/inputs.h"
 
 #include <algorithm>
 #include <span>
@@ -122,5 +122,21 @@ void use_true_signatures(std::vector<Object> &objects);
 /// Error: a malformed type was seen in an object that was linked, so results must not be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                           const std::vector<bool> &not_linked, unsigned threads);
+
+// verify_objects.cc: checks the contents of link trailers (--verify).
+
+/// Error: the first object, in link order, with wrong hashes, marks or object id in its link
+/// trailer. Call it before anything changes the objects.
+Result<void> verify_objects(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                            unsigned threads);
+
+// check_features.cc: checks that all objects of a link were emitted with the same features, and
+// with those that the link asks for. A build folder may have objects that were compiled with
+// earlier settings.
+
+/// Returns warnings about objects whose btf-emit version or features differ from those of most
+/// objects, and about features that differ from `asked` if the merge cannot make up for the
+/// difference.
+std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked);
 
 } // namespace btflink::merge

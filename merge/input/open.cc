@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Opens files, members of archives and response files.
-#include "merge/input/open.h"
+#include "merge/input/inputs.h"
 
 #include "common/io/file_io.h"
-#include "common/io/file_parts.h"
 #include "common/io/parallel.h"
-#include "common/io/response_file.h"
 #include "common/object_btf/link_trailer.h"
 
 namespace btflink::merge

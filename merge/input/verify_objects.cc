@@ -9,7 +9,7 @@
 // hashes, prototype hashes and marks again. The object id reveals any other change of the bytes. It
 // is not compared if linkers may change the blob: on REL targets the entries of DATASECs contain
 // addends.
-#include "merge/input/verify_objects.h"
+#include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
 

@@ -2,8 +2,8 @@
 // Groups functions by names, with one hash look-up per symbol and instance.
 #include "merge/link/select.h"
 
-#include "common/graph/flat_index.h"
-#include "common/object_btf/linkage_tag.h"
+#include "common/graph/tables.h"
+#include "common/object_btf/features.h"
 
 #include <xxhash.h>
 

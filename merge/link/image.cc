@@ -179,13 +179,13 @@ private:
         auto [found, is_new] = numbers_.try_emplace(std::pair(name, which),
                                                     static_cast<uint32_t>(out_.sections.size()));
         if (is_new)
-            out_.sections.push_back({name, SHT_PROGBITS, SHF_ALLOC, 0, 0});
+            out_.sections.push_back({.name = name, .type = SHT_PROGBITS, .flags = SHF_ALLOC});
         return found->second;
     }
 
     Address append(uint32_t index, uint64_t size, uint64_t alignment)
     {
-        OutputSection &section = out_.sections[index];
+        Section &section = out_.sections[index];
         uint64_t begin = align_up(section.size, alignment);
         section.size = begin + size;
         return {index, begin};
@@ -204,7 +204,7 @@ private:
                 out_.bases[i].back() =
                     append(section_named(section.name), section.size,
                            std::min<uint64_t>(section.alignment, uint64_t{1} << 32));
-                OutputSection &all = out_.sections[out_.bases[i].back()->section];
+                Section &all = out_.sections[out_.bases[i].back()->section];
                 all.flags |= section.flags;
                 all.type = section.type;
             }
@@ -215,7 +215,7 @@ private:
     void lay_out_raw()
     {
         out_.datasecs.resize(objects_.size());
-        const size_t of_elf = out_.sections.size();
+        out_.first_datasec = out_.sections.size();
         for (size_t i = 0; i < objects_.size(); ++i) {
             const Btf &btf = objects_[i].btf;
             if (inputs_[objects_[i].input].elf)
@@ -226,7 +226,6 @@ private:
                 if (btf.kind(id) != btf::Kind::DATASEC)
                     continue;
                 uint32_t section = section_named(btf.name(id), seen[btf.name(id)]++);
-                out_.sections[section].is_datasec = section >= of_elf;
                 places.emplace(id, append(section, btf.type(id).size, 8));
             }
         }
@@ -302,8 +301,7 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
     out.name = image->where.file;
     out.elf = &elf;
     out.has_symbols = elf.has_symbols();
-    for (const Section &s : elf.sections())
-        out.sections.push_back({s.name, s.type, s.flags, s.address, s.size});
+    out.sections = elf.sections();
     TRY(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));
     TRY(read_kfuncs(elf, out));
     return out;

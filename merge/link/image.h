@@ -31,15 +31,6 @@ enum class ImageKind : uint8_t {
     combined,    // no image: the inputs combined
 };
 
-struct OutputSection {
-    std::string_view name;
-    uint32_t type = 0;
-    uint64_t flags = 0;
-    uint64_t address = 0;
-    uint64_t size = 0;
-    bool is_datasec = false; // known only from DATASECs of raw BTF
-};
-
 struct FunctionSymbol {
     std::string_view base; // name without the suffix that compilers append (".isra.0")
     std::string_view name;
@@ -53,7 +44,9 @@ struct Image {
     bool has_symbols = false;     // linked, relocatable: there is a symbol table
     /// linked, relocatable: by section index. combined: one per name, in order of appearance;
     /// several if a raw blob has several DATASECs of one name.
-    std::vector<OutputSection> sections;
+    std::vector<Section> sections;
+    /// combined: sections from this one on are known only from DATASECs of raw BTF.
+    size_t first_datasec = SIZE_MAX;
     /// Defined STT_FUNC symbols, in symbol table order.
     std::vector<FunctionSymbol> functions;
     /// Flags of kfuncs by function name.
@@ -84,6 +77,8 @@ struct Image {
 Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
                          const std::vector<Object> &objects);
 
+// resolve_addresses.cc: the positions of each object's variables and functions in the image.
+
 struct Location {
     enum State : uint8_t {
         unknown,
@@ -107,6 +102,9 @@ struct Locations {
 
 Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                  const Image &image);
+
+// missing_objects.cc: objects that were linked into the image but are not among the inputs. Their
+// address pools in the image show them.
 
 struct MissingObjects {
     uint32_t count = 0;

@@ -14,8 +14,8 @@
 // may be the address of a per-CPU variable. Callers must check it.
 #include "merge/link/image.h"
 
-#include <algorithm>
 #include <elf.h>
+#include <map>
 
 namespace btflink::merge
 {
@@ -23,72 +23,46 @@ namespace btflink::merge
 namespace
 {
 
-/// Symbols of a file by place, and by unique name.
-class SymbolIndex
+/// The first function or variable at each section and value of a file.
+using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Symbol>;
+SymbolsByPlace index_places(const ElfFile &elf)
 {
-public:
-    explicit SymbolIndex(const ElfFile &elf) : elf_(elf)
-    {
-        const SymbolTable &symbols = elf.symbols();
-        for (uint32_t i = 0; i < symbols.size(); ++i) {
-            const Symbol s = symbols[i];
-            if (!*s.text || s.type == STT_SECTION || s.type == STT_FILE ||
-                s.home == Home::undefined)
-                continue;
-            if (s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
-                by_place_.push_back({s.section, s.value, i});
-            auto [it, added] = by_name_.emplace(s.name(), i);
-            if (!added && it->second != several && !same_place(symbols[it->second], s))
-                it->second = several;
-        }
-        std::sort(by_place_.begin(), by_place_.end());
+    SymbolsByPlace out;
+    for (size_t i = 0; i < elf.symbols().size(); ++i) {
+        const Symbol s = elf.symbols()[i];
+        if (*s.text && s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
+            out.try_emplace({s.section, s.value}, s);
     }
+    return out;
+}
 
-    /// The first symbol at this place.
-    std::optional<Symbol> at(uint32_t section, uint64_t value) const
-    {
-        auto it = std::lower_bound(by_place_.begin(), by_place_.end(), Placed{section, value, 0});
-        if (it == by_place_.end() || it->section != section || it->value != value)
-            return std::nullopt;
-        return elf_.symbols()[it->number];
-    }
-
-    std::optional<Symbol> named(std::string_view name) const
-    {
-        auto it = by_name_.find(name);
-        if (it == by_name_.end() || it->second == several)
-            return std::nullopt;
-        return elf_.symbols()[it->second];
-    }
-
-private:
-    static constexpr uint32_t several = UINT32_MAX;
-
-    /// In a linked file, values are addresses; in others, offsets into sections.
-    bool same_place(const Symbol &a, const Symbol &b) const
-    {
+/// The symbols of a file; nothing for a name that several places have.
+using SymbolsByName = std::unordered_map<std::string_view, std::optional<Symbol>>;
+SymbolsByName index_names(const ElfFile &elf)
+{
+    SymbolsByName out;
+    // In a linked file, values are addresses; in others, offsets into sections.
+    auto same_place = [&](const Symbol &a, const Symbol &b) {
         return a.value == b.value &&
-               (!elf_.is_relocatable() || (a.home == b.home && a.section == b.section));
-    }
-
-    struct Placed {
-        uint32_t section;
-        uint64_t value;
-        uint32_t number;
-        auto operator<=>(const Placed &) const = default;
+               (!elf.is_relocatable() || (a.home == b.home && a.section == b.section));
     };
-
-    const ElfFile &elf_;
-    std::vector<Placed> by_place_;
-    std::unordered_map<std::string_view, uint32_t> by_name_;
-};
+    for (size_t i = 0; i < elf.symbols().size(); ++i) {
+        const Symbol s = elf.symbols()[i];
+        if (!*s.text || s.type == STT_SECTION || s.type == STT_FILE || s.home == Home::undefined)
+            continue;
+        std::optional<Symbol> &known = out.try_emplace(s.name(), s).first->second;
+        if (known && !same_place(*known, s))
+            known.reset();
+    }
+    return out;
+}
 
 class Locator
 {
 public:
     Locator(const std::vector<Input> &inputs, const std::vector<Object> &objects,
             const Image &image)
-        : inputs_(inputs), objects_(objects), image_(image), input_symbols_(inputs.size())
+        : inputs_(inputs), objects_(objects), image_(image)
     {
     }
 
@@ -101,9 +75,9 @@ public:
         for (size_t i = 0; i < objects_.size(); ++i) {
             if (!objects_[i].has_trailer)
                 continue;
-            auto pool = pool_in_image(objects_[i]);
-            in_image[i] = pool.has_value();
-            out_.pool[i] = pool ? std::move(*pool) : pool_in_input(objects_[i]);
+            in_image[i] = find_pool_in_image(objects_[i], out_.pool[i]);
+            if (!in_image[i])
+                find_pool_in_input(objects_[i], out_.pool[i]);
         }
         if (image_.kind != ImageKind::combined)
             find_not_linked(in_image);
@@ -114,37 +88,37 @@ public:
     }
 
 private:
-    std::optional<std::vector<Location>> pool_in_image(const Object &o)
+    bool find_pool_in_image(const Object &o, std::vector<Location> &out)
     {
         const uint32_t count = o.trailer.pool_entries;
-        std::vector<Location> locations;
         if (image_.kind == ImageKind::combined)
-            return std::nullopt;
+            return false;
         if (o.trailer.flags & trailer_final_addresses) {
             for (uint64_t address : o.trailer.addresses)
-                locations.push_back(final_address(address, sizeof address));
+                out.push_back(final_address(address, sizeof address));
         } else if (image_.kind == ImageKind::linked) {
             const PoolPart *part = next(image_.pools, o);
             if (!part || part->count() < count)
-                return std::nullopt;
+                return false;
             for (uint32_t i = 1; i <= count; ++i)
-                locations.push_back(final_address(part->address(i), part->address_size));
+                out.push_back(final_address(part->address(i), part->address_size));
         } else {
             const PlacedPool *pool = next(image_.placed, o);
             if (!pool || pool->places.size() < count)
-                return std::nullopt;
-            for (uint32_t i = 0; i < count; ++i)
-                locations.push_back(in_image(pool->places[i]));
+                return false;
+            for (const Place &p : std::span(pool->places).first(count))
+                out.push_back(p.kind == Place::symbol
+                                  ? of_symbol(image_.elf->symbols()[p.symbol_index], p.addend)
+                                  : discarded);
         }
-        return locations;
+        return true;
     }
 
-    std::vector<Location> pool_in_input(const Object &o)
+    void find_pool_in_input(const Object &o, std::vector<Location> &out)
     {
-        std::vector<Location> locations(o.trailer.pool_entries);
+        out.resize(o.trailer.pool_entries);
         for (size_t i = 0; i < o.pool.size(); ++i)
-            locations[i] = place(o, o.pool[i]);
-        return locations;
+            out[i] = place(o, o.pool[i]);
     }
 
     /// The first unused pool with the object's id.
@@ -159,36 +133,39 @@ private:
         return used < it->second.size() ? &it->second[used] : nullptr;
     }
 
-    static Location final_address(uint64_t value, uint8_t address_size)
+    static constexpr Location discarded{Location::discarded, {}};
+
+    Location known(uint32_t section, uint64_t value) const
     {
-        if (value == (address_size == 8 ? UINT64_MAX : UINT32_MAX))
-            return {Location::discarded, {}};
-        return {Location::known, {0, value}};
+        return {Location::known, {image_.kind == ImageKind::linked ? 0 : section, value}};
     }
 
-    /// Resolves a place in a relocatable image.
-    Location in_image(const Place &p) const
+    Location final_address(uint64_t value, uint8_t address_size) const
     {
-        if (p.kind != Place::symbol)
-            return {Location::discarded, {}};
-        return of_symbol(image_.elf->symbols()[p.symbol_index], p.addend);
+        return value == (address_size == 8 ? UINT64_MAX : UINT32_MAX) ? discarded : known(0, value);
     }
 
     Location of_symbol(const Symbol &s, int64_t addend) const
     {
-        uint64_t value = s.value + static_cast<uint64_t>(addend);
+        const uint64_t value = s.value + static_cast<uint64_t>(addend);
         switch (s.home) {
         case Home::undefined:
             return {Location::undefined, {}};
         case Home::common:
             return {Location::common, {}};
         case Home::absolute:
-            return {Location::known,
-                    {image_.kind == ImageKind::linked ? 0 : absolute_section, value}};
+            return known(absolute_section, value);
         case Home::section:
             break;
         }
-        return {Location::known, {image_.kind == ImageKind::linked ? 0 : s.section, value}};
+        return known(s.section, value);
+    }
+
+    /// A place in a section of an input, without an image.
+    Location in_section(uint32_t input, uint32_t section, uint64_t offset) const
+    {
+        const auto &base = image_.bases[input][section];
+        return base ? known(base->section, base->value + offset) : discarded;
     }
 
     void find_not_linked(const std::vector<bool> &in_image)
@@ -229,43 +206,37 @@ private:
     {
         if (p.kind != Place::symbol)
             return {};
-        if (image_.kind == ImageKind::combined) {
-            uint32_t input = o.input;
-            const Symbol s = image_.definition(inputs_, input, p.symbol_index);
-            if (s.home != Home::section)
-                return of_symbol(s, p.addend);
-            const auto &base = image_.bases[input][s.section];
-            if (!base)
-                return {Location::discarded, {}};
-            return {Location::known,
-                    {base->section, base->value + s.value + static_cast<uint64_t>(p.addend)}};
-        }
-        return by_symbol(o, p);
+        if (image_.kind != ImageKind::combined)
+            return by_symbol(o, p);
+        uint32_t input = o.input;
+        const Symbol s = image_.definition(inputs_, input, p.symbol_index);
+        return s.home == Home::section
+                   ? in_section(input, s.section, s.value + static_cast<uint64_t>(p.addend))
+                   : of_symbol(s, p.addend);
     }
 
     Location by_symbol(const Object &o, const Place &p)
     {
-        std::optional<Symbol> s = inputs_[o.input].elf->symbols()[p.symbol_index];
+        const ElfFile &elf = *inputs_[o.input].elf;
+        Symbol s = elf.symbols()[p.symbol_index];
         int64_t addend = p.addend;
-        if (s->binding == STB_LOCAL && s->home == Home::section) {
-            s = symbols_of(o.input).at(s->section, s->value + static_cast<uint64_t>(addend));
+        if (s.binding == STB_LOCAL && s.home == Home::section) {
+            auto [symbols, is_new] = input_symbols_.try_emplace(o.input);
+            if (is_new)
+                symbols->second = index_places(elf);
+            const auto there =
+                symbols->second.find({s.section, s.value + static_cast<uint64_t>(addend)});
+            if (there == symbols->second.end())
+                return {};
+            s = there->second;
             addend = 0;
         }
-        if (!s || !*s->text)
-            return {};
         if (!image_symbols_)
-            image_symbols_ = std::make_unique<SymbolIndex>(*image_.elf);
-        const std::optional<Symbol> there = image_symbols_->named(s->name());
-        if (!there)
+            image_symbols_ = index_names(*image_.elf);
+        const auto named = image_symbols_->find(s.name());
+        if (named == image_symbols_->end() || !named->second)
             return {};
-        return of_symbol(*there, addend);
-    }
-
-    const SymbolIndex &symbols_of(uint32_t input)
-    {
-        if (!input_symbols_[input])
-            input_symbols_[input] = std::make_unique<SymbolIndex>(*inputs_[input].elf);
-        return *input_symbols_[input];
+        return of_symbol(*named->second, addend);
     }
 
     /// The linker relocated a plain `.BTF`, so its entry holds the lower 32 bits of the final
@@ -274,37 +245,32 @@ private:
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
         for (uint64_t address : {uint64_t{low}, extended})
-            for (const OutputSection &s : image_.sections)
+            for (const Section &s : image_.sections)
                 if ((s.flags & SHF_ALLOC) && address >= s.address && address - s.address < s.size)
-                    return {Location::known, {0, address}};
-        return {Location::discarded, {}};
+                    return known(0, address);
+        return discarded;
     }
 
     /// Resolves an offset in the section that the DATASEC names.
-    Location named_section(const Object &o, const Variable &v)
+    Location named_section(const Object &o, const Variable &v) const
     {
-        std::string_view name = o.btf.name(v.datasec);
-        auto offset = static_cast<uint64_t>(v.place.addend);
-        if (image_.kind == ImageKind::combined) {
-            const auto &elf = inputs_[o.input].elf;
-            if (!elf) {
-                const auto &places = image_.datasecs[static_cast<size_t>(&o - objects_.data())];
-                Address base = places->at(v.datasec);
-                return {Location::known, {base.section, base.value + offset}};
-            }
-            for (size_t i = 0; i < elf->sections().size(); ++i)
-                if (elf->sections()[i].name == name && image_.bases[o.input][i]) {
-                    const Address &base = *image_.bases[o.input][i];
-                    return {Location::known, {base.section, base.value + offset}};
-                }
-            return {};
+        const std::string_view name = o.btf.name(v.datasec);
+        const auto offset = static_cast<uint64_t>(v.place.addend);
+        const bool combined = image_.kind == ImageKind::combined;
+        const auto &elf = inputs_[o.input].elf;
+        if (combined && !elf) {
+            const auto &places = image_.datasecs[static_cast<size_t>(&o - objects_.data())];
+            const Address base = places->at(v.datasec);
+            return known(base.section, base.value + offset);
         }
-        for (uint32_t i = 0; i < image_.sections.size(); ++i)
-            if (image_.sections[i].name == name) {
-                if (image_.kind == ImageKind::linked)
-                    return {Location::known, {0, image_.sections[i].address + offset}};
-                return {Location::known, {i, offset}};
-            }
+        for (uint32_t i = 0; combined && i < elf->sections().size(); ++i)
+            if (elf->sections()[i].name == name && image_.bases[o.input][i])
+                return in_section(o.input, i, offset);
+        for (uint32_t i = 0; !combined && i < image_.sections.size(); ++i)
+            if (image_.sections[i].name == name)
+                return known(
+                    i,
+                    offset + (image_.kind == ImageKind::linked ? image_.sections[i].address : 0));
         return {};
     }
 
@@ -313,8 +279,8 @@ private:
     const Image &image_;
     Locations out_;
     std::unordered_map<uint64_t, size_t> used_;
-    std::unique_ptr<SymbolIndex> image_symbols_;
-    std::vector<std::unique_ptr<SymbolIndex>> input_symbols_;
+    std::optional<SymbolsByName> image_symbols_;                 // made on first use
+    std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_; // the same, by input
 };
 
 } // namespace

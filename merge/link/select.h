@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Selects the functions that get a FUNC, and the instance that provides each; and the variables
-// that get a VAR, with their sections and offsets.
+// Selects the functions and variables of the result.
 #pragma once
 
-#include "common/graph/lists.h"
+#include "common/graph/graphs.h"
 #include "common/object_btf/features.h"
 #include "merge/link/image.h"
 
@@ -16,6 +15,9 @@
 
 namespace btflink::merge
 {
+
+// function_groups.cc: groups functions: the image's symbols by base name, and for each group the
+// instances, from all objects, of the function with that name.
 
 struct Instance {
     uint32_t object;
@@ -55,6 +57,8 @@ struct FunctionGroups {
 /// `linkage_names`: an instance whose DECL_TAG names a symbol belongs to that symbol's group.
 FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                                const Image &image, const Locations &locations, bool linkage_names);
+
+// select_functions.cc: the functions that get a FUNC, and the instance that provides each.
 
 /// Why a function is left out.
 enum class FunctionSkip : uint8_t {
@@ -107,6 +111,8 @@ struct Functions {
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                            const Image &image, const Locations &locations, FeatureSet features);
+
+// select_variables.cc: the variables that get a VAR, their sections and offsets.
 
 /// Why a variable is left out.
 enum class VariableSkip : uint8_t {

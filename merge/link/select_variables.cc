@@ -57,9 +57,9 @@ public:
         }
         if (image_.kind == ImageKind::linked) // by section index; else by first appearance
             std::sort(order_.begin(), order_.end());
-        for (uint32_t s = 0; s < image_.sections.size(); ++s)
-            if (image_.sections[s].is_datasec && by_section_[s].empty() && is_kept_empty(s))
-                order_.push_back(s);
+        for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
+            if (by_section_[s].empty() && image_.sections[s].size && wanted(image_.sections[s]))
+                order_.push_back(static_cast<uint32_t>(s)); // kept, though it is empty
         for (uint32_t section : order_)
             finish(section);
         return std::move(out_);
@@ -130,18 +130,13 @@ private:
         return VariableSkip::none;
     }
 
-    bool is_kept_empty(uint32_t section) const
-    {
-        return image_.sections[section].size && wanted(image_.sections[section]);
-    }
-
-    static bool is_variable_section(const OutputSection &s)
+    static bool is_variable_section(const Section &s)
     {
         return (s.flags & SHF_ALLOC) && !(s.flags & SHF_TLS) &&
                (s.type == SHT_PROGBITS || s.type == SHT_NOBITS);
     }
 
-    bool wanted(const OutputSection &s) const
+    bool wanted(const Section &s) const
     {
         if (!is_variable_section(s))
             return false;
@@ -152,7 +147,7 @@ private:
     std::optional<uint32_t> section_at(uint64_t address) const
     {
         for (uint32_t i = 0; i < image_.sections.size(); ++i) {
-            const OutputSection &s = image_.sections[i];
+            const Section &s = image_.sections[i];
             if (is_variable_section(s) && address >= s.address && address - s.address < s.size)
                 return i;
         }
@@ -191,7 +186,7 @@ private:
             data.entries.push_back(e.chosen);
             out_.kept[e.chosen.object][e.chosen.index] = true;
         }
-        if (image_.sections[section].is_datasec)
+        if (section >= image_.first_datasec)
             end = std::max(end, image_.sections[section].size);
         data.size = static_cast<uint32_t>(end);
         out_.sections.push_back(std::move(data));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the result's BTF: final classes, functions and variables; and makes it independent of one
-// kernel.
+// Writes the result's BTF: final classes, functions and variables.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -22,6 +21,8 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Functions &functions, const Variables &variables,
                                            const BaseIndex *index, ByteOrder order,
                                            const Where &where, std::launch second_thread);
+
+// distill.cc: makes split BTF that works with kernels other than the one it was made for.
 
 struct Distilled {
     std::vector<std::byte> base;  // for `.BTF.base`

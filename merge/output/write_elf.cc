@@ -12,9 +12,8 @@
 // not in memory.
 #include "merge/output/write_elf.h"
 
-#include "common/elf/elf_rewrite.h"
-#include "common/io/file_parts.h"
-#include "common/object_btf/contributions.h"
+#include "common/elf/elf_image.h"
+#include "common/io/file_io.h"
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/io/bytes.h"
-#include "common/io/file_change.h"
+#include "common/io/file_io.h"
 #include "common/result.h"
 
 #include <set>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/btf/btf.h"
-#include "common/graph/flat_index.h"
+#include "common/graph/tables.h"
 #include "merge/base_index/base_index.h"
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/hash_bits.h"
@@ -18,7 +18,8 @@
 namespace btflink::merge
 {
 
-/// Strings of the result. If the base has the same string, the base's offset is used.
+/// Strings of the result, each once, in order of first reference. If the base has the same string,
+/// the base's offset is used.
 class ResultStrings
 {
 public:
@@ -90,6 +91,7 @@ private:
     std::vector<uint32_t> ids_; // by number
 };
 
+/// The types and strings of the result under construction.
 struct ResultTypes {
     std::vector<uint32_t> words; // of all types, those of the base excluded
     ResultStrings strings;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests that the result of each piece of work is known, however its process ends.
 #include "btf-kernel/encode/worker_pool.h"
-#include "common/io/fd.h"
+#include "common/io/file_io.h"
 
 #include <csignal>
 #include <gtest/gtest.h>

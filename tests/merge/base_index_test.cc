@@ -5,9 +5,8 @@
 // property_test.cc tests that results are the same with an index.
 #include "common/io/file_io.h"
 #include "merge/base_index/base_index.h"
-#include "merge/base_index/index_file.h"
 #include "merge/base_index/layout.h"
-#include "merge/base_index/make_index.h"
+#include "merge/input/final_btf.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests the messages of btf-merge --check. tests/unit/btf_check_test.cc tests the kernel's rules.
 #include "common/io/file_io.h"
-#include "merge/explain/check_file.h"
+#include "merge/explain/explain.h"
 #include "tests/merge/object_maker.h"
 #include "tests/unit/text_blob.h"
 

@@ -4,7 +4,7 @@
 // threads, in bounded time (FORMAT.md, 6). With --verify such an object is refused.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
-#include "common/object_btf/contributions.h"
+#include "common/object_btf/link_trailer.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 

@@ -7,7 +7,7 @@
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
-#include "common/object_btf/contributions.h"
+#include "common/object_btf/link_trailer.h"
 #include "merge/gather/gatherer.h"
 #include "tests/merge/meaning.h"
 #include "tests/merge/object_maker.h"

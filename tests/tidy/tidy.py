@@ -87,7 +87,7 @@ LAYERS = {
     "btf-kernel": ([*COMMON, *BTF_KERNEL], NO_LIBRARY),
     "btf-kernel/encode": ([*COMMON, *BTF_KERNEL, "emit/dwarf/languages.h",
                            "kbuild-integration/btf-pahole/foreign_units.h",
-                           "merge/base_index/index_file.h", "merge/input/final_btf.h",
+                           "merge/base_index/base_index.h", "merge/input/final_btf.h",
                            "merge/merge.h"], NO_LIBRARY),
     "btf-kernel/package": ([*COMMON, "btf-kernel/progress.h"], NO_LIBRARY),
     "btf-kernel/check": ([*COMMON, *BTF_KERNEL, "merge/explain/c_text.h",

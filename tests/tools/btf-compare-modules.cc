@@ -5,7 +5,6 @@
 //
 // LIST has a line per module: A, B and the module's ELF file, separated by tabs. The output has a
 // line per module. Its first line names the fields; items of a list are separated by commas.
-#include "common/io/fd.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/module_difference.h"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "common/btf/btf.h"
-#include "common/object_btf/contributions.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <memory>

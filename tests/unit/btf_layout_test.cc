@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests the layout section against the kernel's own structures.
-#include "common/btf/btf_layout.h"
+#include "common/btf/btf_builder.h"
 #include "tests/unit/text_blob.h"
 
 #include "common/btf/btf_check.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/io/file_io.h"
-#include "common/io/response_file.h"
 
 #include <atomic>
 #include <climits>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests changes by other programs to a mapped file. tests/hostile tests their effect on a run.
 #include "common/io/file_io.h"
-#include "common/io/file_parts.h"
 
 #include <cstdlib>
 #include <fcntl.h>

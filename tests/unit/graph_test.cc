@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests the algorithms of common/graph on small graphs.
-#include "common/graph/components.h"
-#include "common/graph/lists.h"
-#include "common/graph/peel.h"
-#include "common/graph/post_order.h"
-#include "common/graph/refine.h"
-#include "common/graph/vector_index.h"
+#include "common/graph/graphs.h"
+#include "common/graph/tables.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/object_btf/contributions.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/unit/text_blob.h"
 

@@ -20,7 +20,7 @@
 // Cost. Each edge once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/classes/classes.h"
 
-#include "common/graph/refine.h"
+#include "common/graph/graphs.h"
 #include "merge/dedup/hash_bits.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // names of the classes.
 #pragma once
 
-#include "common/graph/lists.h"
+#include "common/graph/graphs.h"
 #include "merge/dedup/dedup.h"
 
 #include <string_view>
@@ -11,6 +11,8 @@
 
 namespace btflink::merge
 {
+
+// group_by_hash.cc: the first partition.
 
 struct Classes {
     /// The lowest type of each class. Classes are numbered in the order of these types.
@@ -22,9 +24,13 @@ struct Classes {
 /// Groups the objects' types; choose_base() adds those of a base.
 Classes group_by_hash(const Sources &sources, unsigned threads);
 
+// choose_base.cc: the types of a base that take part in the deduplication.
+
 /// Adds the classes of the chosen types to `classes`, before those of the objects. `all`: choose
 /// every type that the objects may share, so that the result can be explained.
 void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool all);
+
+// class_graph.cc: the references between classes, and the names that they define or declare.
 
 /// A name that can be declared without being defined. In the conflict graph, structs without a name
 /// have numbers after all names.

@@ -23,9 +23,9 @@
 // takes a fifth longer, because the slots of the others cannot be prefetched.
 #include "merge/dedup/classes/classes.h"
 
-#include "common/graph/open_table.h"
+#include "common/graph/tables.h"
 #include "common/io/parallel.h"
-#include "common/object_btf/hash_slot.h"
+#include "common/object_btf/type_hash.h"
 #include "merge/dedup/hash_bits.h"
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 // Cost. The class of each type is read once; the rest is proportional to the affected part.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
-#include "common/graph/post_order.h"
+#include "common/graph/graphs.h"
 #include "common/io/trace.h"
 
 namespace btflink::merge

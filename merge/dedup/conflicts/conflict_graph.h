@@ -3,7 +3,7 @@
 // of them reaches.
 #pragma once
 
-#include "common/graph/lists.h"
+#include "common/graph/graphs.h"
 #include "merge/dedup/classes/classes.h"
 #include "merge/dedup/hash_bits.h"
 
@@ -111,6 +111,9 @@ void make_edges(const Sources &sources, const Classes &classes, const ClassGraph
 /// not matter. (Only prototypes and pointers can refer to a declared enum, so no layout depends on
 /// it.)
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
+
+// reachable_conflicts.cc: the conflicts and forward declarations that each node reaches in its
+// object.
 
 /// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
 struct ReachableConflicts {

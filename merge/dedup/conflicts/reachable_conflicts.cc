@@ -21,8 +21,7 @@
 // This hash is trusted like stub hashes (group_by_hash.cc).
 #include "merge/dedup/conflicts/conflict_graph.h"
 
-#include "common/graph/components.h"
-#include "common/graph/refine.h"
+#include "common/graph/graphs.h"
 #include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
 

@@ -4,7 +4,6 @@
 
 #include "common/btf/btf_builder.h"
 #include "common/btf/btf_format.h"
-#include "common/io/fd.h"
 #include "common/io/file_io.h"
 
 #include <bpf/btf.h>

@@ -128,8 +128,8 @@ IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in
     return out;
 }
 
-/// Step 3: resolves forward declarations. Returns each declaration with several possible
-/// definitions once, because its first node makes its class live.
+/// Step 3: resolves forward declarations. Returns those with several possible definitions, each
+/// once: its first node makes its class live.
 std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes &classes,
                                              FinalClasses &made)
 {
@@ -142,21 +142,22 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
         if (!node.is_forward())
             continue;
         const StructName &name = in.graph.names[node.name];
-        FinalClass &declaration = made.partition.classes[name.forward];
         const std::vector<ClassId> &definitions = all_definitions[node.name];
-        ClassId meant = name.forward;
-        if (in.sources.is_base(node.source)) {
-            // the base cannot change
-        } else if (definitions.size() == 1) {
-            meant = definitions.front();
-        } else if (base_declares(in.sources, classes, in.graph, node.name)) {
-            if (by_struct[node.name] != ClassId::none)
+        const bool in_base = base_declares(in.sources, classes, in.graph, node.name);
+        ClassId &meant = made.of_node[n];
+        meant = name.forward;
+        if (!in.sources.is_base(node.source)) { // a base cannot change
+            if (definitions.size() == 1)
+                meant = definitions.front();
+            else if (in_base && by_struct[node.name] != ClassId::none)
                 meant = by_struct[node.name];
-        } else if (!definitions.empty() && !declaration.live) {
-            unresolved.push_back({name.forward, by_struct[node.name], name.is_enum, definitions});
         }
-        made.of_node[n] = meant;
-        declaration.live |= meant == name.forward;
+        if (meant != name.forward)
+            continue;
+        FinalClass &declaration = made.partition.classes[name.forward];
+        if (definitions.size() > 1 && !in_base && !declaration.live)
+            unresolved.push_back({name.forward, by_struct[node.name], name.is_enum, definitions});
+        declaration.live = true;
     }
     return unresolved;
 }

@@ -2,13 +2,12 @@
 #include "tests/hostile/fuzz/runs.h"
 
 #include "common/io/file_io.h"
-#include "common/io/response_file.h"
 #include "emit/dwarf/languages.h"
 #include "emit/emit.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/settings.h"
 #include "kbuild-integration/pahole_options.h"
-#include "merge/explain/check_file.h"
+#include "merge/explain/explain.h"
 #include "merge/merge.h"
 #include "tests/tools/btf_text.h"
 

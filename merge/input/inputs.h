@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Opens the inputs, and finds in them the contributions of objects: blobs, relocations, address
+// pools.
+#pragma once
+
+#include "common/object_btf/address_pool.h"
+#include "common/object_btf/link_trailer.h"
+#include "merge/input/elf_file.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace btflink::merge
+{
+
+// open.cc: opens the files on the command line in link order, with response files and archives
+// expanded.
+
+struct Input {
+    Where where;                         // file, or "archive(member)"
+    std::shared_ptr<const void> storage; // keeps `bytes` alive
+    Bytes bytes;
+    std::optional<ElfFile> elf; // unset for raw BTF
+    bool is_member = false;     // of an archive; the link takes only members that it needs
+};
+
+struct Inputs {
+    std::vector<Input> list;
+    std::vector<std::string> files;   // opened ones, with archives and members of thin archives
+    std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
+};
+
+/// Opens one ELF or raw BTF file (not an archive).
+Result<Input> open_input(const std::string &path);
+
+/// Opens all of `names`. "@file" stands for the names in that file, separated by white space;
+/// quotes ('...', "...") and backslashes protect white space. An archive stands for its members.
+Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
+
+// find_contributions.cc: address pools. In a linked file pools contain addresses, in a relocatable
+// file relocations.
+
+/// A section that may have pools; some of `parts` may belong to DWARF itself.
+struct PoolSection {
+    uint32_t section;
+    SectionContents contents; // what `parts` point into
+    std::vector<PoolPart> parts;
+};
+Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
+
+/// A place in an input, relative to its symbols and sections.
+struct Place {
+    enum Kind : uint8_t {
+        none,    // unknown
+        symbol,  // a symbol of the input plus addend
+        named,   // an offset in the section that the DATASEC is named after
+        address, // the lower 32 bits of a final address
+    };
+    Kind kind = none;
+    uint32_t symbol_index = 0;
+    int64_t addend = 0; // or the offset or address
+
+    bool operator==(const Place &) const = default;
+};
+
+/// An address pool of a relocatable file, by entry.
+struct PlacedPool {
+    uint64_t object_id;
+    std::vector<Place> places;
+};
+
+/// All address pools of a relocatable file, in section order.
+Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf);
+
+// find_contributions.cc: the position of each object's BTF, and its relocations and address pool.
+
+/// One object's part of an input, before it is parsed.
+struct InputPart {
+    uint32_t input; // index into Inputs::list
+    Where where;    // of the blob
+    Contribution bytes;
+    bool has_relocs = false;       // the section has relocations
+    std::span<const Reloc> relocs; // those of the blob, by offset in the section
+    std::vector<Place> pool;       // by entry; empty: the input has no pool for the object
+};
+
+/// All objects of one input, and what they point into.
+struct InputParts {
+    std::vector<InputPart> list;
+    std::vector<SectionContents> contents;
+    std::deque<std::vector<Reloc>> relocs;
+};
+
+/// By input. Error: the first one in link order.
+Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inputs,
+                                                   unsigned threads);
+
+} // namespace btflink::merge

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The passes of btf-merge, in the order in which merge.cc calls them. Each takes the results of
+// earlier passes as const and returns its own.
+#pragma once
+
+#include "merge/input/final_btf.h"
+#include "merge/input/load_objects.h"
+#include "merge/link/image.h"
+#include "merge/merge.h"
+#include "merge/output/write_elf.h"
+#include "merge/stats.h"
+
+#include <future>
+#include <set>
+
+namespace btflink::merge
+{
+
+// read_inputs.cc: opens, reads and checks the inputs.
+
+/// The checked inputs of a merge; later steps trust them.
+struct MergeInputs {
+    Inputs files;
+    std::optional<Input> given_image; // --image
+    LoadedObjects loaded;
+    Target target;
+
+    const std::vector<Object> &objects() const { return loaded.objects; }
+    /// The given image, or the only linked file among the inputs; null without an image.
+    Result<const Input *> image() const;
+    std::set<uint64_t> object_ids() const;
+};
+
+/// `base`: the base of the result; may be empty.
+Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
+                                Stats &stats);
+
+/// How std::async() runs a pass that is independent of the passes after it: on a second thread, or,
+/// with one thread or few objects, when the result is needed.
+std::launch second_thread(const Options &options, const MergeInputs &in);
+
+/// The file that an error names if it concerns all inputs.
+Where blamed_for_all(const Options &options);
+
+// follow_link.cc: what the linker decided: which objects are in the image, and where their contents
+// are.
+
+struct LinkResult {
+    Image image;
+    Locations locations; // of each object's variables and functions
+};
+
+Result<LinkResult> follow_link(const MergeInputs &in, Report &report, Stats &stats);
+
+// make_blob.cc: makes the BTF of the result, with equal types merged: by hashes, or by libbpf.
+
+/// Sets `report.why_dup` if the options ask for it. Returns nothing if they ask for no result.
+Result<std::vector<std::byte>> make_blob(const Options &options, const Base &base,
+                                         const MergeInputs &in, const LinkResult &link,
+                                         Report &report, Stats &stats);
+
+// finish_result.cc: the check, the distilled base, the layout; then writes the result.
+
+struct MergeResult {
+    std::vector<std::byte> blob;
+    std::vector<std::byte> distilled; // the base of `blob`; empty: not distilled
+};
+
+/// Checks and mends `blob`, and adds the distilled base and the layout if the options ask for them.
+Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &options,
+                                  const Base &base, const MergeInputs &in, Report &report,
+                                  Stats &stats);
+
+/// Returns the number of bytes written.
+Result<uint64_t> write_result(const Options &options, const MergeResult &result,
+                              const MergeInputs &in);
+
+/// Ends a merge that has nothing to encode: warns with report.nothing (for pahole this is not an
+/// error either), and removes an output of an earlier run so that it cannot be mistaken for this
+/// run's.
+Result<void> end_without_btf(const Options &options, Report &report);
+
+} // namespace btflink::merge
