@@ -59,6 +59,14 @@ EXPECTED = {
     ('kfunc', 'kfunc_flavoured'): ('absent', 'absent'),  # weak
     ('struct_ops', 'struct ops (my_ops)'): ('holds', 'unknown'),
 }
+# Members of a struct in the program, and whether the kernel's struct matches it (test_matching).
+MATCHES = [
+    ('int list[3]', 'holds'), ('int list[2]', 'absent'), ('long list[3]', 'absent'),
+    ('enum colour___few colour', 'holds'), ('enum colour___more colour', 'absent'),
+    ('int (*call)(struct far *, int)', 'holds'), ('int (*call)(struct far *)', 'absent'),
+    ('int (*call)(struct far *, long)', 'absent'), ('long (*call)(struct far *, int)', 'absent'),
+    ('char *name', 'holds'), ('int *name', 'absent'), ('struct far *far', 'holds'), ('union other *far', 'absent'),
+]
 
 
 class Diff(CliCase):
@@ -115,6 +123,14 @@ class Diff(CliCase):
         said = self.diff(*self.kernels(), '--markdown')
         self.assertIn('| functions | 0 | 1 | 2 | 3 |', said)
         self.assertIn('CO-RE does not find it: in_struct, gone', said)
+        self.write('list', 'stays\nleaves\n')
+        said = self.diff('old', 'new', '--markdown', '--symbols=list')
+        self.assertRegex(said, r'(?s)### Symbols\n\n2 symbols: 1 gone, .*```\n.*leaves.*stays.*```\n')
+        if self.program('clang'):
+            said = self.diff('old', 'new', '--markdown', '--bpf=clang.o')
+            self.assertRegex(said, r'(?m)^### clang\.o$')
+            self.assertRegex(said, r'(?m)^- kfunc `kfunc_changes`: \*\*broken .*\*\*$')
+            self.assertNotIn('kfunc_stays', said)
 
     def test_breaking_and_summary(self):
         old, new = self.kernels()
@@ -149,6 +165,25 @@ class Diff(CliCase):
         done = self.call(self.btf_kernel, 'diff', old, old, '--bpf=p.o')
         self.assertEqual(done.returncode, 1)
         self.assertIn('compile it with -g', done.stderr)
+
+    def test_matching(self):
+        """bpf_core_type_matches() compares members by libbpf's rules."""
+        if not shutil.which('clang-19'):
+            self.skipTest('clang-19 is not installed')
+        self.write('k.c', 'struct far; struct shapes { int list[3]; enum colour { RED, GREEN } colour;'
+                   ' int (*call)(struct far *, int); const char *name; struct far *far; } shapes;\n')
+        self.kernel('k', source='k.c')
+        self.write('p.c', 'struct far; union other; enum colour___few { GREEN___few };'
+                   ' enum colour___more { BLUE___more };\n' +
+                   ''.join(f'struct shapes___{i} {{ {member}; }};\n' for i, (member, _) in enumerate(MATCHES)) +
+                   'long f(void) { return ' + ' + '.join(
+                       f'__builtin_preserve_type_info(*(struct shapes___{i} *)0, 2)'
+                       for i in range(len(MATCHES))) + '; }\n')
+        self.must('clang-19', '-target', 'bpf', '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
+        said = json.loads(self.diff('k', 'k', '--json', '--bpf=p.o', status=0))
+        found = {r['name']: r['new']['status'] for r in said['programs'][0]['requirements']}
+        for i, (member, verdict) in enumerate(MATCHES):
+            self.assertEqual(found[f'struct shapes___{i}'], verdict, member)
 
     def two_adapters(self):
         """A kernel with two structs of the same name."""
