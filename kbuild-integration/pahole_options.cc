@@ -9,6 +9,7 @@
 #include <getopt.h>
 #include <iterator>
 #include <thread>
+#include <utility>
 
 namespace btflink::kbuild
 {
@@ -25,205 +26,156 @@ FeatureSet legacy_features()
     return set;
 }
 
-class PaholeReader
+/// Collects the options until all have been read.
+struct Draft : PaholeOptions {
+    bool encodes = false, features_given = false, languages_given = false;
+    bool does_other = false; // an option is given with which pahole does not encode
+};
+
+// What options do. `value` is "" if there is none.
+
+template <auto field>
+Result<void> set(Draft &draft, const std::string &)
 {
-public:
-    Result<PaholeOptions> run(const std::vector<std::string> &arguments,
-                              const std::string &environment_languages);
+    draft.*field = true;
+    return {};
+}
 
-    // What options do. `value` is "" if there is none.
+template <auto field>
+Result<void> set_text(Draft &draft, const std::string &value)
+{
+    draft.*field = value;
+    return {};
+}
 
-    Result<void> encode(const std::string &)
-    {
-        if (out_.action == Action::other)
-            out_.action = Action::encode;
-        return {};
+template <PaholeOptions::Action action>
+Result<void> act(Draft &draft, const std::string &)
+{
+    draft.action = action;
+    return {};
+}
+
+template <Feature feature>
+Result<void> add(Draft &draft, const std::string &)
+{
+    draft.features.add(feature);
+    return {};
+}
+
+template <Feature feature>
+Result<void> remove(Draft &draft, const std::string &)
+{
+    draft.features.remove(feature);
+    return {};
+}
+
+Result<void> add_all(Draft &draft, const std::string &)
+{
+    draft.features.add(all_features());
+    return {};
+}
+
+/// The first list replaces what earlier options turned on; later lists add to it.
+template <bool strict>
+Result<void> add_features(Draft &draft, const std::string &value)
+{
+    std::string_view list = value;
+    if (!std::exchange(draft.features_given, true))
+        draft.features = FeatureSet();
+    if (list.starts_with('+')) {
+        draft.features.add(default_features());
+        list.remove_prefix(1);
     }
-
-    Result<void> base(const std::string &value)
-    {
-        out_.base = value;
-        return {};
+    while (!list.empty()) {
+        std::string_view name = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(name.size() + 1, list.size()));
+        auto known = parse_features(name);
+        if (known && !name.starts_with('+')) // + is allowed only in front of the list
+            draft.features.add(*known);
+        else if (strict)
+            return fail({}, "feature '" + std::string(name) + "' is not known");
+        else
+            draft.unknown_features.emplace_back(name);
     }
+    return {};
+}
 
-    Result<void> detached(const std::string &value)
-    {
-        out_.detached = value;
-        return encode("");
-    }
+template <std::vector<uint16_t> emit::UnitFilter::*field>
+Result<void> add_languages(Draft &draft, const std::string &list)
+{
+    const std::vector<uint16_t> codes = TRY(emit::parse_languages(list));
+    std::vector<uint16_t> &all = draft.filter.*field;
+    all.insert(all.end(), codes.begin(), codes.end());
+    return {};
+}
 
-    /// The first list replaces what earlier options turned on; later lists add to it.
-    template <bool strict>
-    Result<void> features(const std::string &value)
-    {
-        std::string_view list = value;
-        if (!features_given_)
-            out_.features = FeatureSet();
-        features_given_ = true;
-        if (list.starts_with('+')) {
-            out_.features.add(default_features());
-            list.remove_prefix(1);
-        }
-        return add_features(list, strict);
-    }
+Result<void> exclude_languages(Draft &draft, const std::string &list)
+{
+    draft.languages_given = true;
+    return add_languages<&emit::UnitFilter::excluded_languages>(draft, list);
+}
 
-    template <Feature feature>
-    Result<void> add(const std::string &)
-    {
-        out_.features.add(feature);
-        return {};
-    }
+Result<void> exclude_name(Draft &draft, const std::string &prefix)
+{
+    draft.filter.excluded_names = prefix;
+    return {};
+}
 
-    template <Feature feature>
-    Result<void> remove(const std::string &)
-    {
-        out_.features.remove(feature);
-        return {};
-    }
-
-    Result<void> add_all(const std::string &)
-    {
-        out_.features.add(all_features());
-        return {};
-    }
-
-    Result<void> attributes(const std::string &) { return add_features("attributes", false); }
-
-    Result<void> exclude_languages(const std::string &value)
-    {
-        languages_given_ = true;
-        return add_languages(value, out_.filter.excluded_languages);
-    }
-
-    Result<void> languages(const std::string &value)
-    {
-        return add_languages(value, out_.filter.languages);
-    }
-
-    Result<void> exclude_name(const std::string &value)
-    {
-        out_.filter.excluded_names = value;
-        return {};
-    }
-
-    Result<void> jobs(const std::string &value)
-    {
-        unsigned all = std::max(1u, std::thread::hardware_concurrency());
-        out_.jobs = all;
-        if (value.empty())
-            return {};
-        unsigned number = 0;
+Result<void> set_jobs(Draft &draft, const std::string &value)
+{
+    unsigned number = std::max(1u, std::thread::hardware_concurrency());
+    if (!value.empty()) {
         auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
         if (error != std::errc() || *end != '\0')
             return fail({}, "-j" + value + ": not a number");
-        out_.jobs = std::clamp(number, 1u, 1024u);
-        return {};
+        number = std::clamp(number, 1u, 1024u);
     }
-
-    template <bool PaholeOptions::*flag>
-    Result<void> set(const std::string &)
-    {
-        out_.*flag = true;
-        return {};
-    }
-
-    template <PaholeOptions::Action action>
-    Result<void> act(const std::string &)
-    {
-        out_.action = action;
-        return {};
-    }
-
-    Result<void> act_instead(const std::string &)
-    {
-        instead_ = true;
-        return {};
-    }
-
-private:
-    using Action = PaholeOptions::Action;
-
-    /// Take the next argument, which is no option. False: there is none.
-    bool next_file(const std::vector<char *> &argv)
-    {
-        if (argv[static_cast<size_t>(optind)] == nullptr)
-            return false;
-        out_.files.emplace_back(argv[static_cast<size_t>(optind++)]);
-        return true;
-    }
-
-    Result<void> add_features(std::string_view list, bool strict)
-    {
-        while (!list.empty()) {
-            std::string_view name = list.substr(0, list.find(','));
-            list.remove_prefix(std::min(name.size() + 1, list.size()));
-            auto known = parse_features(name);
-            if (known && !name.starts_with('+')) // + is allowed only in front of the list
-                out_.features.add(*known);
-            else if (strict)
-                return fail({}, "feature '" + std::string(name) + "' is not known");
-            else
-                out_.unknown_features.emplace_back(name);
-        }
-        return {};
-    }
-
-    static Result<void> add_languages(const std::string &list, std::vector<uint16_t> &all)
-    {
-        auto codes = TRY(emit::parse_languages(list));
-        all.insert(all.end(), codes.begin(), codes.end());
-        return {};
-    }
-
-    PaholeOptions out_;
-    bool features_given_ = false, languages_given_ = false;
-    bool instead_ = false; // an option is given with which pahole does not encode
-};
+    draft.jobs = number;
+    return {};
+}
 
 /// An option that matters with -J.
 struct PaholeOption {
     const char *name;
     int has_value; // as getopt_long() has it
-    Result<void> (PaholeReader::*take)(const std::string &value) = nullptr; // null: ignored
+    Result<void> (*take)(Draft &draft, const std::string &value) = nullptr; // null: ignored
     char letter = 0;
     bool needs_text = false; // an empty value is an error
 };
 
 constexpr PaholeOption encoding_options[] = {
-    {"btf_encode", no_argument, &PaholeReader::encode, 'J'},
-    {"btf_base", required_argument, &PaholeReader::base, 0, true},
-    {"btf_encode_detached", required_argument, &PaholeReader::detached, 0, true},
-    {"btf_features", required_argument, &PaholeReader::features<false>},
-    {"btf_features_strict", required_argument, &PaholeReader::features<true>},
-    {"features", required_argument, &PaholeReader::features<false>},
-    {"btf_encode_force", no_argument, &PaholeReader::add<Feature::encode_force>},
-    {"btf_gen_floats", no_argument, &PaholeReader::add<Feature::float_kind>},
-    {"btf_gen_all", no_argument, &PaholeReader::add_all},
-    {"btf_gen_optimized", no_argument, &PaholeReader::add<Feature::optimized_func>},
-    {"skip_encoding_btf_inconsistent_proto", no_argument,
-     &PaholeReader::add<Feature::consistent_func>},
-    {"reproducible_build", no_argument, &PaholeReader::add<Feature::reproducible_build>},
-    {"btf_attributes", no_argument, &PaholeReader::attributes},
-    {"skip_encoding_btf_vars", no_argument, &PaholeReader::remove<Feature::var>},
-    {"skip_encoding_btf_decl_tag", no_argument, &PaholeReader::remove<Feature::decl_tag>},
-    {"skip_encoding_btf_type_tag", no_argument, &PaholeReader::remove<Feature::type_tag>},
-    {"skip_encoding_btf_enum64", no_argument, &PaholeReader::remove<Feature::enum64>},
-    {"lang_exclude", required_argument, &PaholeReader::exclude_languages},
-    {"lang", required_argument, &PaholeReader::languages},
-    {"cu_exclude", required_argument, &PaholeReader::exclude_name, 'X'},
-    {"jobs", optional_argument, &PaholeReader::jobs, 'j'},
-    {"verbose", no_argument, &PaholeReader::set<&PaholeOptions::verbose>, 'V'},
-    {"quiet", no_argument, &PaholeReader::set<&PaholeOptions::quiet>, 'q'},
-    {"help", no_argument, &PaholeReader::act<PaholeOptions::Action::help>, '?'},
-    {"version", no_argument, &PaholeReader::act<PaholeOptions::Action::version>},
-    {"numeric_version", no_argument, &PaholeReader::act<PaholeOptions::Action::numeric_version>},
-    {"devel_version", no_argument, &PaholeReader::act<PaholeOptions::Action::devel_version>},
-    {"supported_btf_features", no_argument,
-     &PaholeReader::act<PaholeOptions::Action::supported_features>},
+    {"btf_encode", no_argument, set<&Draft::encodes>, 'J'},
+    {"btf_base", required_argument, set_text<&Draft::base>, 0, true},
+    {"btf_encode_detached", required_argument, set_text<&Draft::detached>, 0, true},
+    {"btf_features", required_argument, add_features<false>},
+    {"btf_features_strict", required_argument, add_features<true>},
+    {"features", required_argument, add_features<false>},
+    {"btf_encode_force", no_argument, add<Feature::encode_force>},
+    {"btf_gen_floats", no_argument, add<Feature::float_kind>},
+    {"btf_gen_all", no_argument, add_all},
+    {"btf_gen_optimized", no_argument, add<Feature::optimized_func>},
+    {"skip_encoding_btf_inconsistent_proto", no_argument, add<Feature::consistent_func>},
+    {"reproducible_build", no_argument, add<Feature::reproducible_build>},
+    {"btf_attributes", no_argument, add<Feature::attributes>},
+    {"skip_encoding_btf_vars", no_argument, remove<Feature::var>},
+    {"skip_encoding_btf_decl_tag", no_argument, remove<Feature::decl_tag>},
+    {"skip_encoding_btf_type_tag", no_argument, remove<Feature::type_tag>},
+    {"skip_encoding_btf_enum64", no_argument, remove<Feature::enum64>},
+    {"lang_exclude", required_argument, exclude_languages},
+    {"lang", required_argument, add_languages<&emit::UnitFilter::languages>},
+    {"cu_exclude", required_argument, exclude_name, 'X'},
+    {"jobs", optional_argument, set_jobs, 'j'},
+    {"verbose", no_argument, set<&Draft::verbose>, 'V'},
+    {"quiet", no_argument, set<&Draft::quiet>, 'q'},
+    {"help", no_argument, act<PaholeOptions::Action::help>, '?'},
+    {"version", no_argument, act<PaholeOptions::Action::version>},
+    {"numeric_version", no_argument, act<PaholeOptions::Action::numeric_version>},
+    {"devel_version", no_argument, act<PaholeOptions::Action::devel_version>},
+    {"supported_btf_features", no_argument, act<PaholeOptions::Action::supported_features>},
     // With these options pahole does not encode, not even with -J.
-    {"contains_enumerator", required_argument, &PaholeReader::act_instead},
-    {"running_kernel_vmlinux", no_argument, &PaholeReader::act_instead},
-    {"usage", no_argument, &PaholeReader::act_instead},
+    {"contains_enumerator", required_argument, set<&Draft::does_other>},
+    {"running_kernel_vmlinux", no_argument, set<&Draft::does_other>},
+    {"usage", no_argument, set<&Draft::does_other>},
     {"format_path", required_argument, nullptr, 'F'}, // only DWARF is read
     {"kabi_prefix", required_argument},
     {"skip_missing", no_argument},
@@ -302,10 +254,23 @@ std::string problem_with(const std::string &word, int c)
     return "";
 }
 
-Result<PaholeOptions> PaholeReader::run(const std::vector<std::string> &arguments,
-                                        const std::string &environment_languages)
+/// Takes the next argument, which is no option. Returns false if there is none.
+bool next_file(Draft &draft, const std::vector<char *> &argv)
 {
-    out_.features = legacy_features();
+    if (argv[static_cast<size_t>(optind)] == nullptr)
+        return false;
+    draft.files.emplace_back(argv[static_cast<size_t>(optind++)]);
+    return true;
+}
+
+} // namespace
+
+Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
+                                          const std::string &environment_languages)
+{
+    using Action = PaholeOptions::Action;
+    Draft draft;
+    draft.features = legacy_features();
     std::vector<std::string> words = {"btf-pahole"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char *> argv;
@@ -325,12 +290,12 @@ Result<PaholeOptions> PaholeReader::run(const std::vector<std::string> &argument
         if (c == '?' && optopt == '?') // "-?" is an option of pahole's
             c = opt_help;
         if (c == -1 && word == "--") { // getopt_long() must not be asked again
-            while (next_file(argv))
+            while (next_file(draft, argv))
                 ;
             break;
         }
         if (c == -1) {
-            if (!next_file(argv))
+            if (!next_file(draft, argv))
                 break;
             continue;
         }
@@ -338,26 +303,19 @@ Result<PaholeOptions> PaholeReader::run(const std::vector<std::string> &argument
         if (!problem.empty())
             wrong = wrong.empty() ? problem : wrong;
         else if (const PaholeOption *option = option_of(c))
-            TRY((this->*option->take)(optarg ? optarg : ""));
+            TRY(option->take(draft, optarg ? optarg : ""));
     }
-    if (instead_ && out_.action == Action::encode)
-        out_.action = Action::other;
-    if (out_.action != Action::encode)
-        return std::move(out_);
+    if (draft.action == Action::other && (draft.encodes || !draft.detached.empty()) &&
+        !draft.does_other)
+        draft.action = Action::encode;
+    if (draft.action != Action::encode)
+        return draft;
     if (!wrong.empty())
         return fail({}, wrong, ErrorKind::usage);
-    if (!languages_given_)
-        if (auto done = exclude_languages(environment_languages); !done)
+    if (!draft.languages_given)
+        if (auto done = exclude_languages(draft, environment_languages); !done)
             return fail({}, "PAHOLE_LANG_EXCLUDE: " + done.error().str(), ErrorKind::environment);
-    return std::move(out_);
-}
-
-} // namespace
-
-Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
-                                          const std::string &environment_languages)
-{
-    return PaholeReader().run(arguments, environment_languages);
+    return draft;
 }
 
 } // namespace btflink::kbuild

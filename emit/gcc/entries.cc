@@ -1,14 +1,70 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects what the plugin reports, and encodes it; entries_state.cc completes the tree.
-#include "emit/gcc/entries_state.h"
+//
+// Problem. The plugin describes types recursively and out of order, and functions twice: before gcc
+// optimises (all functions of the source, with names) and after (the functions in the object, with
+// the remaining parameters). A DieTree needs entries in order, parents before children.
+//
+// Method. new_type() gives a type its number at the first mention. Its entry is added when it is
+// described, and refers to other types by number; at the end offsets of entries replace the
+// numbers. A function in the object completes its entry. A clone gets one of its own, whose
+// parameters refer to the function's parameters as those of an out-of-line copy do in DWARF.
+//
+// Cost. Linear in the number of entries.
+#include "emit/gcc/entries.h"
+
+#include "common/object_btf/address_pool.h"
+#include "emit/unit/unit_object.h"
 
 #include <algorithm>
+#include <charconv>
+#include <dwarf.h>
+#include <elf.h>
+#include <memory_resource>
+#include <span>
+#include <unordered_map>
 
 namespace btflink::emit::gcc
 {
 
 namespace
 {
+
+/// Distance between the made-up offsets of entries. With 16, each bucket of DieTree::find() has one
+/// entry.
+constexpr uint32_t offset_step = 16;
+
+// By Kind and by BaseKind.
+constexpr uint16_t tags[] = {
+    DW_TAG_base_type,
+    DW_TAG_pointer_type,
+    DW_TAG_reference_type,
+    DW_TAG_const_type,
+    DW_TAG_volatile_type,
+    DW_TAG_restrict_type,
+    DW_TAG_atomic_type,
+    DW_TAG_typedef,
+    DW_TAG_array_type,
+    DW_TAG_structure_type,
+    DW_TAG_union_type,
+    DW_TAG_enumeration_type,
+    DW_TAG_subroutine_type,
+    DW_TAG_unspecified_type,
+    DW_TAG_subrange_type,
+    DW_TAG_member,
+    DW_TAG_enumerator,
+    DW_TAG_formal_parameter,
+    DW_TAG_unspecified_parameters,
+    DW_TAG_subprogram,
+    DW_TAG_variable,
+};
+constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
+                                 DW_ATE_complex_float};
+
+/// A parameter of a function.
+struct Parameter {
+    DieIndex entry;
+    uint32_t uid;
+};
 
 struct Target {
     std::string_view prefix; // of the triplet
@@ -52,7 +108,311 @@ std::string loss(const Error &error, const std::string &source)
     return Error{where, error.what}.str();
 }
 
+/// The reference holds a TypeNumber until finish_tree() replaces it by an offset.
+void refer(Die &d, TypeNumber target)
+{
+    d.type = static_cast<uint32_t>(target);
+    if (target != void_type)
+        d.has |= Die::typed;
+}
+
+/// The name in gcc's DWARF.
+std::string bit_precise_name(const Entry &entry)
+{
+    return (entry.base == BaseKind::unsigned_integer ? "unsigned _BitInt(" : "_BitInt(") +
+           std::to_string(entry.bit_size) + ")";
+}
+
+/// Writes words, starting a directive whenever the size changes or a line is full.
+class WordList
+{
+public:
+    explicit WordList(std::string &out) : out_(out) {}
+
+    /// Returns the text to which to append the next word. `size`: 4 or 8 bytes.
+    std::string &next(size_t size)
+    {
+        constexpr int words_per_line = 16;
+        if (size != size_ || count_ == words_per_line) {
+            out_ += size == 8 ? "\n\t.8byte\t" : "\n\t.4byte\t";
+            size_ = size;
+            count_ = 0;
+        } else {
+            out_ += ',';
+        }
+        ++count_;
+        return out_;
+    }
+
+private:
+    std::string &out_;
+    size_t size_ = 0;
+    int count_ = 0;
+};
+
+void put_hex(std::string &out, uint64_t value)
+{
+    char digits[16];
+    out += "0x";
+    out.append(digits, std::to_chars(digits, std::end(digits), value, 16).ptr);
+}
+
+/// `relocs` are in ascending order, each `reloc_size` bytes long and aligned to its size.
+void put_words(std::string &out, Bytes bytes, std::span<const NewReloc> relocs, size_t reloc_size,
+               ByteOrder order, const std::vector<std::string> &symbols)
+{
+    WordList words(out);
+    size_t next = 0;
+    for (size_t at = 0; at < bytes.size();) {
+        const uint64_t reloc = next < relocs.size() ? relocs[next].offset : UINT64_MAX;
+        if (at == reloc) {
+            words.next(reloc_size) += symbols[relocs[next++].symbol - 1];
+            at += reloc_size;
+        } else if (at % 8 == 0 && bytes.size() - at >= 8 && reloc - at >= 8) {
+            put_hex(words.next(8), load<uint64_t>(bytes.data() + at, order));
+            at += 8;
+        } else {
+            put_hex(words.next(4), load<uint32_t>(bytes.data() + at, order));
+            at += 4;
+        }
+    }
+    out += '\n';
+}
+
+/// `.BTF` and the address pool (common/FORMAT.md, 1) as directives for the assembler: lists of
+/// 8-byte words in hexadecimal, which the assembler reads faster than shorter items, strings, or a
+/// line per word. For a relocation, the symbol's name replaces a word. `symbols`: the names of the
+/// symbols to which relocations refer by number, from 1 on.
+std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder order,
+                          const std::vector<std::string> &symbols)
+{
+    std::string out;
+    out.reserve(object.contribution.size() * 3);
+    // '%' instead of '@', which begins a comment in the assemblers of some targets.
+    out += "\t.section\t.BTF,\"e\",%0x80425446\n\t.balign\t8";
+    put_words(out, object.contribution, object.btf_relocs, 4, order, symbols);
+    if (!object.has_pool)
+        return out;
+    out += "\t.section\t.debug,\"\",%progbits\n\t.balign\t8";
+    put_words(out, encode_pool(object.object_id, object.pool_entries, arch.address_size, order),
+              object.pool_relocs, arch.address_size, order, symbols);
+    return out;
+}
+
 } // namespace
+
+struct Entries::State {
+    const Arch &arch;
+    ByteOrder order;
+    FeatureSet features;
+    std::string source;
+
+    State(const Arch &target, const Setup &setup)
+        : arch(target), order(setup.big_endian ? ByteOrder::big : ByteOrder::little),
+          features(setup.features), source(setup.source)
+    {
+        tree.dies.reserve(64 * 1024); // untouched pages cost nothing
+        tree.dies.emplace_back();     // placeholder for "none"
+    }
+
+    std::pmr::monotonic_buffer_resource text_memory{64 * 1024};
+    std::unordered_map<const char *, const char *> kept_names; // by gcc's unique pointers
+    DieTree tree;
+    std::vector<uint32_t> offset_of = {0};           // of each type's entry, by TypeNumber
+    DieIndex open = 0;                               // between begin...() and end()
+    bool clones = false;                             // there are some
+    DieIndex subject = 0;                            // gets the next annotations
+    std::unordered_map<uint32_t, DieIndex> entry_of; // of functions and variables, by DECL_UID
+    std::vector<Parameter> parameters;               // of functions, in order
+    std::vector<std::string> symbols;
+    std::string labels; // assembler text that defines our own symbols
+    std::vector<ElfSection> sections = {{}};
+    std::unordered_map<std::string, uint32_t> section_of;
+
+    /// Copies a name, because gcc's garbage collector may free the original.
+    const char *keep(const char *text)
+    {
+        if (!text)
+            return nullptr;
+        auto [found, is_new] = kept_names.try_emplace(text, nullptr);
+        if (is_new)
+            found->second = copy(text);
+        return found->second;
+    }
+    const char *copy(const char *text)
+    {
+        const size_t size = __builtin_strlen(text) + 1;
+        void *room = text_memory.allocate(size, 1);
+        return static_cast<const char *>(__builtin_memcpy(room, text, size));
+    }
+
+    DieIndex last() const { return static_cast<DieIndex>(tree.dies.size() - 1); }
+    Die &add(unsigned tag, DieIndex parent = 0)
+    {
+        const auto index = static_cast<DieIndex>(tree.dies.size());
+        Die &d = tree.dies.emplace_back();
+        d.tag = static_cast<uint16_t>(tag);
+        d.offset = index * offset_step;
+        d.parent = parent;
+        return d;
+    }
+    Die &add(const Entry &entry, DieIndex parent = 0);
+    void annotate(const char *kind, const char *text);
+    uint32_t add_symbol(const char *text);
+    uint32_t add_function_symbol(const Emitted &how);
+    uint32_t add_section(const char *name, bool zero);
+    DieIndex add_clone(DieIndex function, bool displaced, const std::vector<uint32_t> &uids);
+    void set_address(DieIndex entry, const AddressRef &address);
+    void finish_tree();
+};
+
+Die &Entries::State::add(const Entry &entry, DieIndex parent)
+{
+    Die &d = add(tags[static_cast<size_t>(entry.kind)], parent);
+    subject = last();
+    d.name = keep(entry.name);
+    refer(d, entry.type);
+    d.byte_size = entry.bytes;
+    d.value = entry.value;
+    auto set = [&](bool condition, uint32_t bit) { d.has |= condition ? bit : 0; };
+    set(entry.is_declared, Die::declaration);
+    set(entry.is_external, Die::external);
+    switch (entry.kind) {
+    case Kind::base_type:
+        d.encoding = encodings[static_cast<size_t>(entry.base)];
+        if (entry.bit_size)
+            d.name = copy(bit_precise_name(entry).c_str());
+        break;
+    case Kind::atomic_type:
+        tree.atomics = true;
+        break;
+    case Kind::member:
+        d.bit_size = static_cast<uint16_t>(std::min<uint32_t>(entry.bit_size, UINT16_MAX));
+        set(entry.bit_size, Die::data_bit_offset);
+        set(!entry.bit_size, Die::located);
+        if (!entry.bit_size)
+            d.value /= 8;
+        break;
+    case Kind::enumerator:
+        d.has |= Die::const_value;
+        set(entry.is_negative, Die::const_negative);
+        break;
+    case Kind::function:
+    case Kind::variable:
+        d.has |= Die::file_level;
+        break;
+    default:
+        break;
+    }
+    return d;
+}
+
+/// Annotations are children of the entry that they annotate, as in clang's DWARF.
+void Entries::State::annotate(const char *kind, const char *text)
+{
+    Die &d = add(tag_gnu_annotation, subject);
+    d.name = kind;
+    d.text = copy(text);
+    tree.complete(last());
+    tree.annotations = true;
+    tree.dies[subject].end = last() + 1; // if it is open, end() moves this further
+}
+
+uint32_t Entries::State::add_symbol(const char *text)
+{
+    symbols.emplace_back(text);
+    return static_cast<uint32_t>(symbols.size()); // 0 stands for "no symbol"
+}
+
+/// A symbol for the address of a function. The linker resolves the name of a weak function to the
+/// strong one that replaces it. A local label stays with the code, like the labels in gcc's DWARF.
+uint32_t Entries::State::add_function_symbol(const Emitted &how)
+{
+    if (!how.weak)
+        return add_symbol(how.symbol);
+    const std::string label = ".Lbtflink" + std::to_string(symbols.size());
+    labels += "\t.set\t" + label + "," + how.symbol + "\n";
+    return add_symbol(label.c_str());
+}
+
+uint32_t Entries::State::add_section(const char *name, bool zero)
+{
+    auto [found, is_new] = section_of.try_emplace(name, static_cast<uint32_t>(sections.size()));
+    if (is_new) {
+        ElfSection section;
+        section.name = copy(name);
+        section.head.sh_type = zero ? SHT_NOBITS : SHT_PROGBITS;
+        section.head.sh_flags = SHF_ALLOC;
+        sections.push_back(std::move(section));
+    }
+    return found->second;
+}
+
+/// First come the parameters that the clone takes, as in gcc's DWARF, then those that it does not
+/// take. A parameter is where its prototype puts it (has a location) only before the first new one,
+/// for example a part of a struct.
+DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
+                                   const std::vector<uint32_t> &uids)
+{
+    Die &d = add(DW_TAG_subprogram);
+    clones = true;
+    const DieIndex clone = last();
+    const Die origin = tree.at(function);
+    d.origin = origin.offset;
+    d.has |= Die::file_level | (origin.has & Die::external);
+    auto add_parameter = [&](const Parameter &parameter, bool located) {
+        Die &p = add(DW_TAG_formal_parameter, clone);
+        p.origin = tree.at(parameter.entry).offset;
+        p.has |= located ? uint32_t{Die::location} : 0;
+        tree.complete(last());
+    };
+    auto place = [&](DieIndex entry) {
+        return std::ranges::lower_bound(parameters, entry, {}, &Parameter::entry);
+    };
+    std::vector<Parameter> left(place(function), place(origin.end));
+    bool located = !displaced;
+    for (uint32_t uid : uids) {
+        auto found = std::ranges::find(left, uid, &Parameter::uid);
+        located &= found != left.end();
+        if (found == left.end())
+            continue; // a new one, or a duplicate
+        add_parameter(*found, located);
+        left.erase(found);
+    }
+    for (const Parameter &parameter : left)
+        add_parameter(parameter, false);
+    if (tree.at(origin.end - 1).tag == DW_TAG_unspecified_parameters) {
+        add(DW_TAG_unspecified_parameters, clone);
+        tree.complete(last());
+    }
+    tree.complete(clone);
+    return clone;
+}
+
+void Entries::State::set_address(DieIndex entry, const AddressRef &address)
+{
+    tree.addresses.push_back(address);
+    tree.dies[entry].address = static_cast<uint32_t>(tree.addresses.size());
+}
+
+void Entries::State::finish_tree()
+{
+    for (Die &d : tree.dies) {
+        d.type = offset_of[d.type];
+        if (!d.type)
+            d.has &= ~uint32_t{Die::typed};
+    }
+    // Each function with its clones, which were added last.
+    if (clones)
+        std::ranges::stable_sort(tree.functions, {}, [&](DieIndex i) {
+            const Die &d = tree.at(i);
+            return d.origin ? d.origin : d.offset;
+        });
+    tree.source = source.c_str();
+    tree.address_size = arch.address_size;
+    tree.signatures_known = true;
+    tree.index();
+}
 
 Entries::Entries(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Entries::~Entries() = default;
@@ -72,219 +432,106 @@ TypeNumber Entries::new_type()
     return TypeNumber{static_cast<uint32_t>(state_->offset_of.size() - 1)};
 }
 
-void Entries::base_type(TypeNumber type, const char *name, BaseKind kind, uint64_t bytes)
+void Entries::begin(TypeNumber type, const Entry &entry)
 {
-    constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
-                                     DW_ATE_complex_float};
-    Die &d = state_->add_simple(type, DW_TAG_base_type, name);
-    d.encoding = encodings[static_cast<size_t>(kind)];
-    d.byte_size = bytes;
+    state_->offset_of[static_cast<uint32_t>(type)] = state_->add(entry).offset;
+    state_->open = state_->last();
 }
 
-void Entries::bit_precise_type(TypeNumber type, unsigned bits, bool is_unsigned, uint64_t bytes)
+void Entries::begin_function(const Entry &entry)
 {
-    // The name in gcc's DWARF.
-    const std::string name =
-        (is_unsigned ? "unsigned _BitInt(" : "_BitInt(") + std::to_string(bits) + ")";
-    base_type(type, state_->copy(name.c_str()),
-              is_unsigned ? BaseKind::unsigned_integer : BaseKind::signed_integer, bytes);
+    state_->add(entry);
+    state_->open = state_->entry_of[entry.uid] = state_->last();
 }
 
-void Entries::modifier(TypeNumber type, Modifier modifier, TypeNumber target)
+void Entries::part(const Entry &entry)
 {
-    constexpr uint16_t tags[] = {DW_TAG_pointer_type,  DW_TAG_reference_type, DW_TAG_const_type,
-                                 DW_TAG_volatile_type, DW_TAG_restrict_type,  DW_TAG_atomic_type};
-    State::refer(state_->add_simple(type, tags[static_cast<size_t>(modifier)]), target);
-    state_->tree.atomics |= modifier == Modifier::atomic;
-}
-
-void Entries::type_definition(TypeNumber type, const char *name, TypeNumber target)
-{
-    State::refer(state_->add_simple(type, DW_TAG_typedef, name), target);
-}
-
-void Entries::array(TypeNumber type, TypeNumber element, const uint64_t *counts,
-                    unsigned dimensions)
-{
-    State::refer(state_->begin(type, DW_TAG_array_type, nullptr), element);
-    for (unsigned i = 0; i < dimensions; ++i)
-        state_->child(DW_TAG_subrange_type, nullptr).value = counts[i];
-    end();
-}
-
-void Entries::null_pointer(TypeNumber type, const char *name)
-{
-    state_->add_simple(type, DW_TAG_unspecified_type, name);
-}
-
-void Entries::forward(TypeNumber type, bool is_union, const char *name)
-{
-    state_->add_simple(type, is_union ? DW_TAG_union_type : DW_TAG_structure_type, name).has |=
-        Die::declaration;
-}
-
-void Entries::forward_enum(TypeNumber type, const char *name)
-{
-    state_->add_simple(type, DW_TAG_enumeration_type, name).has |= Die::declaration;
-}
-
-void Entries::begin_composite(TypeNumber type, bool is_union, const char *name, uint64_t bytes)
-{
-    state_->begin(type, is_union ? DW_TAG_union_type : DW_TAG_structure_type, name).byte_size =
-        bytes;
-}
-
-void Entries::member(const char *name, TypeNumber type, MemberPlace place)
-{
-    Die &m = state_->child(DW_TAG_member, name);
-    state_->last_member = state_->last();
-    State::refer(m, type);
-    m.bit_size = static_cast<uint16_t>(std::min<uint32_t>(place.bit_size, UINT16_MAX));
-    if (place.bit_size) {
-        m.value = place.bit_offset;
-        m.has |= Die::data_bit_offset;
-    } else {
-        m.value = place.bit_offset / 8;
-        m.has |= Die::located;
-    }
-}
-
-void Entries::begin_enum(TypeNumber type, const char *name, uint64_t bytes, TypeNumber underlying)
-{
-    Die &d = state_->begin(type, DW_TAG_enumeration_type, name);
-    d.byte_size = bytes;
-    State::refer(d, underlying);
-}
-
-void Entries::enumerator(const char *name, uint64_t value, bool negative)
-{
-    Die &e = state_->child(DW_TAG_enumerator, name);
-    e.value = value;
-    e.has |= Die::const_value | (negative ? Die::const_negative : 0u);
-}
-
-void Entries::begin_prototype(TypeNumber type, TypeNumber result)
-{
-    State::refer(state_->begin(type, DW_TAG_subroutine_type, nullptr), result);
-}
-
-void Entries::prototype_parameter(TypeNumber type)
-{
-    State::refer(state_->child(DW_TAG_formal_parameter, nullptr), type);
-}
-
-void Entries::prototype_is_variadic()
-{
-    state_->child(DW_TAG_unspecified_parameters, nullptr);
+    State &s = *state_;
+    s.add(entry, s.open);
+    s.tree.complete(s.last());
+    if (entry.uid)
+        s.parameters.push_back({s.last(), entry.uid});
 }
 
 void Entries::end()
 {
+    state_->subject = state_->open;
     state_->tree.complete(state_->open);
-    state_->open = 0;
-    state_->last_member = 0;
 }
 
-void Entries::pointer_tag(const char *text)
+void Entries::add(TypeNumber type, const Entry &entry)
+{
+    begin(type, entry);
+    end();
+}
+
+void Entries::variable(const Entry &entry)
 {
     State &s = *state_;
-    s.add_tag(type_tag, s.copy(text), s.last_type);
-    s.tree.dies[s.last_type].end = s.last() + 1;
+    auto [found, is_new] =
+        s.entry_of.try_emplace(entry.uid, static_cast<DieIndex>(s.tree.dies.size()));
+    if (!is_new)
+        return refer(s.tree.dies[found->second], entry.type);
+    s.add(entry);
+    s.tree.complete(s.last());
+}
+
+void Entries::type_tag(const char *text)
+{
+    state_->annotate("btf_type_tag", text);
 }
 
 void Entries::declaration_tag(const char *text)
 {
-    State &s = *state_;
-    const char *kept = s.copy(text);
-    switch (s.subject) {
-    case Subject::entry: {
-        const DieIndex parent = s.last_member ? s.last_member : s.last_type;
-        s.add_tag(decl_tag, kept, parent);
-        s.tree.dies[parent].end = s.last() + 1; // for an open entry, end() moves this further
-        break;
-    }
-    case Subject::function: {
-        Function &f = s.functions.back();
-        f.tags.push_back({kept, static_cast<int32_t>(f.parameter_count) - 1});
-        break;
-    }
-    case Subject::variable:
-        s.variables.back().tags.push_back(kept);
-        break;
-    }
+    state_->annotate("btf_decl_tag", text);
 }
 
-void Entries::begin_function(uint32_t uid, const char *name, bool external, TypeNumber result)
+bool Entries::has(uint32_t uid) const
 {
-    State &s = *state_;
-    s.function_of[uid] = static_cast<uint32_t>(s.functions.size());
-    s.functions.push_back({.name = s.keep(name),
-                           .result = result,
-                           .first_parameter = static_cast<uint32_t>(s.parameters.size()),
-                           .external = external,
-                           .instances = {},
-                           .tags = {}});
-    s.subject = Subject::function;
-}
-
-void Entries::parameter(uint32_t uid, const char *name, TypeNumber type)
-{
-    state_->parameters.push_back({state_->keep(name), type, uid});
-    ++state_->functions.back().parameter_count;
-}
-
-void Entries::function_is_variadic()
-{
-    state_->functions.back().variadic = true;
-}
-
-bool Entries::has_function(uint32_t uid) const
-{
-    return state_->function_of.contains(uid);
+    return state_->entry_of.contains(uid);
 }
 
 void Entries::was_inlined(uint32_t uid)
 {
-    if (auto found = state_->function_of.find(uid); found != state_->function_of.end())
-        state_->functions[found->second].inlined = true;
+    auto found = state_->entry_of.find(uid);
+    if (found == state_->entry_of.end())
+        return;
+    Die &d = state_->tree.dies[found->second];
+    d.has |= d.is(Die::low_pc | Die::ranges) ? 0u : uint32_t{Die::inlined};
 }
 
 void Entries::emitted(uint32_t uid, const Emitted &how, const std::vector<uint32_t> *clone)
 {
     State &s = *state_;
-    s.functions[s.function_of.at(uid)].instances.push_back(
-        {s.add_function_symbol(how), how.split, how.displaced, clone != nullptr,
-         clone ? *clone : std::vector<uint32_t>()});
-}
-
-void Entries::variable(uint32_t uid, const char *name, TypeNumber type, bool external)
-{
-    State &s = *state_;
-    auto [found, is_new] =
-        s.variable_of.try_emplace(uid, static_cast<uint32_t>(s.variables.size()));
-    if (is_new)
-        s.variables.push_back(
-            {.name = s.keep(name), .type = type, .external = external, .tags = {}});
-    else
-        s.variables[found->second].type = type;
-    s.subject = Subject::variable;
-}
-
-bool Entries::has_variable(uint32_t uid) const
-{
-    return state_->variable_of.contains(uid);
+    const DieIndex function = s.entry_of.at(uid),
+                   entry = clone ? s.add_clone(function, how.displaced, *clone) : function;
+    Die &d = s.tree.dies[entry];
+    d.has |= how.split ? Die::ranges : Die::low_pc;
+    AddressRef address;
+    address.symbol = s.add_function_symbol(how);
+    if (!how.split)
+        s.set_address(entry, address);
+    if (clone)
+        return;
+    d.has &= ~uint32_t{Die::inlined};
+    d.has |= how.displaced ? uint32_t{Die::shifted} : 0;
+    for (DieIndex p = function + 1; p < d.end; ++p)
+        if (s.tree.at(p).tag == DW_TAG_formal_parameter)
+            s.tree.dies[p].has |= Die::location;
 }
 
 void Entries::emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                                bool weak)
 {
     State &s = *state_;
-    Variable &v = s.variables[s.variable_of.at(uid)];
-    v.is_emitted = true;
-    v.symbol = s.add_symbol(symbol);
-    v.section = section ? s.add_section(section, zero) : 0;
-    v.common = !section;
-    v.weak = weak;
+    const DieIndex entry = s.entry_of.at(uid);
+    s.tree.dies[entry].has |= Die::location;
+    AddressRef address;
+    address.symbol = s.add_symbol(symbol);
+    address.section = section ? s.add_section(section, zero) : 0;
+    address.common = !section;
+    address.weak = weak;
+    s.set_address(entry, address);
 }
 
 std::string Entries::assembly(Losses &losses)

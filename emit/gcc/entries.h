@@ -18,14 +18,48 @@ namespace btflink::emit::gcc
 enum class TypeNumber : uint32_t {};
 constexpr TypeNumber void_type{0};
 
-enum class BaseKind : uint8_t { signed_integer, unsigned_integer, boolean, floating, other };
-enum class Modifier : uint8_t { pointer, reference, constant, is_volatile, restricted, atomic };
+/// Kinds of entries, with the names of DWARF's tags.
+enum class Kind : uint8_t {
+    // Types.
+    base_type,
+    pointer_type,
+    reference_type,
+    const_type,
+    volatile_type,
+    restrict_type,
+    atomic_type,
+    typedef_type,
+    array_type,
+    structure_type,
+    union_type,
+    enumeration_type,
+    subroutine_type,
+    null_pointer,
+    // Parts of types and functions.
+    subrange, // a dimension of an array, the outermost first
+    member,
+    enumerator,
+    parameter,
+    variadic, // "..."
+    // The rest.
+    function,
+    variable,
+};
 
-/// The position of a member in its struct or union. `bit_size` is 0 for a member that is not a
-/// bitfield.
-struct MemberPlace {
-    uint64_t bit_offset = 0;
-    uint32_t bit_size = 0;
+enum class BaseKind : uint8_t { signed_integer, unsigned_integer, boolean, floating, other };
+
+struct Entry {
+    Kind kind;
+    uint32_t uid = 0; // of a function, its parameters, a variable: gcc's DECL_UID
+    const char *name = nullptr;
+    TypeNumber type = void_type; // its type, or its target, element type or result
+    uint64_t bytes = 0;          // size of a type
+    uint64_t value = 0; // member: bit offset; enumerator: value; subrange: elements, 0 if unknown
+    uint32_t bit_size = 0; // of a bitfield; of a _BitInt, which has no name in gcc's trees
+    BaseKind base = BaseKind::other;
+    bool is_declared = false; // struct, union, enum: only declared
+    bool is_negative = false; // enumerator: a signed value
+    bool is_external = false; // function, variable
 };
 
 /// A function in the assembly output.
@@ -61,52 +95,34 @@ public:
     static std::unique_ptr<Entries> create(const Setup &setup);
     ~Entries();
 
-    /// Reserves a number for a type, which one of the functions below describes. A type that is
-    /// never described is void.
+    /// Reserves a number for a type. A type that is never described is void.
     TypeNumber new_type();
 
-    void base_type(TypeNumber type, const char *name, BaseKind kind, uint64_t bytes);
-    /// `_BitInt(bits)`, which has no name in gcc's trees.
-    void bit_precise_type(TypeNumber type, unsigned bits, bool is_unsigned, uint64_t bytes);
-    void modifier(TypeNumber type, Modifier modifier, TypeNumber target);
-    void type_definition(TypeNumber type, const char *name, TypeNumber target);
-    /// `counts`: elements of each dimension, the outermost first; 0 if not known.
-    void array(TypeNumber type, TypeNumber element, const uint64_t *counts, unsigned dimensions);
-    void null_pointer(TypeNumber type, const char *name);
-    // From here on, names may be null.
-    void forward(TypeNumber type, bool is_union, const char *name);
-    void forward_enum(TypeNumber type, const char *name);
-
-    // These begin a type. Its parts follow, up to end().
-    void begin_composite(TypeNumber type, bool is_union, const char *name, uint64_t bytes);
-    void member(const char *name, TypeNumber type, MemberPlace place);
-    void begin_enum(TypeNumber type, const char *name, uint64_t bytes, TypeNumber underlying);
-    void enumerator(const char *name, uint64_t value, bool negative);
-    void begin_prototype(TypeNumber type, TypeNumber result);
-    void prototype_parameter(TypeNumber type);
-    void prototype_is_variadic();
+    /// Begins a type. Its parts follow, up to end(). Types do not nest.
+    void begin(TypeNumber type, const Entry &entry);
+    /// Begins a function. Its parameters follow, up to end().
+    void begin_function(const Entry &entry);
+    void part(const Entry &entry);
     void end();
+    /// A type without parts.
+    void add(TypeNumber type, const Entry &entry);
+    /// A second call for a variable changes its type.
+    void variable(const Entry &entry);
 
-    /// A btf_type_tag on the target of the last described pointer; the innermost first.
-    void pointer_tag(const char *text);
-    /// A btf_decl_tag on the last described type, member, function, parameter or variable.
+    // Annotations of the type, part, function or variable that was added or begun last.
+
+    /// A btf_type_tag on the target of a pointer; the innermost first.
+    void type_tag(const char *text);
     void declaration_tag(const char *text);
 
-    // `uid`: gcc's DECL_UID, unique among functions, parameters and variables.
-
-    /// Its parameters follow.
-    void begin_function(uint32_t uid, const char *name, bool external, TypeNumber result);
-    void parameter(uint32_t uid, const char *name, TypeNumber type);
-    void function_is_variadic();
-    bool has_function(uint32_t uid) const;
+    /// Was a function or variable described? `uid`: its DECL_UID.
+    bool has(uint32_t uid) const;
     /// A caller or a clone has a copy of the body.
     void was_inlined(uint32_t uid);
     /// The function itself, with all parameters, or a clone of it. `clone`: for each parameter of
     /// the clone, the uid of the function's parameter, or 0 if it is a new one.
     void emitted(uint32_t uid, const Emitted &how, const std::vector<uint32_t> *clone);
 
-    void variable(uint32_t uid, const char *name, TypeNumber type, bool external);
-    bool has_variable(uint32_t uid) const;
     /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);

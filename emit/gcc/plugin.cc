@@ -11,11 +11,7 @@
 //   late_global_decl              a variable has been written: its section
 //   finish                        the assembly output is still open: write object BTF
 // With -g, gcc writes both debug information and object BTF.
-#include "emit/gcc/gcc_headers.h"
-
 #include "emit/gcc/trees.h"
-
-#include <cstring>
 
 // BSD-2-Clause, the licence chosen here, is compatible with the GPL.
 extern "C" {
@@ -181,7 +177,7 @@ void on_function_decl(tree decl)
     plugin.original->function_decl(decl);
     guarded([&] {
         tree origin = DECL_ORIGIN(decl); // not `decl` if this is a clone
-        if (!plugin.entries->has_function(DECL_UID(origin)))
+        if (!plugin.entries->has(DECL_UID(origin)))
             return;
         const std::string symbol = assembler_name(decl);
         const Emitted how{symbol.c_str(), crtl->has_bb_partition, has_displaced_parameters(decl),
@@ -211,7 +207,7 @@ void on_late_global_decl(tree decl)
     plugin.original->late_global_decl(decl);
     guarded([&] {
         if (TREE_CODE(decl) != VAR_DECL || !TREE_ASM_WRITTEN(decl) || DECL_EXTERNAL(decl) ||
-            !plugin.entries->has_variable(DECL_UID(decl)))
+            !plugin.entries->has(DECL_UID(decl)))
             return;
         section *s = get_variable_section(decl, false);
         const std::string symbol = assembler_name(decl);

@@ -11,9 +11,6 @@
 //   variables and local declarations of all blocks;
 // - types that a function or a defined variable names in a cast, in sizeof or by an enumerator;
 // - base types that occur in a type declared outside functions, used or not: gcc never drops them.
-#include "emit/gcc/gcc_headers.h"
-
-#include "emit/gcc/tree_queries.h"
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -117,14 +114,9 @@ void TreeReader::function(tree decl)
     tree type = TREE_TYPE(decl);
     if (!body || DECL_EXTERNAL(decl))
         add_signature_types(type);
-    if (!body || entries_.has_function(DECL_UID(decl)))
+    if (!body || entries_.has(DECL_UID(decl)))
         return;
-    entries_.begin_function(DECL_UID(decl), decl_name(decl), TREE_PUBLIC(decl),
-                            type_of(TREE_TYPE(type)));
-    add_decl_tags(DECL_ATTRIBUTES(decl));
-    add_parameters(decl);
-    if (prototype_p(type) && stdarg_p(type))
-        entries_.function_is_variadic();
+    add_function(decl);
     add_types_of_block(body);
     add_used_types(types_used_in(decl));
 }
@@ -137,14 +129,27 @@ void TreeReader::add_signature_types(tree type)
         type_of(TREE_VALUE(link));
 }
 
-void TreeReader::add_parameters(tree decl)
+/// Types are added before begin_function(), because entries of types and functions do not nest.
+void TreeReader::add_function(tree decl)
 {
-    for (tree p = DECL_ARGUMENTS(decl); p; p = DECL_CHAIN(p)) {
-        if (DECL_IGNORED_P(p))
-            continue;
-        entries_.parameter(DECL_UID(p), decl_name(p), type_of_decl(p));
+    tree type = TREE_TYPE(decl);
+    Entry function{.kind = Kind::function, .uid = DECL_UID(decl), .name = decl_name(decl)};
+    function.type = type_of(TREE_TYPE(type));
+    function.is_external = TREE_PUBLIC(decl);
+    std::vector<std::pair<tree, TypeNumber>> parameters;
+    for (tree p = DECL_ARGUMENTS(decl); p; p = DECL_CHAIN(p))
+        if (!DECL_IGNORED_P(p))
+            parameters.emplace_back(p, type_of_decl(p));
+    entries_.begin_function(function);
+    add_decl_tags(DECL_ATTRIBUTES(decl));
+    for (const auto &[p, type_of_p] : parameters) {
+        entries_.part(
+            {.kind = Kind::parameter, .uid = DECL_UID(p), .name = decl_name(p), .type = type_of_p});
         add_decl_tags(DECL_ATTRIBUTES(p));
     }
+    if (prototype_p(type) && stdarg_p(type))
+        entries_.part({.kind = Kind::variadic});
+    entries_.end();
 }
 
 void TreeReader::add_types_of_block(tree block)
@@ -205,8 +210,11 @@ void TreeReader::add_variable(const Declared &variable)
     const TypeNumber type = type_of(variable.type, variable.quals);
     if (!variable.defines || !is_static_storage(decl))
         return;
-    const bool is_new = !entries_.has_variable(DECL_UID(decl));
-    entries_.variable(DECL_UID(decl), decl_name(decl), type, TREE_PUBLIC(decl));
+    const bool is_new = !entries_.has(DECL_UID(decl));
+    Entry entry{.kind = Kind::variable, .uid = DECL_UID(decl), .name = decl_name(decl)};
+    entry.type = type;
+    entry.is_external = TREE_PUBLIC(decl);
+    entries_.variable(entry);
     if (is_new)
         add_decl_tags(DECL_ATTRIBUTES(decl));
 }

@@ -12,9 +12,6 @@
 //
 // Cost. One step per reference. Structs, unions, enums and prototypes wait in a list, so recursion
 // is only as deep as pointers, arrays and typedefs nest.
-#include "emit/gcc/gcc_headers.h"
-
-#include "emit/gcc/tree_queries.h"
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -28,13 +25,13 @@ constexpr int known_quals =
 
 struct Qualifier {
     int bit;
-    Modifier modifier;
+    Kind kind;
 };
 constexpr Qualifier qualifiers[] = {
-    {TYPE_QUAL_CONST, Modifier::constant},
-    {TYPE_QUAL_VOLATILE, Modifier::is_volatile},
-    {TYPE_QUAL_RESTRICT, Modifier::restricted},
-    {TYPE_QUAL_ATOMIC, Modifier::atomic},
+    {TYPE_QUAL_CONST, Kind::const_type},
+    {TYPE_QUAL_VOLATILE, Kind::volatile_type},
+    {TYPE_QUAL_RESTRICT, Kind::restrict_type},
+    {TYPE_QUAL_ATOMIC, Kind::atomic_type},
 };
 
 int count_of(int quals)
@@ -117,16 +114,17 @@ bool is_member(tree field)
     return DECL_NAME(field) || code == UNION_TYPE || code == RECORD_TYPE;
 }
 
-MemberPlace place_of(tree field)
+/// The entry of a member without its type.
+Entry member_entry(tree field)
 {
-    MemberPlace place;
+    Entry member{.kind = Kind::member, .name = decl_name(field)};
     const int64_t byte = constant_value(DECL_FIELD_OFFSET(field)),
                   bit = constant_value(DECL_FIELD_BIT_OFFSET(field));
     if (byte >= 0 && bit >= 0)
-        place.bit_offset = static_cast<uint64_t>(byte) * 8 + static_cast<uint64_t>(bit);
+        member.value = static_cast<uint64_t>(byte) * 8 + static_cast<uint64_t>(bit);
     if (DECL_BIT_FIELD_TYPE(field))
-        place.bit_size = static_cast<uint32_t>(constant_value(DECL_SIZE(field)));
-    return place;
+        member.bit_size = static_cast<uint32_t>(constant_value(DECL_SIZE(field)));
+    return member;
 }
 
 } // namespace
@@ -224,7 +222,7 @@ TypeNumber TreeReader::add_qualified(tree type, int quals, tree qualified_type)
         if (quals & ~have & q.bit) {
             const TypeNumber target = number;
             number = entries_.new_type();
-            entries_.modifier(number, q.modifier, target);
+            entries_.add(number, {.kind = q.kind, .type = target});
         }
     if (qualified_type)
         known(qualified_type) = number;
@@ -253,7 +251,7 @@ TypeNumber TreeReader::add_unqualified(tree type)
     const TypeNumber number = new_type(type);
     if (const char *name = type_name(type);
         name && std::string(name).find("nullptr") != std::string::npos)
-        entries_.null_pointer(number, name);
+        entries_.add(number, {.kind = Kind::null_pointer, .name = name});
     return number;
 }
 
@@ -262,7 +260,7 @@ TypeNumber TreeReader::add_typedef(tree decl)
     const TypeNumber number = new_type(TREE_TYPE(decl));
     tree original = original_of(decl);
     const TypeNumber target = type_of(original, decl_quals(decl) | TYPE_QUALS(original));
-    entries_.type_definition(number, decl_name(decl), target);
+    entries_.add(number, {.kind = Kind::typedef_type, .name = decl_name(decl), .type = target});
     add_decl_tags(DECL_ATTRIBUTES(decl));
     return number;
 }
@@ -273,10 +271,10 @@ TypeNumber TreeReader::add_pointer(tree type)
     // pointer.
     const TypeNumber number = new_type(type);
     const TypeNumber target = type_of(TREE_TYPE(type));
-    entries_.modifier(
-        number, TREE_CODE(type) == POINTER_TYPE ? Modifier::pointer : Modifier::reference, target);
+    const Kind kind = TREE_CODE(type) == POINTER_TYPE ? Kind::pointer_type : Kind::reference_type;
+    entries_.add(number, {.kind = kind, .type = target});
     for (const char *text : attribute_texts("btf_type_tag", TYPE_ATTRIBUTES(type)))
-        entries_.pointer_tag(text);
+        entries_.type_tag(text);
     return number;
 }
 
@@ -297,7 +295,10 @@ TypeNumber TreeReader::add_array(tree type)
             type_of(TREE_TYPE(domain), 0); // gcc's DWARF has the type of the bounds
     }
     const TypeNumber element_type = type_of(element);
-    entries_.array(number, element_type, counts.data(), static_cast<unsigned>(counts.size()));
+    entries_.begin(number, {.kind = Kind::array_type, .type = element_type});
+    for (uint64_t count : counts)
+        entries_.part({.kind = Kind::subrange, .value = count});
+    entries_.end();
     return number;
 }
 
@@ -307,16 +308,15 @@ TypeNumber TreeReader::add_base_type(tree type)
     if (TREE_CODE(type) == INTEGER_TYPE && TREE_TYPE(type) && !TYPE_NAME(type))
         return type_of(TREE_TYPE(type), 0);
     const TypeNumber number = new_type(type);
-#if GCCPLUGIN_VERSION_MAJOR >= 14
-    if (TREE_CODE(type) == BITINT_TYPE) {
-        entries_.bit_precise_type(number, TYPE_PRECISION(type), TYPE_UNSIGNED(type),
-                                  size_in_bytes_of(type));
-        return number;
-    }
-#endif
     const char *name = type_name(type);
-    entries_.base_type(number, name ? name : "__unknown__", base_kind(type),
-                       size_in_bytes_of(type));
+    Entry entry{.kind = Kind::base_type, .name = name ? name : "__unknown__"};
+    entry.bytes = size_in_bytes_of(type);
+    entry.base = base_kind(type);
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+    if (TREE_CODE(type) == BITINT_TYPE)
+        entry.bit_size = TYPE_PRECISION(type);
+#endif
+    entries_.add(number, entry);
     return number;
 }
 
@@ -341,38 +341,42 @@ void TreeReader::describe(tree type)
     }
 }
 
-// Types of members, enumerators and parameters are added before begin_...(), because entries of
-// types do not nest.
+// Types of members, enumerators and parameters are added before begin(), because entries of types
+// do not nest.
 
 void TreeReader::describe_composite(tree type, TypeNumber number)
 {
-    const bool is_union = TREE_CODE(type) == UNION_TYPE;
-    if (!TYPE_SIZE(type))
-        return entries_.forward(number, is_union, type_name(type));
-    struct Member {
-        tree field;
-        TypeNumber type;
-    };
-    std::vector<Member> members;
+    Entry composite{.kind = TREE_CODE(type) == UNION_TYPE ? Kind::union_type : Kind::structure_type,
+                    .name = type_name(type)};
+    composite.is_declared = !TYPE_SIZE(type);
+    if (composite.is_declared)
+        return entries_.add(number, composite);
+    composite.bytes = size_in_bytes_of(type);
+    std::vector<std::pair<tree, TypeNumber>> members;
     for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field))
         if (is_member(field)) {
             tree of = field_type(field);
-            members.push_back({field, type_of(of, decl_quals(field) | TYPE_QUALS(of))});
+            members.emplace_back(field, type_of(of, decl_quals(field) | TYPE_QUALS(of)));
         }
-    entries_.begin_composite(number, is_union, type_name(type), size_in_bytes_of(type));
-    for (const Member &m : members) {
-        entries_.member(decl_name(m.field), m.type, place_of(m.field));
-        add_decl_tags(DECL_ATTRIBUTES(m.field));
+    entries_.begin(number, composite);
+    for (const auto &[field, type_of_field] : members) {
+        Entry member = member_entry(field);
+        member.type = type_of_field;
+        entries_.part(member);
+        add_decl_tags(DECL_ATTRIBUTES(field));
     }
     entries_.end();
 }
 
 void TreeReader::describe_enum(tree type, TypeNumber number)
 {
-    if (!TYPE_SIZE(type))
-        return entries_.forward_enum(number, type_name(type));
-    const TypeNumber underlying = type_of(lang_hooks.types.enum_underlying_base_type(type), 0);
-    entries_.begin_enum(number, type_name(type), size_in_bytes_of(type), underlying);
+    Entry entry{.kind = Kind::enumeration_type, .name = type_name(type)};
+    entry.is_declared = !TYPE_SIZE(type);
+    if (entry.is_declared)
+        return entries_.add(number, entry);
+    entry.type = type_of(lang_hooks.types.enum_underlying_base_type(type), 0);
+    entry.bytes = size_in_bytes_of(type);
+    entries_.begin(number, entry);
     for (tree link = TYPE_VALUES(type); link; link = TREE_CHAIN(link)) {
         tree value = TREE_VALUE(link);
         if (TREE_CODE(value) == CONST_DECL)
@@ -380,8 +384,10 @@ void TreeReader::describe_enum(tree type, TypeNumber number)
         if (TREE_CODE(value) != INTEGER_CST)
             continue;
         const auto low = static_cast<HOST_WIDE_INT>(TREE_INT_CST_LOW(value));
-        entries_.enumerator(text_of(TREE_PURPOSE(link)), static_cast<uint64_t>(low),
-                            !TYPE_UNSIGNED(TREE_TYPE(value)) && low < 0);
+        Entry enumerator{.kind = Kind::enumerator, .name = text_of(TREE_PURPOSE(link))};
+        enumerator.value = static_cast<uint64_t>(low);
+        enumerator.is_negative = !TYPE_UNSIGNED(TREE_TYPE(value)) && low < 0;
+        entries_.part(enumerator);
     }
     entries_.end();
 }
@@ -393,11 +399,11 @@ void TreeReader::describe_prototype(tree type, TypeNumber number)
     tree link = TYPE_ARG_TYPES(type);
     for (; link && !VOID_TYPE_P(TREE_VALUE(link)); link = TREE_CHAIN(link))
         parameters.push_back(type_of(TREE_VALUE(link)));
-    entries_.begin_prototype(number, result);
+    entries_.begin(number, {.kind = Kind::subroutine_type, .type = result});
     for (TypeNumber parameter : parameters)
-        entries_.prototype_parameter(parameter);
+        entries_.part({.kind = Kind::parameter, .type = parameter});
     if (!link) // a list of fixed length ends with void
-        entries_.prototype_is_variadic();
+        entries_.part({.kind = Kind::variadic});
     entries_.end();
 }
 

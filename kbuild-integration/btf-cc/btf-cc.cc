@@ -8,12 +8,7 @@
 #include "common/cli/program.h"
 #include "common/version.h"
 #include "emit/emit.h"
-#include "kbuild-integration/btf-cc/compile_command.h"
-#include "kbuild-integration/btf-cc/compiler_cache.h"
-#include "kbuild-integration/btf-cc/gcc_plugin.h"
-#include "kbuild-integration/btf-cc/kbuild_plans.h"
-#include "kbuild-integration/btf-cc/plugin_compile.h"
-#include "kbuild-integration/btf-cc/settings.h"
+#include "kbuild-integration/btf-cc/steps.h"
 
 #include <cerrno>
 #include <csignal>
@@ -210,9 +205,9 @@ int refuse(const Error &why)
 
 /// The command line of btf-cc itself, up to the compiler.
 struct OwnWords {
-    std::string question;             // "help", "version", "settings", "build-plugin"; or empty
-    std::vector<std::string> options; // all others, as "--NAME" or "--NAME=VALUE"
-    char **compiler;                  // the compiler's words, up to a null pointer
+    std::string question;     // "help", "version", "settings", "build-plugin"; or empty
+    bool has_options = false; // others, which are set as variables
+    char **compiler;          // the compiler's words, up to a null pointer
 };
 
 Result<OwnWords> read_own_words(int argc, char **argv)
@@ -224,24 +219,29 @@ Result<OwnWords> read_own_words(int argc, char **argv)
         if (found.index == SIZE_MAX)
             break;
         const std::string name = own_options[found.index].name;
-        if (name == "help" || name == "version" || name == "settings" || name == "build-plugin")
+        if (name == "help" || name == "version" || name == "settings" || name == "build-plugin") {
             own.question = name;
-        else
-            own.options.push_back("--" + name + (*found.value ? "=" : "") + found.value);
+            continue;
+        }
+        if (name == "features")
+            if (auto parsed = parse_features(found.value); !parsed)
+                return fail({}, "--features: " + parsed.error().str());
+        own.has_options = true;
+        if (!set_option(name, *found.value ? found.value : "1"))
+            cannot("setenv");
     }
     own.compiler = argv + argc - reader.given().operands.size();
     return own;
 }
 
 /// Answers --version, --help or --settings. `compiler`: the first operand, or "".
-int answer_question(const std::string &question, const std::vector<std::string> &options,
-                    const std::string &compiler)
+int answer_question(const std::string &question, const std::string &compiler)
 {
     if (question == "version")
         return answer_version(version());
     if (question == "help")
         return answer(help_text());
-    auto settings = read_settings(options);
+    auto settings = read_settings();
     if (!settings)
         return refuse(settings.error());
     auto key = cache_key(*settings, compiler);
@@ -331,15 +331,15 @@ int main(int argc, char **argv)
     if (own->question == "build-plugin")
         return build_plugins(compiler);
     if (!own->question.empty())
-        return answer_question(own->question, own->options, *compiler ? *compiler : "");
+        return answer_question(own->question, *compiler ? *compiler : "");
     if (!*compiler)
         return usage_error({{}, "COMPILER is required"});
     const CompileCommand command = read_command(compiler, argv + argc);
-    const Result<Settings> settings = read_settings(own->options);
+    const Result<Settings> settings = read_settings();
     // Kbuild's probes make no object; a wrong BTF_CC_* variable must not make them fail. Wrong
     // options always are an error.
     const bool no_object = command.objects.empty();
-    if (!settings && (!no_object || !own->options.empty()))
+    if (!settings && (!no_object || own->has_options))
         return refuse(settings.error());
     if (no_object) {
         if (settings && settings->verbose && !command.left_alone.empty())
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
     if (settings->plugin)
         if (auto tried = try_plugin(compiler, command, *settings); !tried)
             return refuse(tried.error());
-    if (get_behind_cache(*compiler, own->options))
+    if (get_behind_cache(*compiler))
         become(compiler);
     return compile(compiler, command, *settings);
 }

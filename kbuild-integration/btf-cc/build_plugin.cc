@@ -5,8 +5,7 @@
 
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
-#include "kbuild-integration/btf-cc/compile_command.h"
-#include "kbuild-integration/btf-cc/gcc_plugin.h"
+#include "kbuild-integration/btf-cc/steps.h"
 #include "kbuild-integration/environment.h"
 
 #include <cerrno>

@@ -76,7 +76,15 @@ std::string arch_folder(std::string_view path)
     return at == std::string::npos ? "" : text.substr(at + 1);
 }
 
-struct Hints {
+/// The state after the arguments read so far.
+struct CommandLine {
+    CompileCommand command;
+    std::string output;
+    std::vector<std::string> sources;
+    std::string language; // of the following sources, by -x; empty: by their suffixes
+    bool compile_only = false;
+    bool makes_no_object = false; // ends before an object is made, or only prints information
+    bool lto = false, fat_lto = false, other_language = false;
     bool build_vdso = false; // -DBUILD_VDSO, -DBUILD_VDSO32, ...
     bool real_mode = false;  // -m16
     bool pic = false;        // -fpic or -fPIC, and no later option against it
@@ -84,11 +92,11 @@ struct Hints {
 };
 
 /// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
-std::string not_of_the_kernel(const std::string &object, const Hints &hints)
+std::string not_of_the_kernel(const std::string &object, const CommandLine &line)
 {
-    if (hints.build_vdso)
+    if (line.build_vdso)
         return "vdso";
-    if (hints.real_mode)
+    if (line.real_mode)
         return "16-bit code";
     std::string folder = arch_folder(object);
     // arch/x86/boot/startup is linked into vmlinux.
@@ -100,26 +108,14 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
         return "purgatory";
     // vdso folders also have code of vmlinux: C code that is not position-independent, and
     // assembler that embeds the vdso as data and has no functions, so nothing to encode.
-    if (("/" + folder).find("/vdso") != std::string::npos && (hints.pic || hints.assembler))
+    if (("/" + folder).find("/vdso") != std::string::npos && (line.pic || line.assembler))
         return "vdso";
     return "";
 }
 
-/// The state after the arguments read so far.
-struct CommandLine {
-    CompileCommand command;
-    Hints hints;
-    std::string output;
-    std::vector<std::string> sources;
-    std::string language; // of the following sources, by -x; empty: by their suffixes
-    bool compile_only = false;
-    bool makes_no_object = false; // ends before an object is made, or only prints information
-    bool lto = false, fat_lto = false, other_language = false;
-};
-
 void set_language(CommandLine &line, std::string_view language)
 {
-    line.hints.assembler |= language.starts_with("assembler");
+    line.assembler |= language.starts_with("assembler");
     line.language = language == "none" ? "" : language;
 }
 
@@ -127,12 +123,6 @@ void set_output(CommandLine &line, std::string_view path)
 {
     line.output = path;
     line.makes_no_object |= path == "/dev/null";
-}
-
-template <bool Hints::*hint, bool value>
-void set_hint(CommandLine &line, std::string_view)
-{
-    line.hints.*hint = value;
 }
 
 template <bool CommandLine::*flag, bool value>
@@ -193,18 +183,18 @@ constexpr OptionRule option_rules[] = {
      }},
     {"-DMODULE", whole,
      [](CommandLine &line, std::string_view) { line.command.of_a_module = true; }},
-    {"-DBUILD_VDSO", prefix, set_hint<&Hints::build_vdso, true>},
-    {"-m16", whole, set_hint<&Hints::real_mode, true>},
-    {"-m32", whole, set_hint<&Hints::real_mode, false>},
-    {"-m64", whole, set_hint<&Hints::real_mode, false>},
-    {"-fpic", whole, set_hint<&Hints::pic, true>},
-    {"-fPIC", whole, set_hint<&Hints::pic, true>},
-    {"-fno-pic", whole, set_hint<&Hints::pic, false>},
-    {"-fno-PIC", whole, set_hint<&Hints::pic, false>},
-    {"-fpie", whole, set_hint<&Hints::pic, false>},
-    {"-fPIE", whole, set_hint<&Hints::pic, false>},
-    {"-fno-pie", whole, set_hint<&Hints::pic, false>},
-    {"-fno-PIE", whole, set_hint<&Hints::pic, false>},
+    {"-DBUILD_VDSO", prefix, set_flag<&CommandLine::build_vdso, true>},
+    {"-m16", whole, set_flag<&CommandLine::real_mode, true>},
+    {"-m32", whole, set_flag<&CommandLine::real_mode, false>},
+    {"-m64", whole, set_flag<&CommandLine::real_mode, false>},
+    {"-fpic", whole, set_flag<&CommandLine::pic, true>},
+    {"-fPIC", whole, set_flag<&CommandLine::pic, true>},
+    {"-fno-pic", whole, set_flag<&CommandLine::pic, false>},
+    {"-fno-PIC", whole, set_flag<&CommandLine::pic, false>},
+    {"-fpie", whole, set_flag<&CommandLine::pic, false>},
+    {"-fPIE", whole, set_flag<&CommandLine::pic, false>},
+    {"-fno-pie", whole, set_flag<&CommandLine::pic, false>},
+    {"-fno-PIE", whole, set_flag<&CommandLine::pic, false>},
     {"-flto", prefix, set_flag<&CommandLine::lto, true>},
     {"-fno-lto", whole, set_flag<&CommandLine::lto, false>},
     {"-ffat-lto-objects", whole, set_flag<&CommandLine::fat_lto, true>},
@@ -237,7 +227,7 @@ void read_file_name(std::string_view word, CommandLine &line)
         line.sources.emplace_back(word);
         line.other_language |= !is_c(word, line.language);
     }
-    line.hints.assembler |= word.ends_with(".S") || word.ends_with(".s");
+    line.assembler |= word.ends_with(".S") || word.ends_with(".s");
 }
 
 CommandLine read_arguments(const std::vector<std::string> &arguments)
@@ -280,7 +270,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
     CompileCommand &command = line.command;
     if (line.makes_no_object || !line.compile_only)
         return command;
-    command.asks_for_dwarf &= !line.hints.assembler;
+    command.asks_for_dwarf &= !line.assembler;
     command.only_c = !line.sources.empty() && !line.other_language;
     command.slim_lto = line.lto && !line.fat_lto;
     if (!line.output.empty())
@@ -289,7 +279,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
         for (const std::string &source : line.sources)
             command.objects.push_back(default_object(source));
     for (const std::string &object : command.objects)
-        if (std::string reason = not_of_the_kernel(object, line.hints); !reason.empty())
+        if (std::string reason = not_of_the_kernel(object, line); !reason.empty())
             return {.objects = {}, .left_alone = object + ": " + reason};
     return command;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Recognises ccache in front of the compiler and makes it call btf-cc.
-#include "kbuild-integration/btf-cc/compiler_cache.h"
+#include "kbuild-integration/btf-cc/steps.h"
 
-#include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
@@ -42,7 +41,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
     return key;
 }
 
-bool get_behind_cache(const std::string &program, const std::vector<std::string> &options)
+bool get_behind_cache(const std::string &program)
 {
     if (base_name(first_program(program)) != "ccache")
         return false;
@@ -56,11 +55,6 @@ bool get_behind_cache(const std::string &program, const std::vector<std::string>
     if (std::find(programs.begin(), programs.end(), "btf-cc") == programs.end())
         prefix = self + (prefix.empty() ? "" : " ") + prefix;
     std::string check = self + " --settings %compiler%";
-    for (const std::string &option : options) {
-        auto [name, value] = variable_of(option);
-        if (setenv(name.c_str(), value.c_str(), 1) != 0)
-            return false;
-    }
     return setenv("CCACHE_PREFIX", prefix.c_str(), 1) == 0 &&
            setenv("CCACHE_COMPILERCHECK", check.c_str(), 1) == 0;
 }

@@ -8,7 +8,7 @@
 // not found. gcc compares versions again when it loads the plugin. A plugin must also match
 // btflink: plugins from btflink's build are installed with btflink; plugins from `btf-cc
 // --build-plugin` are in a folder whose name is a hash of the size and time of their sources.
-#include "kbuild-integration/btf-cc/gcc_plugin.h"
+#include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
@@ -31,9 +31,8 @@ namespace
 constexpr const char *folder_variable = "BTF_CC_PLUGIN_DIR";
 constexpr const char *system_folder = BTFLINK_STATE_DIR "/btflink/gcc-plugins";
 constexpr std::string_view caches_and_distributors[] = {"ccache", "sccache", "distcc", "icecc"};
-constexpr const char *plugin_files[] = {"plugin.cc",     "roots.cc",       "trees.cc",
-                                        "trees.h",       "tree_queries.h", "entries.h",
-                                        "gcc_headers.h", "plugin.map"};
+constexpr const char *plugin_files[] = {"plugin.cc", "roots.cc",  "trees.cc",
+                                        "trees.h",   "entries.h", "plugin.map"};
 
 /// The folder of this program, with a slash at its end.
 std::string own_folder()

@@ -4,7 +4,7 @@
 // why_not_merged() is called once per object, so a PAHOLE named btf-pahole is accepted by its name.
 // Any other program may be a link to btf-pahole or a script around it, and is run to ask for its
 // version.
-#include "kbuild-integration/btf-cc/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Whether an object gets its BTF from the plugin depends on the command, never on the installed
 // plugins: a missing plugin is an error.
-#include "kbuild-integration/btf-cc/plugin_compile.h"
+#include "kbuild-integration/btf-cc/steps.h"
 
-#include "kbuild-integration/btf-cc/compiler_cache.h"
-#include "kbuild-integration/btf-cc/gcc_plugin.h"
-#include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads btf-cc's options and variables, and writes the line of --settings.
-#include "kbuild-integration/btf-cc/settings.h"
+// Reads btf-cc's variables, and writes the line of --settings.
+#include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"
-#include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
-#include <algorithm>
+#include <cctype>
 #include <cstdlib>
-#include <iterator>
 #include <set>
+#include <utility>
 
 namespace btflink::kbuild
 {
@@ -18,50 +17,31 @@ namespace btflink::kbuild
 namespace
 {
 
-constexpr std::string_view features_option = "--features=";
-constexpr const char *features_variable = "BTF_CC_FEATURES";
-
-struct Switch {
-    std::string_view option;
-    const char *variable;
-    bool &(*value)(Settings &);
-};
-constexpr Switch switches[] = {
-    {"--plugin", "BTF_CC_PLUGIN", [](Settings &s) -> bool & { return s.plugin; }},
-    {"--strip-dwarf", "BTF_CC_STRIP_DWARF",
-     [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
-    {"--strict", "BTF_CC_STRICT", [](Settings &s) -> bool & { return s.strict; }},
-    {"--quiet", "BTF_CC_QUIET", [](Settings &s) -> bool & { return s.quiet; }},
-    {"--verbose", "BTF_CC_VERBOSE", [](Settings &s) -> bool & { return s.verbose; }},
-};
-
-const Switch *find_switch(std::string_view option)
+std::string variable_of(std::string_view option)
 {
-    auto found = std::find_if(std::begin(switches), std::end(switches),
-                              [&](const Switch &s) { return option == s.option; });
-    return found == std::end(switches) ? nullptr : found;
+    std::string name = "BTF_CC_";
+    for (char c : option)
+        name += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+    return name;
 }
 
 } // namespace
 
-Result<Settings> read_settings(const std::vector<std::string> &options)
+bool set_option(const std::string &name, const std::string &value)
+{
+    return ::setenv(variable_of(name).c_str(), value.c_str(), 1) == 0;
+}
+
+Result<Settings> read_settings()
 {
     Settings settings;
-    for (const Switch &s : switches) {
-        auto on = TRY(switch_variable(s.variable));
-        s.value(settings) = on;
-    }
-    std::string features = variable(features_variable), features_from = features_variable;
-    for (const std::string &option : options) {
-        if (const Switch *found = find_switch(option)) {
-            found->value(settings) = true;
-        } else if (option.starts_with(features_option)) {
-            features = option.substr(features_option.size());
-            features_from = "--features";
-        } else {
-            return fail({}, "unknown option " + option);
-        }
-    }
+    const std::pair<const char *, bool *> switches[] = {
+        {"plugin", &settings.plugin},   {"strip-dwarf", &settings.emit.strip_dwarf},
+        {"strict", &settings.strict},   {"quiet", &settings.quiet},
+        {"verbose", &settings.verbose},
+    };
+    for (const auto &[option, field] : switches)
+        *field = TRY(switch_variable(variable_of(option).c_str()));
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
@@ -80,10 +60,10 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     if (!flags.empty())
         settings.emit.unit.features = asked->features;
     settings.emit.filter = asked->filter;
-    if (!features.empty()) {
+    if (const std::string features = variable("BTF_CC_FEATURES"); !features.empty()) {
         auto parsed = parse_features(features);
         if (!parsed)
-            return fail({}, features_from + ": " + parsed.error().str());
+            return fail({}, "BTF_CC_FEATURES: " + parsed.error().str());
         settings.emit.unit.features = *parsed;
     }
     for (Feature of_the_link :
@@ -92,13 +72,6 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     if (settings.emit.strip_dwarf && reads_dwarf_later())
         settings.emit.strip_dwarf = false;
     return settings;
-}
-
-std::pair<std::string, std::string> variable_of(const std::string &option)
-{
-    if (const Switch *found = find_switch(option))
-        return {found->variable, "1"};
-    return {features_variable, option.substr(features_option.size())};
 }
 
 std::string describe(const Settings &settings)

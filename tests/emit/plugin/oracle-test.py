@@ -6,7 +6,8 @@ usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_
 --random also tests N random sources (random_source.py), with seeds from FIRST on (default: 1).
 PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: there is none.
 Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
-options of the compiler, "// only the plugin: KIND NAME" a type that gcc's DWARF lacks. Cases for other compilers ("// compilers: clang") are left out."""
+options of the compiler, "// only the plugin: KIND NAME" a type that gcc's DWARF lacks, "// tags: NAME..." annotations,
+of which gcc supports all or none. Cases for other compilers ("// compilers: clang") are left out."""
 import argparse
 import concurrent.futures
 import os
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+from helpers.object_btf import ObjectBtf
 from random_source import RandomSource
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -87,6 +89,10 @@ def run(gcc, plugin, emit, case, level, folder, is_9):
              not (level == M32 and ONLY_IN_LOCATIONS.search(line)) and
              (not (match := re.search(r': function (\S+): ', line)) or
               level not in UNJUDGED and match[1] not in allowed)]
+    tags = directive(text, 'tags')
+    lost = [tag for tag in tags if tag.encode() not in ObjectBtf(out).data]
+    if 0 < len(lost) < len(tags):
+        wrong.append(f'tags {lost} are lost')
     failed = wrong or done.returncode > 1 or done.stderr
     return '\n'.join([shlex.join(command), *wrong, done.stderr]) if failed else ''
 

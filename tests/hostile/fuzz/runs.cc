@@ -4,8 +4,7 @@
 #include "common/io/file_io.h"
 #include "emit/dwarf/languages.h"
 #include "emit/emit.h"
-#include "kbuild-integration/btf-cc/compile_command.h"
-#include "kbuild-integration/btf-cc/settings.h"
+#include "kbuild-integration/btf-cc/steps.h"
 #include "kbuild-integration/pahole_options.h"
 #include "merge/explain/explain.h"
 #include "merge/merge.h"
@@ -238,8 +237,7 @@ Run run_words(const Bundle &bundle)
     case 4: {
         ::setenv("BTF_CC_FEATURES", text.c_str(), 1);
         ::setenv("PAHOLE_FLAGS", text.c_str(), 1);
-        words.erase(words.begin());
-        auto settings = kbuild::read_settings(words);
+        auto settings = kbuild::read_settings();
         if (settings)
             kbuild::describe(*settings);
         error = error_of(settings);

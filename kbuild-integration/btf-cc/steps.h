@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The steps of btf-cc, in order, except for reading the compiler's command line
+// (compile_command.h).
+#pragma once
+
+#include "emit/emit.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
+
+#include <string>
+#include <vector>
+
+namespace btflink::kbuild
+{
+
+// settings.cc: the settings of btf-cc, from the environment. btf-cc(1) has the list for users.
+
+struct Settings {
+    emit::EmitOptions emit; // for an object of a kernel build
+    bool plugin = false;    // BTF_CC_PLUGIN: see why_not_by_plugin()
+    bool strict = false;    // BTF_CC_STRICT: a failed emission fails the compile
+    bool quiet = false;     // BTF_CC_QUIET: no warnings
+    bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
+};
+
+/// Sets the variable of an option: BTF_CC_STRIP_DWARF for "strip-dwarf". Options are settings of
+/// this process and of the btf-cc that a compiler cache runs. Returns false if memory runs out.
+bool set_option(const std::string &name, const std::string &value);
+
+/// Reads the variables BTF_CC_*. Options are part of the command that Kbuild saves, so a change
+/// recompiles objects. Without features those in $PAHOLE_FLAGS are used, which Kbuild exports.
+/// strip_dwarf is turned off if Kbuild reads the DWARF later. Errors: an invalid variable.
+Result<Settings> read_settings();
+
+/// One line with all settings on which objects depend: see cache_key().
+std::string describe(const Settings &settings);
+
+// kbuild_plans.cc: what Kbuild will do with an object, according to the variables that Kbuild
+// exports and to the kernel's configuration.
+
+/// Why an object must not get object BTF: no step of Kbuild would merge it. The object BTF would
+/// stay in the module; the kernel would take it for the module's BTF and refuse to load the module.
+/// Empty if Kbuild merges it, or if this is unknown. Reads $objtree, $KBUILD_EXTMOD and
+/// include/config/auto.conf.
+std::string why_no_btf(bool of_a_module);
+
+/// A warning if Kbuild makes BTF and the PAHOLE that it exports is not btf-pahole: a user may set
+/// CC for make and forget PAHOLE. Empty: all is well.
+std::string why_not_merged();
+
+/// Will Kbuild read the DWARF of objects after the compile? From 6.14 on gendwarfksyms computes
+/// symbol versions from DWARF. Reads $objtree and auto.conf.
+bool reads_dwarf_later();
+
+// plugin_compile.cc: selects the compiles in which the gcc plugin makes object BTF, and their
+// options.
+
+/// Why this object gets its BTF from DWARF in spite of --plugin; empty if the plugin makes the BTF.
+/// Depends on the command and the kernel's configuration, not on the installed plugins. `words`:
+/// the whole command.
+std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
+                              const Settings &settings);
+
+/// `words` with the options that make the compiler load the plugin. Error: no plugin matches it.
+Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
+                                             const Settings &settings);
+
+// gcc_plugin.cc: finds the gcc plugin that was built for a compiler, without running that compiler.
+
+/// The compiler's file that runs for the command word `program`. Links are followed; links to a
+/// cache or a distributor (/usr/lib/ccache/gcc) are skipped. Empty if there is no such compiler.
+std::string find_driver(const std::string &program);
+
+/// The same, but includes links to a cache or a distributor.
+std::string first_program(const std::string &program);
+
+/// Different for any two builds of gcc: the build id of the driver, or a hash of its contents if it
+/// has no build id.
+Result<std::string> compiler_key(const std::string &driver);
+
+/// The plugin for the compiler `program`. Error: there is no plugin for exactly this compiler; the
+/// message says how to build it.
+Result<std::string> find_plugin(const std::string &program);
+
+/// A hash of a file's contents, as text.
+Result<std::string> file_hash(const std::string &path);
+
+/// The sources of plugins: a folder with the sources that use gcc's headers, and an archive with
+/// everything else.
+struct PluginSources {
+    std::string folder, archive;
+};
+Result<PluginSources> plugin_sources();
+
+/// Where `btf-cc --build-plugin` puts plugins built from `sources`: $BTF_CC_PLUGIN_DIR, otherwise a
+/// folder of the system (for root) or of the user.
+Result<std::string> folder_for_new_plugins(const PluginSources &sources);
+
+// build_plugin.cc
+
+/// Builds the plugin for the compiler `program`, tests it on a small file, and puts it where
+/// find_plugin() looks for it. Returns the plugin's path. On an error an older plugin stays.
+Result<std::string> build_plugin(const std::string &program);
+
+// compiler_cache.cc: ccache caches the output of the command that it runs. To cache objects with
+// their BTF, ccache must run btf-cc, and its key must include the settings of btf-cc
+// (docs/caches.md).
+
+/// A line for ccache's `compiler_check`: `settings`, a hash of this executable, and, unless
+/// `compiler` is empty, the size and time of the compiler's file, which ccache uses by default.
+/// Error: the compiler does not exist.
+Result<std::string> cache_key(const Settings &settings, const std::string &compiler);
+
+/// Base names of the programs that $CCACHE_PREFIX tells ccache to run around the compiler.
+std::vector<std::string> ccache_prefix();
+
+/// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets ccache's
+/// variables so that ccache runs this executable around the compiler and asks it for the key.
+/// Returns true if the caller must run `program` and do nothing after it.
+bool get_behind_cache(const std::string &program);
+
+} // namespace btflink::kbuild
