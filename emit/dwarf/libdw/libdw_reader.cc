@@ -10,6 +10,7 @@
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
+#include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/dwarf_reader.h"
 #include "emit/dwarf/libdw/libdw_file.h"
 
@@ -38,6 +39,7 @@ public:
 
 private:
     UnitHead head_of(LibdwUnit unit) const;
+    unsigned version_at(uint64_t offset) const;
     Failure cannot_read(size_t number) const;
 
     std::unique_ptr<LibdwFile> file_;
@@ -98,6 +100,17 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     return head;
 }
 
+/// The version of DWARF in the header of the unit at `offset` of .debug_info; 5 if it is cut off.
+unsigned LibdwReader::version_at(uint64_t offset) const
+{
+    const Bytes info = file_->elf().info.data;
+    DebugCursor in(info, offset, info.size(), file_->elf().order());
+    if (in.read<uint32_t>() == UINT32_MAX) // 64-bit DWARF
+        in.skip(8);
+    const auto version = in.read<uint16_t>();
+    return in.overrun() ? 5 : version;
+}
+
 /// The error for unit `number` of the file. libdw gives the reason but not the place, so this walks
 /// to the unit. Units in .debug_types come last. libdw reads these only in version 4; clang also
 /// writes them in versions 2 and 3, which no debugger reads.
@@ -123,7 +136,10 @@ Failure LibdwReader::cannot_read(size_t number) const
             break;
         }
     }
-    return fail(file_->elf().where().in(section).at(at),
+    const Where where = file_->elf().where().in(section).at(at);
+    if (const unsigned version = version_at(at); !only_types && (version < 2 || version > 5))
+        return fail(where, strf("DWARF version %u is not supported (2 to 5 are)", version));
+    return fail(where,
                 std::string("cannot read a unit") + (reason ? std::string(": ") + reason : ""));
 }
 

@@ -44,6 +44,9 @@ CASES = [
     error('DWARF version 6', Unit([INT], version=6), r'\.debug_info\+0x0: .*version 6.*'),
     error('DWARF version 1', Unit([INT], version=1), r'\.debug_info\+0x0: .*version 1.*'),
     error('DWARF version 0', Unit([INT], version=0), r'\.debug_info\+0x0: .*version 0.*'),
+    *[error(f'DWARF version {version}, by libdw', Unit([INT], version=version),
+            rf'\.debug_info\+0x0: DWARF version {version} is not supported \(2 to 5 are\)', emit=['--reader=libdw'])
+      for version in (1, 6)],
     error('addresses of 4 bytes in a 64-bit file', Unit([INT], address_size=4)),
     error('unit of no bytes', [Unit([], length=0)]),
     error('abbreviations beyond their section', Unit([INT], abbrev_offset=0x10000),
