@@ -34,6 +34,8 @@ big_t here;
 static int counter = 3;
 __attribute__((noinline)) int shared(big_t *b, int n) { counter++; return b->flag + n; }
 int other(struct list *l) { return l->kind + counter; }
+__attribute__((section(".second"))) int second(void) { return counter; }
+__attribute__((section(".second"))) int third(int n) { return counter + n; } // a list with a base address
 ''',
     'two.c': '''#include "shared.h"
 struct only_two { struct big b[2]; double d; } bees;

@@ -19,7 +19,7 @@ A repeated attribute, or one with a number, goes into `extra`: Die(tag, extra=[(
 A label is valid in the whole file. A reference to a label of another unit is form('ref_addr', label).
 An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).
 A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions. Before DWARF 5,
-an entry without an expression (None) selects a base address.
+an entry without an expression (None) selects a base address. An entry can also be Raw.
 
 If a unit uses .debug_str_offsets, .debug_addr or .debug_loclists, it gets a table there, and the attribute
 DW_AT_str_offsets_base, DW_AT_addr_base or DW_AT_loclists_base.
@@ -278,7 +278,11 @@ class Writer:
         at, out = self.fresh(), []
         self.loclists.append((at, out))
         out.append(f'{at}:')
-        for begin, end, operations in entries:
+        for entry in entries:
+            if isinstance(entry, Raw):
+                out.append(entry.text)
+                continue
+            begin, end, operations = entry
             if self.version >= 5:
                 out.append('\t.byte 7')  # DW_LLE_start_end
             out.append(f'\t{DATA[self.unit.address_size]} {begin}, {end}')

@@ -277,6 +277,8 @@ CASES = [
     first('an operation that is cut off ends the list', loc(expr(Raw('\t.byte 8')), ENTRY_VALUE), 'optimized'),
     first('a base address is no location', loclist(('-1', 'f', None), (0, 1, expr(RSI))),
           'unexpected-register', versions=(2, 3, 4)),
+    first('views of a location, by gcc -gvariable-location-views=incompat5',
+          loclist(Raw('\t.byte 9, 1, 0x81, 0'), ('f', 'f + 1', expr(RSI))), 'unexpected-register', versions=(5,)),
     first('location is text', form('string', 'none'), 'optimized'),
     first('list by index beyond the table', form('loclistx', Raw('\t.uleb128 9')), 'optimized', versions=(5,)),
     first('list by index', form('loclistx', loc(expr(RSI))), 'unexpected-register', versions=(5,)),

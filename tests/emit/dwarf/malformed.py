@@ -14,6 +14,10 @@ def error(name, units, pattern=INFO, **more):
     return Case(name, units if isinstance(units, list) else [units], error=pattern, **more)
 
 
+def by_libdw(name, units, pattern=INFO):
+    return error(name + ', by libdw', units, pattern, emit=['--reader=libdw'])
+
+
 def void(name, value, skipped=None, **more):
     """A reference without a target becomes void."""
     return Case(name, unit(INT, Die('pointer_type', type=value), *LAST),
@@ -72,6 +76,16 @@ CASES = [
     error('indirect indirect form',
           unit(INT, Die('pointer_type', extra=[(0x49, form('indirect', form('indirect',
                                                                           form('data1', 1))))]))),
+
+    # What libdw reads.
+    by_libdw('second unit of version 6', [Unit([INT]), Unit([], version=6)]),
+    by_libdw('unknown abbreviation code', unit(INT, Raw('die.bad:\t.uleb128 77'), *LAST)),
+    by_libdw('3,000 nested structs', unit(nested('structure_type', 3000, INT, byte_size=4)),
+             rf'\.debug_info\+{ANY}: .*nest.*'),
+    by_libdw('name beyond .debug_str', unit(INT, Die('typedef', name=form('strp', 0x100000), label='bad'),
+                                            Die('typedef', name=strp('x'))), r'\.debug_info\+{bad}: .+'),
+    by_libdw('sibling that points back',
+             unit(INT, struct('s', 4, member('m', 'int'), sibling=ref('int')), *LAST)),
 
     # Attributes.
     *[error(f'{name} runs off the end of the {where}',
