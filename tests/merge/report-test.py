@@ -88,6 +88,27 @@ class CommandLine(Report):
             self.assertIn('--format=object', self.merge(option, '--base=y', '--format=object',
                                                         '-oo', 'x', status=2).stderr)
 
+    def test_wrong_usage(self):
+        for said, *arguments in (
+                ("feature .*'nonsense'", '--features=nonsense', 'x'), ("--format: 'elf' is neither", '--format=elf', 'x'),
+                ("--dedup: 'pahole' is neither", '--dedup=pahole', 'x'), ('--check takes no INPUT', '--check=x', 'y'),
+                ('--check takes no INPUT', '--check=x', '-oy'), ('INPUT is required', '-oo'),
+                ('--report needs a result in a file', '--report=r', '-o-', 'x'),
+                ('--report needs -o or --update', '--report=r', '--why-dup', 'x')):
+            self.assertRegex(self.merge(*arguments, status=2).stderr,
+                             f"^btf-merge: ERROR: .*{said}.*\nTry 'btf-merge --help'\\.\n$")
+
+    def test_verbose(self):
+        """Only with -v it says which inputs and functions are left out."""
+        for name, kind in ('a', 'int'), ('b', 'long'):
+            self.object(name, f'static {kind} same({kind} n) {{ return n; }} {kind} NAME(void) {{ return same(1); }}')
+        self.must('gcc', '-c', 'a.c', '-o', 'none.o')
+        self.must('ld', '-e', '0', '-o', 'image', 'a.o', 'b.o')
+        arguments = '-oo', '--image=image', 'a.o', 'b.o', 'none.o'
+        self.assertRegex(self.merge('-v', *arguments).stderr,
+                         r'(?s)^btf-merge: none\.o: no BTF, skipped\n.*: function same left out: ')
+        self.assertEqual(self.merge(*arguments).stderr, '')
+
 
 class Image(Report):
     MAIN = '''int add(int), main(void); static int one(int n) { return n + 1; }
