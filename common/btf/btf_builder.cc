@@ -171,9 +171,9 @@ void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
         add_element({raw(name), low});
 }
 
-TypeId BtfBuilder::add_func(std::string_view name, TypeId proto, uint32_t linkage)
+TypeId BtfBuilder::add_func(StrOff name, TypeId proto, uint32_t linkage)
 {
-    TypeId id = begin(btf::Kind::FUNC, str(name), raw(proto));
+    TypeId id = begin(btf::Kind::FUNC, name, raw(proto));
     words_[starts_.back() + 1] |= linkage;
     return id;
 }

@@ -163,7 +163,11 @@ public:
     }
     void add_param(StrOff name, TypeId type) { add_element({raw(name), raw(type)}); }
     void add_param(std::string_view name, TypeId type) { add_param(str(name), type); }
-    TypeId add_func(std::string_view name, TypeId proto, uint32_t linkage);
+    TypeId add_func(StrOff name, TypeId proto, uint32_t linkage);
+    TypeId add_func(std::string_view name, TypeId proto, uint32_t linkage)
+    {
+        return add_func(str(name), proto, linkage);
+    }
     TypeId add_var(std::string_view name, TypeId type, uint32_t linkage);
     TypeId add_datasec(std::string_view name, uint32_t size)
     {

@@ -178,7 +178,7 @@ std::vector<Instance> choose_instances(const std::vector<FunctionCandidate> &can
 StrOff name_of(BtfBuilder &btf, const FunctionParam &p)
 {
     if (p.member.empty())
-        return btf.str(p.name);
+        return btf.placed_str(p.name.data());
     return btf.str(std::string(p.name) + "__" + std::string(p.member));
 }
 
@@ -246,13 +246,13 @@ LinkFunction add_function(Draft &draft, Prototypes &prototypes, const FunctionCa
                           uint32_t flags)
 {
     LinkFunction out;
-    out.name = draft.btf.str(f.name);
+    out.name = draft.btf.placed_str(f.name.data());
     out.flags = flags;
     if (f.address)
         out.pool_index = pool_index(draft, *f.address);
     if (is_placed(f) || !f.tags.empty() || !f.symbol.empty()) {
         const TypeId proto = add_prototype(draft, prototypes, f);
-        out.func = draft.btf.add_func(f.name, proto, BTF_FUNC_STATIC);
+        out.func = draft.btf.add_func(out.name, proto, BTF_FUNC_STATIC);
         if (!f.symbol.empty())
             draft.btf.add_decl_tag(linkage_tag(f.language, f.symbol), out.func, -1);
         for (const FunctionTag &tag : f.tags)
