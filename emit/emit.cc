@@ -85,7 +85,6 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     if (options.strip_dwarf)
         TRY(check_droppable(file, report.skips));
     phase.end();
-    release_pages(file.info.data); // unit headers are spread over all of it
     // From here on the units are independent of each other.
     auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
     if (objects)

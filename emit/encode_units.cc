@@ -15,18 +15,17 @@ namespace btflink::emit
 namespace
 {
 
-/// Releases the pages of a mapped file that were read for `group`. The parts of .debug_abbrev and
-/// of location lists that belong to a unit are unknown, so these sections are released as a whole,
-/// but rarely.
-void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group)
+/// Releases the pages of mapped files that were read for group `number` and those before it. As a
+/// release interrupts the other threads, only one group in 32 releases the pages of `file`. Pages
+/// that another thread still reads are mapped again.
+void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, size_t number)
 {
-    constexpr uint32_t units_per_release = 32;
-    for (uint32_t unit : group) {
-        release_pages(reader.units()[unit].entries);
-        if (unit % units_per_release == 0)
-            for (const DebugSection *section : {&file.abbrev, &file.loc, &file.loclists})
-                release_pages(section->data);
-    }
+    for (uint32_t unit : group)
+        if (reader.units()[unit].file != &file) // split DWARF
+            release_pages(reader.units()[unit].entries);
+    if (number % 32 == 0)
+        for (const DebugSection *section : {&file.info, &file.abbrev, &file.loc, &file.loclists})
+            release_pages(section->data);
 }
 
 /// Encodes group `number`. With `options.take`, passes its BTF to this function and returns the
@@ -72,7 +71,7 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
             if (options.take && !strings)
                 unit_options.strings = &strings.emplace(names);
             results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
-            release_read(file, reader, groups[i]);
+            release_read(file, reader, groups[i], i);
         }
     });
 

@@ -146,7 +146,7 @@ int fixed_form_size(uint32_t form, const UnitWidths &widths)
 }
 
 Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
-                                       const UnitWidths &widths)
+                                       const UnitWidths &widths, uint64_t only)
 {
     Where where = file.where().in(".debug_abbrev");
     if (offset >= file.abbrev.data.size())
@@ -160,6 +160,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         uint64_t code = in.uleb();
         if (code == 0 && !in.overrun())
             return table;
+        const bool wanted = !only || code == only;
         Abbrev abbrev;
         abbrev.known = true;
         uint64_t tag = in.uleb();
@@ -176,13 +177,17 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             if (name > UINT16_MAX || form > UINT16_MAX || form == 0)
                 return fail(where.at(at), "abbreviation with an impossible attribute or form");
             int64_t implicit = form == DW_FORM_implicit_const ? in.sleb() : 0;
+            table.uses_ref_addr_ |= form == DW_FORM_ref_addr;
+            if (!wanted)
+                continue;
             attributes.push_back(
                 {static_cast<uint32_t>(name), static_cast<uint32_t>(form), implicit});
-            table.uses_ref_addr_ |= form == DW_FORM_ref_addr;
             abbrev.declares |= name == DW_AT_declaration;
             outside |= name == DW_AT_external;
             stands_in |= name == DW_AT_signature;
         }
+        if (!wanted)
+            continue;
         abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         // A static member of C++ is treated as a variable, as in DWARF 5.
         if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {

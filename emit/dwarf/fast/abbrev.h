@@ -67,9 +67,10 @@ struct Abbrev {
 class AbbrevTable
 {
 public:
-    /// Parses the table at `offset` of .debug_abbrev.
+    /// Parses the table at `offset` of .debug_abbrev. `only`: the one code that is wanted, or 0 for
+    /// all. uses_ref_addr() is always about all codes.
     static Result<AbbrevTable> parse(const DwarfFile &file, uint64_t offset,
-                                     const UnitWidths &widths);
+                                     const UnitWidths &widths, uint64_t only = 0);
 
     /// nullptr: not in the table.
     const Abbrev *find(uint64_t code) const

@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-// An image has thousands of units. Their tables are compiled again when the units are read.
+// An image has thousands of units. Their tables are compiled when the units are read.
 constexpr size_t tables_kept = 16;
 
 struct Header {
@@ -164,12 +164,18 @@ Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
     return {};
 }
 
+/// The abbreviation code of the unit's own entry; 0 if the unit has no entries.
+uint64_t unit_code(const Unit &unit)
+{
+    const DwarfFile &file = *unit.file;
+    return DebugCursor(file.info.data, unit.die_offset, unit.end, file.order()).uleb();
+}
+
 /// The abbreviation of the unit's own entry; nullptr if the unit has no entries.
 Result<const Abbrev *> unit_abbrev(const Unit &unit)
 {
     const DwarfFile &file = *unit.file;
-    const uint64_t code =
-        DebugCursor(file.info.data, unit.die_offset, unit.end, file.order()).uleb();
+    const uint64_t code = unit_code(unit);
     const Abbrev *abbrev = code ? unit.abbrevs->find(code) : nullptr;
     if (code && !abbrev)
         return fail(file.where().in(".debug_info").at(unit.die_offset),
@@ -233,6 +239,16 @@ std::optional<Skip> left_out(const Abbrev &abbrev)
     default:
         return Skip::unknown_unit;
     }
+}
+
+/// Sets `unit.abbrevs` to a table with the abbreviation of the unit's own entry only.
+Result<void> attach_own_abbrev(Unit &unit)
+{
+    AbbrevTable table =
+        TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths, unit_code(unit)));
+    unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
+    unit.reads_foreign_units = unit.abbrevs->uses_ref_addr();
+    return {};
 }
 
 } // namespace
@@ -319,6 +335,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
     if (file.info.data.size() > UINT32_MAX)
         return fail(file.where().in(".debug_info"), "has more than 4 GB");
     Abbrevs abbrevs;
+    std::optional<uint64_t> table_before;
     for (uint64_t at = 0; at < file.info.data.size();) {
         auto header = TRY(read_header(file, at));
         Unit &unit = header.unit;
@@ -327,7 +344,11 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             ++skips[*kind];
             continue;
         }
-        TRY(abbrevs.attach(unit));
+        if (units.size() >= tables_kept && table_before != unit.abbrev_offset)
+            TRY(attach_own_abbrev(unit));
+        else
+            TRY(abbrevs.attach(unit));
+        table_before = unit.abbrev_offset;
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev)
             continue;
