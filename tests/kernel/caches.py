@@ -26,7 +26,7 @@ from helpers.cache_tools import Ccache, Redis, missing
 from kernel_tree import FIXED
 
 SKIPPED = 77
-CC = 'CC=btf-cc ccache gcc'
+TOOLS = ['CC=btf-cc ccache gcc', 'PAHOLE=btf-pahole']
 
 
 class Slice:
@@ -41,7 +41,7 @@ class Slice:
     def make(self, *goals, **settings):
         """Runs make; returns its output."""
         done = subprocess.run(['make', '-s', '-C', self.options.source, f'O={self.build}',
-                               f'-j{self.options.jobs}', *FIXED, CC, *goals],
+                               f'-j{self.options.jobs}', *FIXED, *TOOLS, *goals],
                               env={**self.environment, **settings}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:

@@ -143,6 +143,7 @@ class KernelTree:
         self.settings = settings or {}
         cc = machine.cross + cc
         cache = 'ccache ' if cached and shutil.which('ccache') else ''
+        self.is_clang = 'clang' in cc
         self.arguments = [*FIXED]
         if hooked:
             # Behind env, btf-cc does not recognise the cache, so it runs after the cache. Builds with

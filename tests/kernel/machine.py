@@ -32,7 +32,8 @@ X86 = Machine(
     apart={'arch/x86/entry/vdso': 4, 'arch/x86/realmode/rm': 4, 'arch/x86/boot': 20,
            'arch/x86/purgatory': 0, 'drivers/firmware/efi/libstub': 0},
     digests='',
-    plugin_keeps='arch_bpf_trampoline_size')
+    plugin_keeps='arch_bpf_trampoline_size',
+    strong=('arch_prepare_bpf_trampoline', 'bpf_probe_read_kernel')) # of 6.1
 
 ARM64 = Machine(
     arch='arm64',
