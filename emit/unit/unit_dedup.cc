@@ -11,7 +11,7 @@
 //
 // Cost. A round is linear. The number of rounds is at most the length of the longest chain of
 // references to a difference; only objects with such names need any rounds.
-#include "emit/unit/unit_dedup.h"
+#include "emit/unit/unit_passes.h"
 
 #include "common/graph/graphs.h"
 #include "common/graph/tables.h"

@@ -19,7 +19,7 @@
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
-#include "emit/unit/unit_functions.h"
+#include "emit/unit/unit_passes.h"
 
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/param_registers.h"

@@ -7,10 +7,7 @@
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/features.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/unit/unit_dedup.h"
-#include "emit/unit/unit_functions.h"
-#include "emit/unit/unit_types.h"
-#include "emit/unit/unit_variables.h"
+#include "emit/unit/unit_passes.h"
 
 #include <algorithm>
 #include <deque>

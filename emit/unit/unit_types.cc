@@ -11,7 +11,7 @@
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
 // the second checks this. A type that BTF cannot express gets no id and is counted by reason;
 // references to it become void.
-#include "emit/unit/unit_types.h"
+#include "emit/unit/unit_passes.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,9 +3,9 @@
 // A variable becomes a VAR if it is defined at file level or in a namespace, is in memory at a
 // fixed address, is in a section that the features select, and has a name and a sized type. The
 // merge decides whether the linker kept it, and where.
-#include "emit/unit/unit_variables.h"
 #include "common/btf/name_rules.h"
 #include "common/object_btf/link_trailer.h"
+#include "emit/unit/unit_passes.h"
 
 #include <algorithm>
 #include <elf.h>

@@ -5,7 +5,6 @@
 #include "emit/emit.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace btflink::kbuild
 {
@@ -24,32 +23,23 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
     return emit;
 }
 
-/// Encodes `file` into `scratch`, with the options `emit`. Variables that BTF cannot express are an
-/// error unless `force`; all of them are reported. `all`: there is no other object BTF.
-Result<Scratch> encode(const std::string &file, Scratch scratch, const emit::EmitOptions &emit,
-                       bool all, bool force, ForeignReport &report)
+/// Encodes `file`. Returns whether anything was written. Variables that BTF cannot express are
+/// reported, and an error without Feature::encode_force. `all`: there is no other object BTF.
+Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
+                    const PaholeOptions &options, bool all, ForeignReport &report)
 {
     auto emitted = TRY(emit::emit_file(file, emit));
     report.rejected.insert(report.rejected.end(), emitted.rejected.begin(), emitted.rejected.end());
-    if (!force && !emitted.rejected.empty())
+    if (!emitted.rejected.empty() && !options.features.has(Feature::encode_force))
         return fail(emitted.rejected.front().why);
     report.no_dwarf = all && emitted.outcome == emit::EmitReport::Outcome::no_dwarf;
     if (all || emitted.btf_bytes)
         for (std::string &line : emit::warnings(file, emitted))
             report.warnings.push_back(std::move(line));
-    if (emitted.outcome != emit::EmitReport::Outcome::written)
-        scratch = nullptr;
-    return scratch;
+    return emitted.outcome == emit::EmitReport::Outcome::written;
 }
 
 } // namespace
-
-ScratchFile::ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
-
-ScratchFile::~ScratchFile()
-{
-    ::close(fd_);
-}
 
 Result<Scratch> ScratchFile::create()
 {
@@ -62,16 +52,14 @@ Result<Scratch> ScratchFile::create()
 Result<Scratch> encode_foreign(const std::string &image, std::span<const std::string_view> covered,
                                const PaholeOptions &options, ForeignReport &report)
 {
-    auto scratch = ScratchFile::create();
-    if (!scratch)
-        return scratch;
+    auto scratch = TRY(ScratchFile::create());
     emit::EmitOptions emit = emit_options(options);
-    emit.detached = (*scratch)->path();
+    emit.detached = scratch->path();
     for (std::string_view source : covered)
         if (!source.empty())
             ++emit.covered[std::string(source)];
-    return encode(image, *scratch, emit, covered.empty(),
-                  options.features.has(Feature::encode_force), report);
+    const bool written = TRY(encode(image, emit, options, covered.empty(), report));
+    return written ? scratch : nullptr;
 }
 
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
@@ -81,23 +69,21 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
     emit.take = [&](uint32_t number, emit::OpenUnit unit) {
         return out.add(number, unit.btf.view(), std::move(unit.trailer), unit.order);
     };
-    TRY(encode(image, nullptr, emit, true, options.features.has(Feature::encode_force), report));
+    TRY(encode(image, emit, options, true, report));
     return {};
 }
 
 Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
                               bool keep_btf, ForeignReport &report)
 {
-    auto scratch = ScratchFile::create();
-    if (!scratch)
-        return scratch;
+    auto scratch = TRY(ScratchFile::create());
     emit::EmitOptions emit = emit_options(options);
-    emit.output = (*scratch)->path();
+    emit.output = scratch->path();
     emit.complete = keep_btf;
     emit.leave_out_dwarf = true; // DWARF is nine tenths of the file
     emit.unit.address_pool = true;
-    return encode(object, *scratch, emit, !keep_btf, options.features.has(Feature::encode_force),
-                  report);
+    const bool written = TRY(encode(object, emit, options, !keep_btf, report));
+    return written ? scratch : nullptr;
 }
 
 } // namespace btflink::kbuild

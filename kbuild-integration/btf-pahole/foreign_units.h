@@ -3,6 +3,7 @@
 // link-time optimisation, objects of another compiler driver, objects for which btf-cc failed.
 #pragma once
 
+#include "common/io/file_io.h"
 #include "emit/tree/die_tree.h"
 #include "kbuild-integration/pahole_options.h"
 #include "merge/gather/gatherer.h"
@@ -19,15 +20,12 @@ class ScratchFile
 {
 public:
     static Result<std::shared_ptr<ScratchFile>> create();
-    ~ScratchFile();
-    ScratchFile(const ScratchFile &) = delete;
-    ScratchFile &operator=(const ScratchFile &) = delete;
     /// A path by which this process can open it.
     const std::string &path() const { return path_; }
 
 private:
-    explicit ScratchFile(int fd);
-    int fd_;
+    explicit ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
+    Fd fd_;
     std::string path_;
 };
 
