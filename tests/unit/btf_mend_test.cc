@@ -128,15 +128,19 @@ TEST(BtfMend, Types)
               plain("[6] STRUCT '' size=0"));
     EXPECT_EQ(mended("[6] TYPE_TAG '' type_id=1\n[7] DECL_TAG '' type_id=5 component_idx=-1"),
               plain("[6] TYPE_TAG '_' type_id=1"));
+    EXPECT_EQ(mended("[6] FWD 'a b' fwd_kind=union\n[7] PTR '' type_id=6"),
+              plain("[6] FWD 'a_b' fwd_kind=union\n[7] PTR '' type_id=6"));
 }
 
 TEST(BtfMend, ModifierChain)
 {
-    std::string text;
-    for (int id = 6; id < 46; ++id)
-        text += "[" + std::to_string(id) +
-                "] TYPEDEF 't' type_id=" + std::to_string(id < 45 ? id + 1 : 1) + "\n";
-    EXPECT_NE(mended(text), "");
+    for (std::string kind : {"TYPEDEF 't'", "CONST ''"}) {
+        std::string text;
+        for (int id = 6; id < 46; ++id)
+            text += "[" + std::to_string(id) + "] " + kind +
+                    " type_id=" + std::to_string(id < 45 ? id + 1 : 1) + "\n";
+        EXPECT_NE(mended(text), "");
+    }
 }
 
 TEST(BtfMend, Prototypes)

@@ -33,9 +33,11 @@ ONLY_IN_LOCATIONS = re.compile(r': missing: INT ')
 ONLY_BY_PLUGIN_OF_9 = re.compile(r": more: (ARRAY|CONST) |: variables: Counter\(\) Counter\({"
                                  r"(\('(unknown_size|text|open|declared)', [^)]*\): 1(, )?)+}\)$")
 SIZED_LATER = {'types.c', 'variables.c', '42-declared-before.c'}
+# ggc-min-*=0: gcc collects garbage as often as it can, and the plugin must keep what it still needs.
 LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
           ['-O2', '-fsanitize=undefined', '-fsanitize=thread', '-fpatchable-function-entry=16,16',
-           '-fsanitize-coverage=trace-pc', '-fstack-protector-strong'])
+           '-fsanitize-coverage=trace-pc', '-fstack-protector-strong',
+         '--param=ggc-min-expand=0', '--param=ggc-min-heapsize=0'])
 # All features that do not concern the link.
 FEATURES = 0x47f
 # Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
