@@ -3,13 +3,14 @@
 // points follow from section names, by libbpf's rules.
 
 #include "btf-kernel/bpf/bpf_program.h"
-#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
 #include "common/io/json_text.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 namespace btflink::kernel::bpf
 {
@@ -20,43 +21,39 @@ namespace
 using namespace diff;
 using Status = Verdict::Status;
 
-/// The kind of thing that a program attaches to.
-enum class Target : uint8_t {
-    function,   // found by BTF
-    traced,     // a kprobe, found by its symbol; not all symbols are in BTF
-    hook,       // bpf_lsm_NAME
-    iterator,   // bpf_iter_NAME
-    raw_event,  // btf_trace_NAME
-    event,      // CATEGORY/NAME
-    syscall,    // __x64_sys_NAME
-    implemented // struct_ops: see the variable
-};
-
-struct Section {
-    std::string_view prefix;
-    Target target;
-};
-
 constexpr const char *asks = "CO-RE exists";
 
+// What precedes the name of an attach point in the name that BTF has.
+constexpr const char *own_name[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {"bpf_iter_"},
+                     *event[] = {"btf_trace_"},
+                     *syscall[] = {"__x64_sys_", "__arm64_sys_", "__s390x_sys_", "__se_sys_",
+                                   "sys_"};
+
+/// What programs attach to in sections of this name.
+struct Section {
+    std::string_view prefix;
+    Space space;
+    std::span<const char *const> before_name;
+    Status missing; // the status if BTF does not have the name: not all symbols are in BTF
+};
+
 constexpr Section sections[] = {
-    {"fentry", Target::function},
-    {"fexit", Target::function},
-    {"fmod_ret", Target::function},
-    {"fsession", Target::function},
-    {"kprobe", Target::traced},
-    {"kretprobe", Target::traced},
-    {"lsm", Target::hook},
-    {"lsm_cgroup", Target::hook},
-    {"iter", Target::iterator},
-    {"tp_btf", Target::raw_event},
-    {"raw_tp", Target::raw_event},
-    {"raw_tracepoint", Target::raw_event},
-    {"tp", Target::event},
-    {"tracepoint", Target::event},
-    {"ksyscall", Target::syscall},
-    {"kretsyscall", Target::syscall},
-    {"struct_ops", Target::implemented},
+    {"fentry", Space::function, own_name, Status::broken},
+    {"fexit", Space::function, own_name, Status::broken},
+    {"fmod_ret", Space::function, own_name, Status::broken},
+    {"fsession", Space::function, own_name, Status::broken},
+    {"kprobe", Space::function, own_name, Status::unknown},
+    {"kretprobe", Space::function, own_name, Status::unknown},
+    {"lsm", Space::function, hook, Status::broken},
+    {"lsm_cgroup", Space::function, hook, Status::broken},
+    {"iter", Space::function, iterator, Status::broken},
+    {"tp_btf", Space::alias, event, Status::broken},
+    {"raw_tp", Space::alias, event, Status::unknown},
+    {"raw_tracepoint", Space::alias, event, Status::unknown},
+    {"tp", Space::alias, event, Status::unknown},
+    {"tracepoint", Space::alias, event, Status::unknown},
+    {"ksyscall", Space::function, syscall, Status::unknown},
+    {"kretsyscall", Space::function, syscall, Status::unknown},
 };
 
 std::string_view order_name(ByteOrder order)
@@ -183,62 +180,33 @@ private:
         if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
             return;                            // any match is enough
         type = type.substr(0, type.find('.')); // sleepable, writable
+        // "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET"
+        name = name.substr(name.find_first_of(":/") + 1);
+        name = name.substr(0, name.find('+'));
         for (const Section &known : sections)
             if (known.prefix == type)
-                return attach_to(known.target, section, name);
+                attach_to(known, section, name);
     }
 
-    void attach_to(Target target, const std::string &section, std::string name)
-    {
-        switch (target) {
-        case Target::function:
-            if (size_t colon = name.find(':'); colon != std::string::npos)
-                name = name.substr(colon + 1); // of a module
-            return attach_by(section, Space::function, {name}, Status::broken);
-        case Target::traced:
-            return attach_by(section, Space::function, {name.substr(0, name.find('+'))},
-                             Status::unknown);
-        case Target::hook:
-            return attach_by(section, Space::function, {"bpf_lsm_" + name}, Status::broken);
-        case Target::iterator:
-            return attach_by(section, Space::function, {"bpf_iter_" + name}, Status::broken);
-        case Target::raw_event:
-            return attach_by(section, Space::alias, {"btf_trace_" + name},
-                             section.starts_with("tp_btf") ? Status::broken : Status::unknown);
-        case Target::event:
-            name = name.substr(name.find('/') + 1);
-            return attach_by(section, Space::alias, {"btf_trace_" + name}, Status::unknown);
-        case Target::syscall:
-            return attach_by(section, Space::function,
-                             {"__x64_sys_" + name, "__arm64_sys_" + name, "__s390x_sys_" + name,
-                              "__se_sys_" + name, "sys_" + name},
-                             Status::unknown);
-        case Target::implemented:
-            return;
-        }
-    }
-
-    /// `missing`: the status if BTF does not have the name.
-    void attach_by(const std::string &section, Space space, const std::vector<std::string> &names,
-                   Status missing)
+    void attach_to(const Section &known, const std::string &section, const std::string &name)
     {
         Found before, after;
-        for (const std::string &name : names) {
+        for (const char *begin : known.before_name) {
             if (!before)
-                before = kernels_.before.find({space}, name);
+                before = kernels_.before.find({known.space}, begin + name);
             if (!after)
-                after = kernels_.after.find({space}, name);
+                after = kernels_.after.find({known.space}, begin + name);
         }
+        const bool needed = known.missing == Status::broken;
         auto verdict = [&](const Found &found) {
             return found ? Verdict{}
-                         : Verdict{missing, missing == Status::broken ? "is not there"
-                                                                      : "BTF does not have it"};
+                         : Verdict{known.missing, needed ? "is not there" : "BTF does not have it"};
         };
         Verdict now = verdict(after);
         if (before && !after)
             now = {Status::broken, "is not there any more"};
-        else if (before && after && missing == Status::broken &&
-                 breaks_between(space, names[0], before, after))
+        else if (before && after && needed &&
+                 breaks_between(known.space, known.before_name[0] + name, before, after))
             now = {Status::broken, "has another signature"};
         add("attach", section, "", verdict(before), now);
     }
@@ -309,8 +277,6 @@ private:
     std::map<std::pair<std::string, std::string>, Requirement> list_;
     std::set<std::string> asking_; // programs that test whether something exists
 };
-
-using Status = Verdict::Status;
 
 constexpr Status by_weight[] = {Status::broken, Status::unknown, Status::absent, Status::holds};
 

@@ -2,7 +2,7 @@
 // The driver of btf-kernel check: all checks of a kernel and its modules.
 #pragma once
 
-#include "btf-kernel/check/findings.h"
+#include "btf-kernel/check/checks.h"
 
 namespace btflink::kernel
 {

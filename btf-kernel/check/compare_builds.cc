@@ -11,7 +11,10 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <regex>
 
 namespace btflink::kernel
 {
@@ -21,27 +24,6 @@ namespace
 
 constexpr size_t most_options = 5; // in one line
 
-/// "a (b)" from "(a (b)) c"; the rest stays in `text`. Empty if there is no parenthesis at the
-/// start.
-std::string take_group(std::string_view &text)
-{
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    size_t depth = 0, end = 0;
-    for (; end < text.size(); ++end) {
-        depth += text[end] == '(';
-        if (depth == 0)
-            return "";
-        depth -= text[end] == ')';
-        if (depth == 0)
-            break;
-    }
-    if (depth || text.empty())
-        return "";
-    std::string group(text.substr(1, end - 1));
-    text.remove_prefix(end + 1);
-    return group;
-}
-
 /// The parts of the banner "Linux version RELEASE (USER) (COMPILER) #NUMBER ...".
 struct Banner {
     std::string user;     // "user@host"
@@ -50,88 +32,65 @@ struct Banner {
 };
 
 /// `text`: the banner after "Linux version ".
-Banner parse_banner(std::string_view text)
+Banner parse_banner(const std::string &text)
 {
-    Banner out;
-    text.remove_prefix(std::min(text.find(' '), text.size())); // the release
-    out.user = take_group(text);
-    out.compiler = take_group(text);
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    if (text.starts_with('#'))
-        out.number = text;
-    return out;
-}
-
-using Config = std::map<std::string_view, std::string_view>;
-
-/// Options that are set, without "CONFIG_".
-Config parse_config(std::string_view text)
-{
-    constexpr std::string_view begin = "CONFIG_";
-    Config out;
-    while (!text.empty()) {
-        std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
-        const size_t equal = line.find('=');
-        if (line.starts_with(begin) && equal != std::string_view::npos)
-            out.emplace(line.substr(begin.size(), equal - begin.size()), line.substr(equal + 1));
-    }
-    return out;
-}
-
-std::string value_in(const Config &config, std::string_view name)
-{
-    auto it = config.find(name);
-    return it == config.end() ? "not set" : std::string(it->second);
+    static const std::regex form(R"(\S* \((.*?)\)(?: \((.*)\))? (#.*))");
+    std::smatch parts;
+    return std::regex_match(text, parts, form) ? Banner{parts[1], parts[2], parts[3]} : Banner{};
 }
 
 /// "A is y here, not set there; ..."; empty without a difference.
-std::string compare_configs(const Config &here, const Config &there)
+std::string compare_configs(const Kernel &here, const Kernel &there)
 {
-    std::map<std::string_view, int> names;
-    for (const Config *config : {&here, &there})
-        for (const auto &[name, value] : *config)
-            ++names[name];
+    constexpr std::string_view begin = "CONFIG_", unset = "not set";
+    std::map<std::string_view, std::array<std::string_view, 2>> options; // values here and there
+    for (const bool second : {false, true}) {
+        std::string_view text = second ? there.config : here.config;
+        while (!text.empty()) {
+            const std::string_view line = text.substr(0, text.find('\n'));
+            text.remove_prefix(std::min(line.size() + 1, text.size()));
+            const size_t equal = line.find('=');
+            if (line.starts_with(begin) && equal != std::string_view::npos)
+                options
+                    .try_emplace(line.substr(begin.size(), equal - begin.size()),
+                                 std::array{unset, unset})
+                    .first->second[second] = line.substr(equal + 1);
+        }
+    }
     std::string out;
     size_t count = 0;
-    for (const auto &[name, times] : names) {
-        const std::string a = value_in(here, name), b = value_in(there, name);
-        if (a == b || count++ >= most_options)
-            continue;
-        out +=
-            (out.empty() ? "" : "; ") + std::string(name) + " is " + a + " here, " + b + " there";
-    }
+    for (const auto &[name, values] : options)
+        if (values[0] != values[1] && ++count <= most_options)
+            out += (out.empty() ? "" : "; ") + std::string(name) + " is " + std::string(values[0]) +
+                   " here, " + std::string(values[1]) + " there";
     if (count > most_options)
         out += strf("; and %zu more", count - most_options);
     return out;
 }
 
-void compare_texts(const char *what, const std::string &a, const std::string &b,
-                   std::vector<std::string> &out)
+/// Reports how the two were built. If their BTF differs, another compiler or configuration may be
+/// the cause; other users and times are harmless.
+void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool same_btf,
+                                 Findings &out)
 {
-    if (a != b && !a.empty() && !b.empty())
-        out.push_back(std::string(what) + ": " + a + " here, " + b + " there");
-}
-
-/// Differences between two builds by their banners and configurations.
-struct BuildDifferences {
-    std::vector<std::string> causes;   // may change BTF: compiler, configuration
-    std::vector<std::string> harmless; // do not change BTF: user, time
-};
-
-BuildDifferences compare_facts(const Kernel &here, const Kernel &there)
-{
-    BuildDifferences out;
+    auto report = [&](bool harmless, const std::string &what) {
+        out.add({.rule = Rule::against,
+                 .binary = "",
+                 .error = {Where{here.package}, what},
+                 .degree = harmless ? Degree::harmless : Degree::error});
+    };
+    auto compare = [&](bool harmless, const char *what, const std::string &a,
+                       const std::string &b) {
+        if (a != b && !a.empty() && !b.empty())
+            report(harmless, std::string(what) + ": " + a + " here, " + b + " there");
+    };
     const Banner a = parse_banner(here.banner), b = parse_banner(there.banner);
-    compare_texts("compiler", a.compiler, b.compiler, out.causes);
-    compare_texts("user", a.user, b.user, out.harmless);
-    compare_texts("build", a.number, b.number, out.harmless);
-    if (here.config.empty() || there.config.empty())
-        return out;
-    if (std::string differ = compare_configs(parse_config(here.config), parse_config(there.config));
-        !differ.empty())
-        out.causes.push_back("configuration: " + differ);
-    return out;
+    compare(same_btf, "compiler", a.compiler, b.compiler);
+    if (!here.config.empty() && !there.config.empty())
+        if (const std::string differ = compare_configs(here, there); !differ.empty())
+            report(same_btf, "configuration: " + differ);
+    compare(true, "user", a.user, b.user);
+    compare(true, "build", a.number, b.number);
 }
 
 /// The type without ids: a line for messages, then a line for comparison.
@@ -201,40 +160,37 @@ std::string compare_types(const Btf &here, const Btf &there)
     return "";
 }
 
-struct BlobDifference {
-    std::string text;   // empty if only ids and offsets differ
-    bool moved = false; // the same types and strings, in the same order
-};
+constexpr const char references[] = "references: the same types, but they refer to others";
 
-uint32_t header_word(Bytes blob, size_t at, ByteOrder order)
-{
-    return load<uint32_t>(blob.data() + at, order);
-}
-
-BlobDifference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
+/// Empty: only ids and offsets differ.
+std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
 {
     if (here.order() != there.order())
-        return {"byte order: another one"};
-    const uint32_t head_a = header_word(a, 4, here.order()),
-                   head_b = header_word(b, 4, there.order());
+        return "byte order: another one";
+    const auto head_a = load<uint32_t>(a.data() + 4, here.order()),
+               head_b = load<uint32_t>(b.data() + 4, there.order());
     const std::string types = compare_types(here, there);
     std::string form;
     if (head_a != head_b)
         form = strf("header form: %u bytes here, %u there", head_a, head_b);
     if (!form.empty() || !types.empty())
-        return {form + (form.empty() || types.empty() ? "" : "; ") + types};
-    if (here.strings() != there.strings())
-        return {"strings: the same types, whose names lie in another order"};
-    return {"", true};
+        return form + (form.empty() || types.empty() ? "" : "; ") + types;
+    return here.strings() == there.strings()
+               ? ""
+               : "strings: the same types, whose names lie in another order";
 }
 
-std::string compare_module(const Binary &here, const Binary &there,
-                           const std::shared_ptr<const Btf> &base_here,
-                           const std::shared_ptr<const Btf> &base_there, bool same_base,
-                           bool &followed)
+/// The result for a module that differs in numbers alone, while its vmlinux differs, too.
+constexpr const char follows_vmlinux[] = "";
+
+/// Empty: there is no difference.
+std::optional<std::string> compare_module(const Binary &here, const Binary &there,
+                                          const std::shared_ptr<const Btf> &base_here,
+                                          const std::shared_ptr<const Btf> &base_there,
+                                          bool same_base)
 {
     if (here.btf == there.btf && here.base == there.base)
-        return "";
+        return std::nullopt;
     if (here.has_btf != there.has_btf)
         return here.has_btf ? "has BTF only here" : "has BTF only there";
     if (here.base.empty() != there.base.empty())
@@ -242,68 +198,54 @@ std::string compare_module(const Binary &here, const Binary &there,
     auto a = parse_module(here, base_here), b = parse_module(there, base_there);
     if (!a || !b)
         return "cannot be compared: " + (a ? b : a).error().str();
-    const BlobDifference difference = compare(*a->btf, here.btf, *b->btf, there.btf);
-    followed = difference.moved && !same_base;
-    if (!difference.text.empty() || followed)
-        return difference.text;
+    std::string difference = compare(*a->btf, here.btf, *b->btf, there.btf);
+    if (!difference.empty())
+        return difference;
+    if (!same_base)
+        return follows_vmlinux;
     if (a->distilled && here.base != there.base)
-        return "distilled base: " +
-               compare(*a->distilled, here.base, *b->distilled, there.base).text;
-    return "references: the same types, but they refer to others";
+        return "distilled base: " + compare(*a->distilled, here.base, *b->distilled, there.base);
+    return references;
 }
 
 } // namespace
 
 void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out)
 {
-    auto find = [&](const std::string &name, const Binary &binary, const std::string &what) {
-        out.add(Rule::against, name, {binary.btf_where, what});
-    };
     auto base_here = parse_vmlinux(here), base_there = parse_vmlinux(there);
-    if (!base_here || !base_there) {
-        out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
-        return;
-    }
+    if (!base_here || !base_there)
+        return out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
+    auto find = [&](const Binary &binary, const std::string &what) {
+        out.add(Rule::against, binary.name, {binary.btf_where, what});
+    };
     const bool same_base = here.vmlinux->btf == there.vmlinux->btf;
     if (!same_base) {
         auto difference = compare(**base_here, here.vmlinux->btf, **base_there, there.vmlinux->btf);
-        find("vmlinux", *here.vmlinux,
-             difference.text.empty() ? "references: the same types, but they refer to others"
-                                     : difference.text);
+        find(*here.vmlinux, difference.empty() ? references : difference);
     }
-    const BuildDifferences facts = compare_facts(here, there);
-    for (const std::string &what : facts.causes)
-        if (same_base)
-            out.note(Rule::against, "", {Where{here.package}, what});
-        else
-            out.add(Rule::against, "", {Where{here.package}, what});
-    for (const std::string &what : facts.harmless)
-        out.note(Rule::against, "", {Where{here.package}, what});
+    compare_banners_and_configs(here, there, same_base, out);
     std::map<std::string_view, const Binary *> others; // by name
     for (const Binary &module : there.modules)
         others.emplace(module.name, &module);
-    struct Result {
-        std::string text;
-        bool followed = false;
-    };
-    std::vector<Result> results(here.modules.size());
+    std::vector<std::optional<std::string>> results(here.modules.size());
     parallel_for(results.size(), threads, [&](size_t i) {
         auto it = others.find(here.modules[i].name);
-        results[i].text = it == others.end()
-                              ? "is only here"
-                              : compare_module(here.modules[i], *it->second, *base_here,
-                                               *base_there, same_base, results[i].followed);
+        if (it == others.end())
+            results[i] = "is only here";
+        else
+            results[i] =
+                compare_module(here.modules[i], *it->second, *base_here, *base_there, same_base);
     });
     size_t followed = 0;
     for (size_t i = 0; i < results.size(); ++i) {
-        const Binary &module = here.modules[i];
-        others.erase(module.name);
-        followed += results[i].followed;
-        if (!results[i].text.empty())
-            find(module.name, module, results[i].text);
+        others.erase(here.modules[i].name);
+        if (results[i] == follows_vmlinux)
+            ++followed;
+        else if (results[i])
+            find(here.modules[i], *results[i]);
     }
     for (const auto &[name, module] : others)
-        find(std::string(name), *module, "is only there");
+        find(*module, "is only there");
     if (followed)
         out.note(Rule::against, "",
                  {Where{there.package}, strf("%zu modules differ in numbers alone, "

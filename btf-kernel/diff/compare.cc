@@ -15,7 +15,7 @@
 // Cost. 0.2 s of CPU time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"
 
-#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
 #include "common/io/parallel.h"
 

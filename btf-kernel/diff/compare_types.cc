@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares named types by name only, and unnamed types as part of the type that contains them.
-#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
 

@@ -4,7 +4,7 @@
 
 #include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/words.h"
+#include "btf-kernel/diff/print.h"
 #include "btf-kernel/kabi/symbols.h"
 #include "btf-kernel/package/kernel.h"
 #include "btf-kernel/package/magic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decides which changes libbpf's relocations repair, which changes make programs fail to load, and
 // which let programs silently read wrong data.
-#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/compare.h"
 
 #include <algorithm>
 
@@ -12,6 +12,7 @@ namespace
 {
 
 constexpr size_t named_places = 3;
+constexpr const char nothing_gone[] = "nothing that was there is gone";
 
 /// Collects effects; equal effects become one, with a list of places.
 class Effects
@@ -69,54 +70,38 @@ void of_member_type(const Detail &d, Effects &out)
         out.add(Effect::Kind::none, "reads as before");
 }
 
+/// The effects of other details of types.
+struct DetailEffect {
+    Detail::Kind detail;
+    Effect::Kind kind;
+    const char *text;
+};
+constexpr DetailEffect detail_effects[] = {
+    {Detail::Kind::kind, Effect::Kind::core, "CO-RE finds no type of this kind"},
+    {Detail::Kind::member_removed, Effect::Kind::core, "CO-RE does not find it"},
+    {Detail::Kind::member_renamed, Effect::Kind::core, "CO-RE does not find the old name"},
+    {Detail::Kind::member_moved, Effect::Kind::relocated, "CO-RE finds what moved"},
+    {Detail::Kind::size, Effect::Kind::relocated, "CO-RE finds what moved"},
+    {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE finds what moved"},
+    {Detail::Kind::member_bits, Effect::Kind::relocated,
+     "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()"},
+    {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
+    {Detail::Kind::value_changed, Effect::Kind::baked,
+     "another value: only bpf_core_enum_value() finds it, a program has it inside"},
+    {Detail::Kind::value_cut, Effect::Kind::baked,
+     "bpf_core_enum_value() finds the low half of the value: the new BTF was made without ENUM64"},
+    {Detail::Kind::value_mended, Effect::Kind::baked,
+     "programs that were compiled with the old BTF have the low half of the value inside"},
+};
+
 void of_detail(const Detail &d, Effects &out)
 {
-    using D = Detail::Kind;
-    switch (d.kind) {
-    case D::kind:
-        out.add(Effect::Kind::core, "CO-RE finds no type of this kind", d.place);
-        break;
-    case D::member_removed:
-        out.add(Effect::Kind::core, "CO-RE does not find it", d.place);
-        break;
-    case D::member_renamed:
-        out.add(Effect::Kind::core, "CO-RE does not find the old name", d.place);
-        break;
-    case D::member_moved:
-    case D::size:
-    case D::encoding:
-        out.add(Effect::Kind::relocated, "CO-RE finds what moved");
-        break;
-    case D::member_bits:
-        out.add(Effect::Kind::relocated, "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()");
-        break;
-    case D::member_type:
-    case D::target:
-        of_member_type(d, out);
-        break;
-    case D::value_removed:
-        out.add(Effect::Kind::core, "CO-RE does not find the enumerator", d.place);
-        break;
-    case D::value_changed:
-        out.add(Effect::Kind::baked,
-                "another value: only bpf_core_enum_value() finds it, a program has it inside",
-                d.place);
-        break;
-    case D::value_cut:
-        out.add(Effect::Kind::baked,
-                "bpf_core_enum_value() finds the low half of the value: the new BTF was made "
-                "without ENUM64",
-                d.place);
-        break;
-    case D::value_mended:
-        out.add(Effect::Kind::baked,
-                "programs that were compiled with the old BTF have the low half of the value "
-                "inside",
-                d.place);
-        break;
-    default:
-        out.add(Effect::Kind::none, "nothing that was there is gone");
-    }
+    if (d.kind == Detail::Kind::member_type || d.kind == Detail::Kind::target)
+        return of_member_type(d, out);
+    for (const DetailEffect &known : detail_effects)
+        if (known.detail == d.kind)
+            return out.add(known.kind, known.text, breaks(known.kind) ? d.place : "");
+    out.add(Effect::Kind::none, nothing_gone);
 }
 
 void of_function(const Change &change, Effects &out)
@@ -199,14 +184,14 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     case Space::kfunc:
         if (changes_signature(change))
             return of_function(change, out);
-        return out.add(Effect::Kind::none, "nothing that was there is gone");
+        return out.add(Effect::Kind::none, nothing_gone);
     case Space::variable:
         for (const Detail &d : change.details)
             if (d.kind != Detail::Kind::tag_added && d.kind != Detail::Kind::tag_removed)
                 if (d.kind != Detail::Kind::target || !d.same_meaning)
                     return out.add(Effect::Kind::ksym,
                                    "programs that refer to it by __ksym see another one");
-        return out.add(Effect::Kind::none, "nothing that was there is gone");
+        return out.add(Effect::Kind::none, nothing_gone);
     case Space::constant:
         return out.add(Effect::Kind::baked, "programs have the old value inside");
     default:
@@ -229,7 +214,7 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
     Effects out;
     constexpr std::string_view raw_event = "btf_trace_";
     if (change.what == What::added)
-        out.add(Effect::Kind::none, "nothing that was there is gone");
+        out.add(Effect::Kind::none, nothing_gone);
     else if (change.space == Space::alias && change.name.starts_with(raw_event))
         out.add(Effect::Kind::tracepoint,
                 "tp_btf/" + change.name.substr(raw_event.size()) +

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Text and Markdown.
+// Texts for details, effects and places; differences as text, Markdown and JSON.
+#include "btf-kernel/diff/print.h"
+
 #include "btf-kernel/diff/types.h"
-#include "btf-kernel/diff/words.h"
 #include "common/io/json_text.h"
 #include "common/result.h"
 
 #include <algorithm>
+#include <cinttypes>
 
 namespace btflink::kernel::diff
 {
@@ -13,11 +15,104 @@ namespace btflink::kernel::diff
 namespace
 {
 
+constexpr size_t named_modules = 3;
 constexpr size_t markdown_room = 60'000; // characters
 constexpr size_t markdown_details = 12;  // lines of one change
 
+using Kind = Detail::Kind;
+
 constexpr Space spaces[] = {Space::type,     Space::alias, Space::constant,
                             Space::function, Space::kfunc, Space::variable};
+
+std::string space_heading(Space space)
+{
+    return std::string(space_name(space)) + "s";
+}
+
+std::string offset_text(int64_t bits)
+{
+    return bits % 8 ? strf("%" PRId64 " bit %" PRId64, bits / 8, bits % 8)
+                    : strf("%" PRId64, bits / 8);
+}
+
+std::string at_place(const Detail &d)
+{
+    return d.place.empty() ? "" : d.place + ": ";
+}
+
+std::string from_to(const std::string &a, const std::string &b)
+{
+    auto shown = [](const std::string &text) { return text.empty() ? "nothing" : text.c_str(); };
+    return strf("%s -> %s", shown(a), shown(b));
+}
+
+std::string moved_line(const Detail &first, const Detail &last, size_t count)
+{
+    const std::string places =
+        "from " + offset_text(first.old_number) + " to " + offset_text(first.new_number);
+    if (count == 1)
+        return first.place + " moved " + places;
+    const int64_t by = first.new_number - first.old_number;
+    const std::string distance =
+        by % 8 ? strf("%+" PRId64 " bits", by) : strf("%+" PRId64 " bytes", by / 8);
+    return strf("%s to %s (%zu members) moved by %s", first.place.c_str(), last.place.c_str(),
+                count, distance.c_str());
+}
+
+std::string line_of(const Detail &d)
+{
+    switch (d.kind) {
+    case Kind::size:
+        return at_place(d) + strf("size %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
+    case Kind::member_added:
+        return "+ " + d.new_text + " at " + offset_text(d.new_number) +
+               (d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")");
+    case Kind::member_removed:
+        return "- " + d.old_text + " at " + offset_text(d.old_number) +
+               (d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")");
+    case Kind::member_moved:
+        return moved_line(d, d, 1);
+    case Kind::member_bits:
+        return at_place(d) + strf("bits %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
+    case Kind::member_renamed:
+        return d.place + " is called " + d.new_text;
+    case Kind::value_added:
+        return "+ " + d.place + " = " + number_text(d.new_number, d.new_unsigned);
+    case Kind::value_removed:
+        return "- " + d.place + " = " + number_text(d.old_number, d.old_unsigned);
+    case Kind::value_changed:
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " -> " +
+               number_text(d.new_number, d.new_unsigned);
+    case Kind::value_cut:
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " is cut off to " +
+               number_text(d.new_number, d.new_unsigned);
+    case Kind::value_mended:
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " was cut off, it is " +
+               number_text(d.new_number, d.new_unsigned);
+    case Kind::result:
+        return "result: " + from_to(d.old_text, d.new_text);
+    case Kind::parameter_added:
+        return "+ " + d.place + ": " + d.new_text;
+    case Kind::parameter_removed:
+        return "- " + d.place + ": " + d.old_text;
+    case Kind::meaning:
+        return at_place(d) + "suffix " + from_to(d.old_text, d.new_text);
+    case Kind::section:
+        return "section " + from_to(d.old_text, d.new_text);
+    case Kind::tag_added:
+        return "+ " + at_place(d) + "tag " + d.new_text;
+    case Kind::tag_removed:
+        return "- " + at_place(d) + "tag " + d.old_text;
+    default:
+        return at_place(d) + from_to(d.old_text, d.new_text);
+    }
+}
+
+bool moves_along(const Detail &a, const Detail &b)
+{
+    return a.kind == Kind::member_moved && b.kind == Kind::member_moved &&
+           b.new_number - b.old_number == a.new_number - a.old_number;
+}
 
 bool is_shown(const Change &change, const PrintOptions &options)
 {
@@ -39,6 +134,27 @@ std::string heading(const Difference &d)
     return strf("%s -> %s: %u types before, %u after; vmlinux and %u modules compared",
                 d.old_name.c_str(), d.new_name.c_str(), d.old_types, d.new_types,
                 d.compared_modules);
+}
+
+/// "struct s", or the prototype of a function.
+std::string subject(const Change &change)
+{
+    return change.definition.empty() ? change.name : change.definition;
+}
+
+/// " in nf_tables, nft_compat and 3 more modules"; "" for vmlinux alone.
+std::string places_text(const Difference &difference, const Change &change)
+{
+    if (change.places.empty() || (change.places.size() == 1 && !change.places[0]))
+        return "";
+    std::string text = " in ";
+    for (size_t i = 0; i < std::min(named_modules, change.places.size()); ++i) {
+        text += i ? ", " : "";
+        text += change.places[i] ? difference.modules[change.places[i] - 1] : "vmlinux";
+    }
+    if (change.places.size() > named_modules)
+        text += strf(" and %zu more modules", change.places.size() - named_modules);
+    return text;
 }
 
 std::string title(const Difference &d, const Change &change)
@@ -77,16 +193,40 @@ std::string modules_text(const Difference &d, What what)
     return text;
 }
 
+/// Numbers of changes; `breaking`: those that break programs.
+struct Counts {
+    std::string heading;
+    size_t added = 0, removed = 0, changed = 0, breaking = 0;
+
+    void add(What what, bool breaks)
+    {
+        ++(what == What::added ? added : what == What::removed ? removed : changed);
+        breaking += breaks;
+    }
+};
+
+/// For each space, then for modules.
+std::vector<Counts> summary(const Difference &d)
+{
+    std::vector<Counts> out;
+    for (Space space : spaces) {
+        Counts &counts = out.emplace_back(space_heading(space));
+        for (const Change &change : d.changes)
+            if (change.space == space)
+                counts.add(change.what, change.breaks());
+    }
+    Counts &modules = out.emplace_back("modules");
+    for (const ModuleChange &change : d.module_changes)
+        modules.add(change.what, false);
+    return out;
+}
+
 std::string summary_text(const Difference &d)
 {
     std::string out = strf("%-12s%9s%9s%9s%9s\n", "", "added", "removed", "changed", "breaks");
-    auto row = [&](const std::string &name, const Counts &c) {
-        out += strf("%-12s%9zu%9zu%9zu%9zu\n", name.c_str(), c.added, c.removed, c.changed,
+    for (const Counts &c : summary(d))
+        out += strf("%-12s%9zu%9zu%9zu%9zu\n", c.heading.c_str(), c.added, c.removed, c.changed,
                     c.breaking);
-    };
-    for (Space space : spaces)
-        row(space_heading(space), count_changes(d, space));
-    row("modules", count_modules(d));
     return out;
 }
 
@@ -196,21 +336,67 @@ std::string change_json(const Difference &d, const Change &change)
 std::string summary_json(const Difference &d)
 {
     JsonObject out;
-    auto counts = [](const Counts &c) {
-        return JsonObject()
-            .number("added", c.added)
-            .number("removed", c.removed)
-            .number("changed", c.changed)
-            .number("breaking", c.breaking)
-            .result();
-    };
-    for (size_t i = 0; i < space_count; ++i)
-        out.field(space_heading(Space(i)), counts(count_changes(d, Space(i))));
-    out.field("modules", counts(count_modules(d)));
+    for (const Counts &c : summary(d))
+        out.field(c.heading, JsonObject()
+                                 .number("added", c.added)
+                                 .number("removed", c.removed)
+                                 .number("changed", c.changed)
+                                 .number("breaking", c.breaking)
+                                 .result());
     return out.result();
 }
 
 } // namespace
+
+std::string_view space_name(Space space)
+{
+    constexpr std::string_view names[space_count] = {"type",     "typedef", "constant",
+                                                     "function", "kfunc",   "variable"};
+    return names[static_cast<size_t>(space)];
+}
+
+std::string_view what_name(What what)
+{
+    return what == What::added ? "added" : what == What::removed ? "removed" : "changed";
+}
+
+std::string_view detail_name(Detail::Kind kind)
+{
+    constexpr std::string_view names[] = {"size",           "member_added",    "member_removed",
+                                          "member_moved",   "member_bits",     "value_added",
+                                          "value_removed",  "value_changed",   "value_cut",
+                                          "value_mended",   "member_type",     "target",
+                                          "result",         "parameter_type",  "kind",
+                                          "member_renamed", "parameter_added", "parameter_removed",
+                                          "meaning",        "section",         "encoding",
+                                          "tag_added",      "tag_removed"};
+    static_assert(std::size(names) == static_cast<size_t>(Kind::tag_removed) + 1);
+    return names[static_cast<size_t>(kind)];
+}
+
+std::string_view effect_name(Effect::Kind kind)
+{
+    constexpr std::string_view names[] = {"none",     "relocated",  "size",  "pointee",    "core",
+                                          "baked",    "fentry",     "kfunc", "tracepoint", "lsm",
+                                          "iterator", "struct_ops", "ksym"};
+    static_assert(std::size(names) == static_cast<size_t>(Effect::Kind::ksym) + 1);
+    return names[static_cast<size_t>(kind)];
+}
+
+std::vector<std::string> detail_lines(const Change &change)
+{
+    std::vector<std::string> lines;
+    const std::vector<Detail> &list = change.details;
+    for (size_t begin = 0, end; begin < list.size(); begin = end) {
+        end = begin + 1;
+        while (end < list.size() && moves_along(list[begin], list[end]))
+            ++end;
+        lines.push_back(list[begin].kind == Kind::member_moved
+                            ? moved_line(list[begin], list[end - 1], end - begin)
+                            : line_of(list[begin]));
+    }
+    return lines;
+}
 
 std::string as_text(const Difference &d, const PrintOptions &options)
 {
@@ -240,13 +426,9 @@ std::string as_markdown(const Difference &d, const PrintOptions &options)
     out += strf("%u types before, %u after; vmlinux and %u modules compared.\n\n", d.old_types,
                 d.new_types, d.compared_modules);
     out += "| | added | removed | changed | break programs |\n|---|--:|--:|--:|--:|\n";
-    auto row = [&](const std::string &name, const Counts &c) {
-        out += strf("| %s | %zu | %zu | %zu | %zu |\n", name.c_str(), c.added, c.removed, c.changed,
-                    c.breaking);
-    };
-    for (Space space : spaces)
-        row(space_heading(space), count_changes(d, space));
-    row("modules", count_modules(d));
+    for (const Counts &c : summary(d))
+        out += strf("| %s | %zu | %zu | %zu | %zu |\n", c.heading.c_str(), c.added, c.removed,
+                    c.changed, c.breaking);
     out += "\n";
     if (options.only_summary)
         return out;

@@ -8,8 +8,8 @@
 // nothing.
 #include "btf-kernel/kabi/symbols.h"
 
+#include "btf-kernel/diff/print.h"
 #include "btf-kernel/diff/types.h"
-#include "btf-kernel/diff/words.h"
 #include "common/io/json_text.h"
 #include "common/io/parallel.h"
 

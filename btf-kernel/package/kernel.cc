@@ -1,11 +1,267 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens kernels, reads their configuration, and parses their BTF.
-#include "btf-kernel/package/kernel.h"
-
+// Opens kernels: decides the role of each file, and chooses one kernel in the end. Reads its
+// configuration, and parses its BTF.
 #include "btf-kernel/package/collector.h"
+
+#include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/magic.h"
+
+#include <algorithm>
+#include <elf.h>
 
 namespace btflink::kernel
 {
+
+namespace
+{
+
+std::string_view trimmed(std::string_view text)
+{
+    const size_t end = text.find_last_not_of(" \n\t\r");
+    return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
+}
+
+bool is_elf(Bytes bytes)
+{
+    return bytes.size() > 18 && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
+}
+
+bool is_relocatable(Bytes elf)
+{
+    return std::to_integer<unsigned>(elf[16]) + std::to_integer<unsigned>(elf[17]) == ET_REL;
+}
+
+std::string listed(const std::set<std::string> &names)
+{
+    std::string list;
+    for (const std::string &name : names)
+        list += (list.empty() ? "" : ", ") + name;
+    return list;
+}
+
+Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
+                                              std::shared_ptr<const Btf> base = nullptr)
+{
+    Btf btf = TRY(Btf::parse(bytes, where, std::move(base)));
+    return std::make_shared<const Btf>(std::move(btf));
+}
+
+} // namespace
+
+Role Collector::wants(const std::string &path) const
+{
+    Role role = role_of(path);
+    if (role == Role::none)
+        role = role_of_encoded(path);
+    const std::string_view release = release_in(path);
+    if (role == Role::none || options_.release.empty() || release.empty())
+        return role;
+    std::lock_guard lock(mutex_);
+    releases_seen_.emplace(release);
+    return release == options_.release ? role : Role::none;
+}
+
+Role Collector::role_by_content(const Content &content) const
+{
+    const bool module = role_of(content.path) == Role::module ||
+                        role_of_encoded(content.path) == Role::module ||
+                        (is_elf(content.bytes) && is_relocatable(content.bytes));
+    return module ? Role::module : Role::image;
+}
+
+void Collector::take(Role role, const Content &content)
+{
+    // A file that the user names is read even if btf-kernel encode wrote it.
+    const bool encoded = role != Role::none && role_of_encoded(content.path) != Role::none;
+    if (role == Role::none)
+        role = role_by_content(content);
+    if (role == Role::module)
+        return take_module(content, encoded ? encoded_.modules : modules_);
+    if (role == Role::image)
+        return take_image(content, encoded ? encoded_.images : images_);
+    std::string text(as_text(content.bytes));
+    std::lock_guard lock(mutex_);
+    if (role == Role::config)
+        configs_.emplace_back(content.path, std::move(text));
+    else
+        release_ = trimmed(text);
+}
+
+void Collector::take_image(const Content &content, std::vector<Image> &to)
+{
+    auto facts = read_image(content.bytes, content.owner, Where{content.place});
+    std::lock_guard lock(mutex_);
+    if (facts)
+        kept_ += facts->binary.btf.size();
+    to.push_back({content.path, std::move(facts)});
+}
+
+void Collector::take_module(const Content &content, std::vector<Binary> &to)
+{
+    auto binary = read_module(content.bytes, Where{content.place});
+    if (!binary) {
+        Binary broken;
+        broken.unreadable = binary.error();
+        binary = std::move(broken);
+    }
+    binary->name = module_name(content.path);
+    binary->path = content.path;
+    size_t count;
+    {
+        std::lock_guard lock(mutex_);
+        kept_ += binary->btf.size() + binary->base.size();
+        to.push_back(std::move(*binary));
+        count = modules_.size() + encoded_.modules.size();
+    }
+    if (options_.progress)
+        options_.progress->set("reading modules", count);
+}
+
+void Collector::refuse(Error error)
+{
+    std::lock_guard lock(mutex_);
+    left_out_.push_back(std::move(error));
+}
+
+Result<void> Collector::check() const
+{
+    std::lock_guard lock(mutex_);
+    if (kept_ > most_kept)
+        return fail({}, "has more than " + std::to_string(most_kept) + " bytes of BTF");
+    return {};
+}
+
+Result<std::string> Collector::choose_release() const
+{
+    if (!options_.release.empty()) {
+        if (releases_seen_.empty() || releases_seen_.contains(options_.release))
+            return options_.release;
+        return fail({}, "has no kernel " + options_.release + ", but: " + listed(releases_seen_));
+    }
+    std::set<std::string> releases;
+    for (const Binary &module : modules_)
+        releases.emplace(release_in(module.path));
+    releases.erase("");
+    if (releases.empty())
+        for (const Image &image : images_)
+            releases.emplace(release_in(image.path));
+    releases.erase("");
+    if (releases.size() > 1)
+        return fail({}, "has several kernels, of which --release=NAME chooses one: " +
+                            listed(releases));
+    if (!releases.empty())
+        return *releases.begin();
+    if (!release_.empty())
+        return release_;
+    for (const Image &image : images_)
+        if (image.facts && !image.facts->release.empty())
+            return image.facts->release;
+    for (const Binary &module : modules_)
+        if (!module.release.empty())
+            return module.release;
+    return std::string();
+}
+
+/// Choose the image with most information. `unreadable` is set if a better one cannot be read.
+Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
+{
+    std::erase_if(images_, [&](const Image &image) {
+        const std::string_view release = release_in(image.path);
+        return !release.empty() && !kernel.release.empty() && release != kernel.release;
+    });
+    std::sort(images_.begin(), images_.end(), [](const Image &a, const Image &b) {
+        return std::make_tuple(image_rank(a.path), std::string_view(a.path)) <
+               std::make_tuple(image_rank(b.path), std::string_view(b.path));
+    });
+    Image *best = nullptr;
+    for (Image &image : images_) {
+        if (!image.facts) {
+            if (unreadable)
+                unreadable = fail(image.facts.error());
+            continue;
+        }
+        if (!best || (!best->facts->binary.has_btf && image.facts->binary.has_btf))
+            best = &image;
+        if (kernel.config.empty())
+            kernel.config = image.facts->config;
+        if (kernel.banner.empty())
+            kernel.banner = image.facts->banner;
+        else if (!image.facts->banner.empty() && image.facts->banner != kernel.banner)
+            kernel.other_builds.push_back(
+                {Where{image.path}, "is \"" + image.facts->banner + "\""});
+    }
+    if (best)
+        kernel.vmlinux = std::move(best->facts->binary);
+    else if (!unreadable)
+        return unreadable;
+    return {};
+}
+
+void Collector::use_encoded()
+{
+    if (images_.empty())
+        images_ = std::move(encoded_.images);
+    if (modules_.empty())
+        modules_ = std::move(encoded_.modules);
+    encoded_ = {};
+}
+
+Result<Kernel> Collector::finish(std::string package)
+{
+    std::lock_guard lock(mutex_);
+    use_encoded();
+    Kernel kernel;
+    kernel.package = package;
+    auto in_package = [&](Error error) {
+        if (error.where.file.empty())
+            error.where.file = package;
+        return fail(std::move(error));
+    };
+    auto release = choose_release();
+    if (!release)
+        return in_package(release.error());
+    kernel.release = *release;
+    kernel.version = parse_kernel_version(kernel.release);
+    Result<void> unreadable;
+    std::sort(configs_.begin(), configs_.end());
+    for (auto &[path, text] : configs_) {
+        const std::string_view its = release_in(path);
+        if (kernel.config.empty() && (its.empty() || its == kernel.release))
+            kernel.config = std::move(text);
+    }
+    if (auto chosen = choose_image(kernel, unreadable); !chosen)
+        return in_package(chosen.error());
+    kernel.modules = std::move(modules_);
+    std::sort(kernel.modules.begin(), kernel.modules.end(),
+              [](const Binary &a, const Binary &b) { return a.path < b.path; });
+    if (!unreadable)
+        left_out_.push_back(unreadable.error());
+    kernel.left_out = std::move(left_out_);
+    std::sort(kernel.left_out.begin(), kernel.left_out.end(),
+              [](const Error &a, const Error &b) { return a.str() < b.str(); });
+    if (!kernel.vmlinux && kernel.modules.empty()) {
+        if (!kernel.left_out.empty())
+            return fail(kernel.left_out.front());
+        return fail(Where{package}, "has neither vmlinux nor modules");
+    }
+    return kernel;
+}
+
+Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options)
+{
+    Collector collector(options);
+    std::string names;
+    for (const std::string &path : paths) {
+        names += (names.empty() ? "" : ", ") + path;
+        if (auto collected = collect(path, options, collector); !collected) {
+            Error error = collected.error();
+            if (error.where.file.empty())
+                error.where.file = path;
+            return fail(std::move(error));
+        }
+    }
+    return collector.finish(names);
+}
 
 std::string_view Kernel::config_value(std::string_view name) const
 {
@@ -27,34 +283,6 @@ bool Kernel::config_has(std::string_view name) const
 {
     return config_value(name) == "y";
 }
-
-Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options)
-{
-    Collector collector(options);
-    std::string names;
-    for (const std::string &path : paths) {
-        names += (names.empty() ? "" : ", ") + path;
-        if (auto collected = collect(path, options, collector); !collected) {
-            Error error = collected.error();
-            if (error.where.file.empty())
-                error.where.file = path;
-            return fail(std::move(error));
-        }
-    }
-    return collector.finish(names);
-}
-
-namespace
-{
-
-Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
-                                              std::shared_ptr<const Btf> base = nullptr)
-{
-    Btf btf = TRY(Btf::parse(bytes, where, std::move(base)));
-    return std::make_shared<const Btf>(std::move(btf));
-}
-
-} // namespace
 
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel)
 {

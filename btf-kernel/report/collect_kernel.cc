@@ -2,9 +2,9 @@
 // Counts bytes by kind and module, and finds names with several definitions.
 #include "btf-kernel/report/report.h"
 
-#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/compare.h"
+#include "btf-kernel/diff/print.h"
 #include "btf-kernel/diff/types.h"
-#include "btf-kernel/diff/words.h"
 #include "btf-kernel/package/magic.h"
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"

@@ -4,7 +4,7 @@
 #ifdef HAVE_BTF_KERNEL
 #include "btf-kernel/check/check_kernel.h"
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/words.h"
+#include "btf-kernel/diff/print.h"
 #include "btf-kernel/report/report.h"
 #endif
 
