@@ -73,15 +73,9 @@ struct Verdict {
     std::string text;
 };
 
-/// A type of a kernel that may match a program's type.
-struct Candidate {
-    const diff::Side *side;
-    uint32_t id;
-};
-
-/// The candidates of one type of the program.
+/// The types of a kernel that may match a type of the program.
 struct CandidateList {
-    std::vector<Candidate> left, struck;
+    std::vector<diff::Found> left, struck;
     std::string decided_by; // the last relocation that removed a candidate
 };
 using CandidateLists = std::map<uint32_t, CandidateList>; // by the type of the program

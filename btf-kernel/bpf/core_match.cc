@@ -25,6 +25,9 @@ namespace btflink::kernel::bpf
 namespace
 {
 
+using namespace diff;
+using Status = Verdict::Status;
+
 /// A member by name, or an element of an array.
 struct Step {
     std::string_view name; // "": an element
@@ -48,9 +51,8 @@ struct KernelField {
     auto operator<=>(const KernelField &) const = default;
 };
 
-using namespace diff;
-
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
+
 /// Go on from `out` to a member of it.
 bool find_member(const Btf &btf, std::string_view name, KernelField &out)
 {
@@ -185,9 +187,6 @@ bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
             BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
 }
 
-using namespace diff;
-using Status = Verdict::Status;
-
 bool is_about_type(Core kind)
 {
     return kind == Core::type_id_local || kind == Core::type_id_target ||
@@ -204,12 +203,12 @@ bool is_question(Core kind)
            kind == Core::enum_value_exists || kind == Core::type_matches;
 }
 
-std::vector<Candidate> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
+std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
 {
     const btf::Kind kind = local.kind(TypeId{type});
     const uint64_t key = key_of(kind == btf::Kind::TYPEDEF ? Space::alias : Space::type,
                                 plain_int_name(essential_name(local.name(TypeId{type}))));
-    std::vector<Candidate> out;
+    std::vector<Found> out;
     auto add = [&](const Side &side) {
         for (const Definition &named : side.find(key)) {
             const btf::Kind other = side.btf->kind(TypeId{named.id});
@@ -226,15 +225,9 @@ std::vector<Candidate> find_candidates(const Btf &local, uint32_t type, const Si
     return out;
 }
 
-/// The target of a relocation, read once for all candidates.
-struct RelocationTarget {
-    std::optional<LocalField> field;
-    std::string_view enumerator;
-};
-
 /// The result for one candidate.
 struct Match {
-    Candidate candidate;
+    Found candidate;
     KernelField field;
     int64_t number = 0; // a size, a value or a type id
     bool is_unsigned = true;
@@ -274,8 +267,8 @@ private:
         if (is_about_type(relocation_.kind))
             return std::nullopt;
         if (!is_about_enumerator(relocation_.kind)) {
-            target_.field = parse_field(btf_, relocation_.type, *access);
-            if (!target_.field)
+            field_ = parse_field(btf_, relocation_.type, *access);
+            if (!field_)
                 return "has an access string that does not fit its type";
             return std::nullopt;
         }
@@ -283,7 +276,7 @@ private:
         if (!btf::is_enum(btf_.kind(TypeId{id})) ||
             (*access)[0] >= btf::vlen_of(btf_.type(TypeId{id})))
             return "does not refer to an enumerator";
-        target_.enumerator = essential_name(enum_value(btf_, id, (*access)[0]).name);
+        enumerator_ = essential_name(enum_value(btf_, id, (*access)[0]).name);
         return std::nullopt;
     }
 
@@ -292,8 +285,8 @@ private:
         std::string why =
             list.left.empty() ? "there is no " + type_name(btf_, relocation_.type) : missing_text();
         std::vector<Match> matches;
-        std::vector<Candidate> misfits;
-        for (const Candidate &c : list.left)
+        std::vector<Found> misfits;
+        for (const Found &c : list.left)
             if (auto match = match_with(c, why))
                 matches.push_back(*match);
             else
@@ -318,7 +311,7 @@ private:
         // For a missing type libbpf writes 0 as its size or id.
         const bool breaks = !is_question(relocation_.kind) && !is_about_type(relocation_.kind);
         std::string of_struck;
-        for (const Candidate &c : list.struck)
+        for (const Found &c : list.struck)
             if (match_with(c, of_struck))
                 why = "no single " + type_name(btf_, relocation_.type) + " has both this and " +
                       list.decided_by;
@@ -333,21 +326,21 @@ private:
     }
 
     /// Empty: the candidate does not fit; `why` may be set to the reason.
-    std::optional<Match> match_with(const Candidate &c, std::string &why) const
+    std::optional<Match> match_with(const Found &c, std::string &why) const
     {
         if (is_about_type(relocation_.kind))
             return match_type(c);
         if (is_about_enumerator(relocation_.kind))
             return match_enumerator(c);
         Match match{c, {}, 0};
-        if (auto misfit = find_field(btf_, *target_.field, *c.side->btf, c.id, match.field)) {
+        if (auto misfit = find_field(btf_, *field_, *c.side->btf, c.id, match.field)) {
             why = *misfit;
             return std::nullopt;
         }
         return match;
     }
 
-    std::optional<Match> match_type(const Candidate &c) const
+    std::optional<Match> match_type(const Found &c) const
     {
         const Btf &btf = *c.side->btf;
         const bool fits = relocation_.kind == Core::type_matches
@@ -360,7 +353,7 @@ private:
         return Match{c, {}, static_cast<int64_t>(size_of(btf, c.id).value_or(0))};
     }
 
-    std::optional<Match> match_enumerator(const Candidate &c) const
+    std::optional<Match> match_enumerator(const Found &c) const
     {
         const Btf &btf = *c.side->btf;
         const uint32_t target = behind_modifiers(btf, c.id);
@@ -368,7 +361,7 @@ private:
             return std::nullopt;
         for (uint32_t i = 0; i < btf::vlen_of(btf.type(TypeId{target})); ++i) {
             const EnumValue value = enum_value(btf, target, i);
-            if (essential_name(value.name) == target_.enumerator)
+            if (essential_name(value.name) == enumerator_)
                 return Match{c, {}, value.value, value.is_unsigned};
         }
         return std::nullopt;
@@ -377,7 +370,7 @@ private:
     /// All candidates that fit must give the same result. Returns the difference, if any.
     std::optional<std::string> conflict_of(const Match &first, const Match &other) const
     {
-        if (target_.field && first.field.offset != other.field.offset)
+        if (field_ && first.field.offset != other.field.offset)
             return "several types of that name have it at different places";
         if (first.number == other.number)
             return std::nullopt;
@@ -399,9 +392,9 @@ private:
             return {Status::holds, strf("%zu bytes", static_cast<size_t>(match.number))};
         if (is_about_enumerator(relocation_.kind))
             return {Status::holds, number_text(match.number, match.is_unsigned)};
-        if (!target_.field || is_question(relocation_.kind))
+        if (!field_ || is_question(relocation_.kind))
             return {};
-        return size_verdict(*target_.field, match.field, *match.candidate.side->btf);
+        return size_verdict(*field_, match.field, *match.candidate.side->btf);
     }
 
     Verdict size_verdict(const LocalField &local, const KernelField &target, const Btf &btf) const
@@ -423,7 +416,9 @@ private:
     const BpfObject &object_;
     const Btf &btf_;
     const CoreRelocation &relocation_;
-    RelocationTarget target_;
+    // What the relocation is about; read once for all candidates.
+    std::optional<LocalField> field_;
+    std::string_view enumerator_;
 };
 
 } // namespace

@@ -6,7 +6,6 @@
 // take the type: programs cannot pass values from the module's functions to these.
 #include "btf-kernel/check/check_kernel.h"
 
-#include "common/btf/base_match.h"
 #include "common/btf/btf_check.h"
 #include "common/cli/program.h"
 #include "common/io/parallel.h"

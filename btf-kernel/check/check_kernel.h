@@ -1,11 +1,97 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The driver of btf-kernel check: all checks of a kernel and its modules.
+// All checks of a kernel and its modules: the findings, the drivers, and the single checks.
 #pragma once
 
-#include "btf-kernel/check/checks.h"
+#include "btf-kernel/package/kernel.h"
+#include "common/btf/base_match.h"
+
+#include <set>
 
 namespace btflink::kernel
 {
+
+enum class Rule : uint8_t {
+    unreadable, // a file is damaged, or was refused
+    no_btf,     // there is no BTF although the configuration asks for it
+    empty,      // BTF without types
+    verifier,   // BTF breaks a rule of the kernel (common/btf/btf_check.h)
+    base,       // a module's BTF was made over another vmlinux
+    ids,        // .BTF_ids does not match the BTF
+    kfunc_func, // a kfunc has no FUNC
+    kfunc_tag,  // a kfunc has no tag bpf_kfunc
+    kfunc_impl, // implicit arguments are not hidden
+    kfunc_type, // a kfunc takes a module's own copy of a kernel type
+    redefined,  // a module has its own copy of a type of vmlinux
+    ids_func,   // .BTF_ids names a function that has no FUNC
+    ids_twice,  // .BTF_ids names a type that has two definitions
+    enum64,     // enumerators may be cut to 32 bits
+    per_cpu,    // per-CPU variables are not at the addresses of their symbols
+    against,    // the other build has different BTF
+    layout,     // some readers refuse BTF with a layout section
+};
+constexpr const char *rule_names[] = {
+    "unreadable", "no-btf",    "empty",      "verifier",   "base",      "ids",
+    "kfunc-func", "kfunc-tag", "kfunc-impl", "kfunc-type", "redefined", "ids-func",
+    "ids-twice",  "enum64",    "per-cpu",    "against",    "layout",
+};
+static_assert(std::size(rule_names) == static_cast<size_t>(Rule::layout) + 1);
+/// "kfunc-tag".
+constexpr const char *rule_name(Rule rule)
+{
+    return rule_names[static_cast<size_t>(rule)];
+}
+
+/// The severity of a finding.
+enum class Degree : uint8_t {
+    error,      // a kernel refuses it, or a program breaks
+    suspicious, // a program may break
+    harmless,
+};
+constexpr const char *degree_names[] = {"error", "suspicious", "harmless"};
+constexpr const char *degree_name(Degree degree)
+{
+    return degree_names[static_cast<size_t>(degree)];
+}
+
+struct Finding {
+    Rule rule;
+    std::string binary; // "vmlinux", or a module's name
+    Error error;        // position and description
+    // Findings with the same cause are printed as one line, with their subjects.
+    std::string cause = {};   // the same words for all findings of one cause; empty: error.what
+    std::string subject = {}; // the function or type that the finding is about, or empty
+    Degree degree = Degree::error;
+
+    const std::string &cause_text() const { return cause.empty() ? error.what : cause; }
+};
+
+/// The findings about one vmlinux or module, and the checks that could not be made.
+struct Findings {
+    std::vector<Finding> list;
+    std::vector<Finding> notes; // harmless findings
+    std::vector<Finding> unchecked;
+
+    void add(Finding finding)
+    {
+        (finding.degree == Degree::harmless ? notes : list).push_back(std::move(finding));
+    }
+    void add(Rule rule, const std::string &binary, Error error)
+    {
+        add({rule, binary, std::move(error)});
+    }
+    void note(Rule rule, const std::string &binary, Error error)
+    {
+        add({.rule = rule,
+             .binary = binary,
+             .error = std::move(error),
+             .degree = Degree::harmless});
+    }
+    /// A check could not be made. Equal reasons are printed once for all modules.
+    void skip(Rule rule, const Binary &binary, std::string why)
+    {
+        unchecked.push_back({rule, binary.name, {Where{binary.path}, std::move(why)}});
+    }
+};
 
 struct CheckOptions {
     std::optional<KernelVersion> version; // whose rules apply; empty: its own version
@@ -36,14 +122,43 @@ CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options);
 /// because vmlinux differs are counted in a note. The number of threads does not change the result.
 void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out);
 
-struct PrintOptions {
-    bool quiet = false, verbose = false;
-    Degree fail_on = Degree::error;
-    size_t known = 0;         // number of findings that --known dropped
-    std::vector<Error> unmet; // lines of --known that match no finding
+// The single checks.
+
+/// A struct, union or enum of a module whose name is also in vmlinux.
+struct Redefinition {
+    TypeId own{}, base{}; // the module's type, and that of vmlinux
+    enum class Why : uint8_t {
+        copy,    // nothing differs: the module should use the base's type
+        derived, // only types that it refers to differ
+        clash,   // the type itself differs
+    };
+    Why why = Why::copy;
+    std::string cause;     // the member that differs, and how; empty for a copy
+    std::string root;      // for a derived type: the name of the type that differs
+    bool declared = false; // only one side defines the differing type, the other declares it
 };
 
-void print_text(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);
-void print_json(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);
+/// By id. `split`: the BTF of the module, whose base is the BTF of `names`.
+std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names);
+
+/// The difference between two types of one BTF with the same kind and name, or between types to
+/// which they refer.
+std::string why_two(const Btf &btf, TypeId a, TypeId b);
+
+struct KfuncCounts {
+    size_t kfuncs = 0, tagged = 0;
+    std::set<uint32_t> taken; // types of their arguments, behind a pointer
+};
+
+/// Do the ids in .BTF_ids match the BTF, and does the BTF describe kfuncs as the kernel and program
+/// loaders expect? `index`: the BTF of `binary`. `of_vmlinux`: the BTF of vmlinux if `binary` is a
+/// module. `redefined`: types of the module that vmlinux also has. `needs_tags`: kfuncs must have
+/// the tag bpf_kfunc.
+KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
+                         std::span<const Redefinition> redefined,
+                         std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);
+
+/// Does any FUNC have the tag bpf_kfunc? FUNCs of the base do not count.
+bool has_kfunc_tags(const NameIndex &index);
 
 } // namespace btflink::kernel

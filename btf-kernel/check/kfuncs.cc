@@ -9,7 +9,7 @@
 // (include/linux/btf_ids.h); resolve_btfids fills them in after the link. We find its
 // entries by symbol (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the symbols
 // in a set give its names, but not which entry has which name.
-#include "btf-kernel/check/checks.h"
+#include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/id_symbols.h"
 

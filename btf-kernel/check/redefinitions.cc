@@ -14,7 +14,7 @@
 // along edges; a type without root is a copy.
 //
 // Cost. Linear in the module's own types.
-#include "btf-kernel/check/checks.h"
+#include "btf-kernel/check/check_kernel.h"
 
 #include "merge/explain/c_text.h"
 

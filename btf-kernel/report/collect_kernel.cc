@@ -109,31 +109,35 @@ Node &child(Node &parent, std::string_view name)
 }
 
 /// What follows `"key":` in a line; empty: the key is not there.
-std::string_view field(std::string_view line, std::string_view key)
+std::string_view field(std::string_view line, const std::string &key)
 {
-    const std::string quoted = "\"" + std::string(key) + "\":";
+    const std::string quoted = "\"" + key + "\":";
     const size_t at = line.find(quoted);
     return at == std::string_view::npos ? std::string_view() : line.substr(at + quoted.size());
 }
 
-std::optional<double> number(std::string_view text)
+/// The text of a field, without quotes.
+std::string text_of(std::string_view field)
 {
-    double value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || !(value >= 0 && value < 1e15))
-        return std::nullopt;
-    return value;
+    return field.starts_with('"') ? std::string(field.substr(1, field.find('"', 1) - 1)) : "";
 }
 
-void add_step(Data &out, std::string_view name, double wall, double processor)
+/// Seconds of a field in microseconds; empty: it has no such number.
+std::optional<double> seconds_of(std::string_view field)
 {
-    auto same = std::find_if(out.steps.begin(), out.steps.end(),
-                             [&](const Step &step) { return step.name == name; });
-    if (same == out.steps.end())
-        same = out.steps.insert(out.steps.end(), Step{std::string(name)});
-    ++same->count;
-    same->wall += wall;
-    same->processor += processor;
+    double value = 0;
+    auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+    if (error != std::errc() || !(value >= 0 && value < 1e15))
+        return std::nullopt;
+    return value / 1e6;
+}
+
+Step &step_called(std::vector<Step> &steps, const std::string &name)
+{
+    for (Step &step : steps)
+        if (step.name == name)
+            return step;
+    return steps.emplace_back(Step{name});
 }
 
 } // namespace
@@ -232,24 +236,20 @@ Result<void> collect_trace(const std::string &path, Data &out)
 {
     auto bytes = TRY(read_file(path));
     std::string_view text = as_text(bytes);
-    std::string program;
-    size_t found = 0;
+    std::string program; // "btf-merge: "
+    bool found = false;
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
-        std::string_view name = field(line, "name");
-        const auto wall = number(field(line, "dur"));
-        if (!name.starts_with('"'))
-            continue;
-        name = name.substr(1, name.find('"', 1) - 1);
-        if (line.find("\"process_name\"") != std::string_view::npos) {
-            program = std::string(field(field(line, "args"), "name"));
-            program = program.substr(0, program.find('"', 1)).substr(!program.empty());
-        } else if (wall) {
-            const auto processor = number(field(line, "tdur"));
-            add_step(out, program.empty() ? std::string(name) : program + ": " + std::string(name),
-                     *wall / 1e6, processor.value_or(0) / 1e6);
-            ++found;
+        const std::string name = text_of(field(line, "name"));
+        if (name == "process_name") {
+            program = text_of(field(field(line, "args"), "name")) + ": ";
+        } else if (const auto wall = seconds_of(field(line, "dur")); wall && !name.empty()) {
+            Step &step = step_called(out.steps, program + name);
+            ++step.count;
+            step.wall += *wall;
+            step.processor += seconds_of(field(line, "tdur")).value_or(0);
+            found = true;
         }
     }
     if (!found)
