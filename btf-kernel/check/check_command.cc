@@ -132,7 +132,7 @@ Result<void> take_fail_on(Draft &draft, std::string_view text)
     return {};
 }
 
-constexpr Option<Draft> options[] = {
+constexpr Option<Draft> check_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
     {.words = {.name = "kernel",
@@ -416,7 +416,8 @@ void print_json(const Kernel &kernel, const CheckReport &report, const Draft &dr
 int check_command(int argc, char **argv)
 {
     Draft draft;
-    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    auto given =
+        read_options(check_options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error(given.error(), "check");
     if (draft.help)
@@ -425,7 +426,7 @@ int check_command(int argc, char **argv)
             "Usage: btf-kernel check [OPTIONS] PACKAGE...\n\n"
             "PACKAGE: folders, builds, .deb, .rpm, tar archives, vmlinux, vmlinuz, modules, "
             "raw BTF;\nall packages belong to one kernel\n\n" +
-            options_text(options));
+            options_text(check_options));
     if (given->operands.empty())
         return usage_error({{}, "PACKAGE is required"}, "check");
     draft.open.threads = draft.check.threads = draft.threads;

@@ -32,7 +32,7 @@ struct Draft {
     std::string symbols;
 };
 
-constexpr Option<Draft> options[] = {
+constexpr Option<Draft> diff_options[] = {
     {.words = {.name = "bpf",
                .value = "PROG.o",
                .help =
@@ -199,13 +199,14 @@ std::string difference_text(const diff::Difference &d, const Draft &draft)
 int diff_command(int argc, char **argv)
 {
     Draft draft;
-    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    auto given =
+        read_options(diff_options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error(given.error(), "diff");
     if (draft.help)
         return answer("Report what changed between the BTF of two kernels, and what that breaks.\n"
                       "Usage: btf-kernel diff [OPTIONS] OLD NEW\n\n" +
-                      options_text(options));
+                      options_text(diff_options));
     if (given->operands.size() != 2)
         return usage_error({{}, "exactly two kernels are required, OLD and NEW"}, "diff");
     if (draft.json && draft.markdown)

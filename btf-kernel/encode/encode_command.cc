@@ -70,7 +70,7 @@ Result<void> take_features(Draft &draft, std::string_view list)
     return {};
 }
 
-constexpr Option<Draft> options[] = {
+constexpr Option<Draft> encode_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
     {.words = {.letter = 'o', .name = "output", .value = "FOLDER", .help = "Write files there"},
@@ -490,7 +490,8 @@ int encode_command(int argc, char **argv)
 {
     Draft draft;
     draft.features = *parse_features(kernel_features);
-    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    auto given =
+        read_options(encode_options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error(given.error(), "encode");
     if (draft.help)
@@ -499,7 +500,7 @@ int encode_command(int argc, char **argv)
             "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
             "PACKAGE: a package of debug information (.deb, .rpm, tar), unpacked or not; a "
             "build\n\n" +
-            options_text(options));
+            options_text(encode_options));
     if (given->operands.size() != 1)
         return usage_error({{}, "one PACKAGE is required"}, "encode");
     if (draft.output.empty())

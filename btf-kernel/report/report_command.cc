@@ -34,7 +34,7 @@ Result<void> take_file(Draft &draft, std::string_view text)
     return {};
 }
 
-constexpr Option<Draft> options[] = {
+constexpr Option<Draft> report_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
     {.words =
@@ -116,14 +116,15 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
 int report_command(int argc, char **argv)
 {
     Draft draft;
-    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    auto given =
+        read_options(report_options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error(given.error(), "report");
     if (draft.help)
         return answer(
             "Write a page that shows where the bytes of a kernel's BTF and the time for it "
             "go.\nUsage: btf-kernel report [OPTIONS] -o FILE PACKAGE...\n\n" +
-            options_text(options));
+            options_text(report_options));
     if (given->operands.empty() || draft.output.empty())
         return usage_error({{}, "PACKAGE and -o are required"}, "report");
     const std::string path = output_path(draft.output);
