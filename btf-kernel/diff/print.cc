@@ -210,14 +210,16 @@ std::vector<Counts> summary(const Difference &d)
 {
     std::vector<Counts> out;
     for (Space space : spaces) {
-        Counts &counts = out.emplace_back(space_heading(space));
+        Counts counts{space_heading(space)};
         for (const Change &change : d.changes)
             if (change.space == space)
                 counts.add(change.what, change.breaks());
+        out.push_back(std::move(counts));
     }
-    Counts &modules = out.emplace_back("modules");
+    Counts modules{"modules"};
     for (const ModuleChange &change : d.module_changes)
         modules.add(change.what, false);
+    out.push_back(std::move(modules));
     return out;
 }
 
