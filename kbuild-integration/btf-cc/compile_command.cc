@@ -205,16 +205,21 @@ constexpr OptionRule option_rules[] = {
 size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandLine &line)
 {
     const std::string_view word = arguments[i];
+    const bool is_last = i + 1 == arguments.size();
     for (const OptionRule &rule : option_rules) {
         if (rule.form == prefix ? !word.starts_with(rule.name) : word != rule.name)
             continue;
-        if (rule.form == next && i + 1 == arguments.size())
-            continue;
+        line.makes_no_object |= rule.form == next && is_last; // the compiler refuses it
+        if (line.makes_no_object)
+            return 1;
         rule.apply(line, rule.form == next ? std::string_view(arguments[i + 1])
                                            : word.substr(rule.name.size()));
         return rule.form == next ? 2 : 1;
     }
-    return contains(options_with_value, word) ? 2 : 1;
+    if (!contains(options_with_value, word))
+        return 1;
+    line.makes_no_object |= is_last; // the same
+    return 2;
 }
 
 void read_file_name(std::string_view word, CommandLine &line)

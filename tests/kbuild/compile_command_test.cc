@@ -35,7 +35,8 @@ TEST(CompileCommand, OutputIsNotNamed)
     EXPECT_EQ(objects({"-c", "a.c", "sub/b.S", "../c.tar.cc"}), (Words{"a.o", "b.o", "c.tar.o"}));
     EXPECT_EQ(objects({"-c", "a.o", "lib.a"}), Words{});
     EXPECT_EQ(objects({"-c", "--", "-a.c"}), Words{"-a.o"});
-    EXPECT_EQ(objects({"-c", "a.c", "-o"}), Words{"a.o"}); // the compiler will complain
+    for (const char *option : {"-o", "--output", "-x", "-D", "-isystem"}) // the compiler refuses it
+        EXPECT_EQ(objects({"-c", "a.c", option}), Words{}) << option;
     EXPECT_EQ(objects({"-c"}), Words{});
     EXPECT_EQ(objects({}), Words{});
 }
