@@ -55,7 +55,7 @@ Result<void> take_kernel(PartialLine &partial, std::string_view text)
     return {};
 }
 
-constexpr Option<PartialLine> options[] = {
+constexpr Option<PartialLine> merge_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](PartialLine &d) -> bool & { return d.line.help; }},
     {.words = {.name = "version", .help = "Print the version and exit"},
@@ -138,7 +138,7 @@ Result<void> check_alone(const CommandLine &line, const Given &given)
     if (!given.operands.empty() || !line.options.output.empty() || !line.options.update.empty())
         return fail({}, "--check takes no INPUT and writes nothing");
     for (size_t index : given.options) {
-        const std::string_view name = options[index].words.name;
+        const std::string_view name = merge_options[index].words.name;
         constexpr std::string_view fine[] = {"base",    "check", "kernel",
                                              "threads", "quiet", "verbose"};
         if (std::ranges::find(fine, name) == std::end(fine))
@@ -187,7 +187,7 @@ Result<void> finish(PartialLine &partial, Given &&given)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     PartialLine partial;
-    auto given = TRY(read_options(options, argc, argv, partial, [](const PartialLine &d) {
+    auto given = TRY(read_options(merge_options, argc, argv, partial, [](const PartialLine &d) {
         return d.line.help || d.line.version;
     }));
     if (!partial.line.help && !partial.line.version)
@@ -201,7 +201,7 @@ std::string help_text()
            "Usage: btf-merge [OPTIONS] INPUT...\n\n"
            "INPUT: objects, archives, `ld -r` results, linked files with object BTF, raw BTF, or\n"
            "@file with more names; in link order\n\n" +
-           options_text(options);
+           options_text(merge_options);
 }
 
 } // namespace btflink::merge
