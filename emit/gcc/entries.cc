@@ -33,7 +33,7 @@ namespace
 /// entry.
 constexpr uint32_t offset_step = 16;
 
-// By Kind and by BaseKind.
+// By Kind.
 constexpr uint16_t tags[] = {
     DW_TAG_base_type,
     DW_TAG_pointer_type,
@@ -57,6 +57,7 @@ constexpr uint16_t tags[] = {
     DW_TAG_subprogram,
     DW_TAG_variable,
 };
+// By BaseKind.
 constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
                                  DW_ATE_complex_float};
 
@@ -219,9 +220,9 @@ struct Entries::State {
     std::unordered_map<const char *, const char *> kept_names; // by gcc's unique pointers
     DieTree tree;
     std::vector<uint32_t> offset_of = {0};           // of each type's entry, by TypeNumber
-    DieIndex open = 0;                               // between begin...() and end()
-    bool clones = false;                             // there are some
-    DieIndex subject = 0;                            // gets the next annotations
+    DieIndex open = 0;                               // the entry begun and not yet ended
+    bool clones = false;                             // there are clones
+    DieIndex subject = 0;                            // the entry that gets annotations
     std::unordered_map<uint32_t, DieIndex> entry_of; // of functions and variables, by DECL_UID
     std::vector<Parameter> parameters;               // of functions, in order
     std::vector<std::string> symbols;
@@ -315,7 +316,7 @@ void Entries::State::annotate(const char *kind, const char *text)
     d.text = copy(text);
     tree.complete(last());
     tree.annotations = true;
-    tree.dies[subject].end = last() + 1; // if it is open, end() moves this further
+    tree.dies[subject].end = last() + 1; // end() of an open entry moves this further
 }
 
 uint32_t Entries::State::add_symbol(const char *text)
@@ -349,8 +350,8 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
 }
 
 /// First come the parameters that the clone takes, as in gcc's DWARF, then those that it does not
-/// take. A parameter is where its prototype puts it (has a location) only before the first new one,
-/// for example a part of a struct.
+/// take. A parameter that is where the clone's prototype puts it has a location. After a new
+/// parameter, for example a part of a struct, none has one.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {
@@ -402,7 +403,7 @@ void Entries::State::finish_tree()
         if (!d.type)
             d.has &= ~uint32_t{Die::typed};
     }
-    // Each function with its clones, which were added last.
+    // Puts the clones, which were added last, after their functions.
     if (clones)
         std::ranges::stable_sort(tree.functions, {}, [&](DieIndex i) {
             const Die &d = tree.at(i);

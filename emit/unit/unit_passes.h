@@ -34,7 +34,7 @@ UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order
 
 /// Calls visit(text) for each annotation called `kind` ("btf_decl_tag", "btf_type_tag") of the DIE
 /// at `i`. Annotations are children (clang) or, if there are none, a chain of references (gcc).
-/// Returns true for a chain.
+/// Returns false if it found children.
 template <typename Visit>
 bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {
@@ -77,7 +77,7 @@ struct VariableCandidate {
     std::vector<std::string_view> tags;
 };
 
-/// The longest name that is encoded.
+/// The longest name of a variable that is encoded.
 constexpr size_t max_variable_name = 128;
 
 /// In the order in which their DIEs end. `rejected`: variables of C that BTF cannot express. Those
