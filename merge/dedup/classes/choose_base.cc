@@ -151,7 +151,7 @@ std::vector<Choice> choose(const Sources &sources, const Classes &classes, const
     return out;
 }
 
-/// Step 3. Chosen types get numbers behind those of the objects.
+/// Step 3. Chosen types get numbers after those of the objects.
 void number_choices(const std::vector<Choice> &choices, Sources &sources)
 {
     for (const Choice &choice : choices)

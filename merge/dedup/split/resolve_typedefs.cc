@@ -5,8 +5,8 @@
 // may lead to declarations of several names, which can only be resolved together.
 //
 // Method. Types between structs are keys: a class and the final classes that it refers to
-// (RefKeys). Keys of one class have the same form. They are looked at from the bottom
-// up, so that what they refer to is known:
+// (RefKeys). Keys of one class have the same form. They are looked at from the bottom up, so that
+// what they refer to is known:
 //  1. Replace what became an alias. If that makes two keys equal, one is an alias of the other.
 //  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
 //     becomes an alias of the first that agrees with it. Two keys agree if at each place both refer

@@ -6,17 +6,18 @@
 //  1. Types that reach no conflict are final. A forward declaration of a name with one definition
 //     is that definition.
 //  2. Each group of nodes (join_groups.cc) is a final class.
-//  3. A forward declaration that a struct refers to is resolved as in that struct's group. A
-//     typedef that leads to other declarations is resolved to a typedef of its name that leads to
-//     definitions (resolve_typedefs.cc). Other declarations are resolved to the only definition.
-//     With several definitions, a declaration is resolved if a struct or typedef shows which one is
-//     meant, or if it is an enum's: to the definition that adds the fewest types
-//     (resolve_forwards.cc). Otherwise it stays a declaration.
+//  3. A forward declaration that a struct refers to is resolved as in that struct's group. Other
+//     declarations are resolved to the only definition.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. The types to which a group with resolved declarations refers differ from those in its
-//     representative's object. They are computed last, and are new types only if no object has them
-//     (group_references.cc).
+//     representative's object. They are computed after the others, and are new types only if no
+//     object has them (group_references.cc).
+//  6. Declarations are left whose names have several definitions. A typedef that leads to them is
+//     resolved to a typedef of its name that leads to definitions (resolve_typedefs.cc). If a
+//     struct or typedef of some object resolves the name, or if the name is an enum's, the
+//     declaration is resolved to the definition that adds the fewest types (resolve_forwards.cc).
+//     Otherwise it stays a declaration.
 //
 // If nodes can be joined in several ways (join_groups.cc), all steps are done for each way, and the
 // result with the fewest types is taken.
@@ -162,8 +163,7 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
     return unresolved;
 }
 
-/// Step 3, for declarations with several possible definitions: by a typedef's meaning, else by the
-/// candidate that adds the fewest types.
+/// Step 6. If no struct resolved a name, the definition that a typedef shows is preferred.
 void resolve_rest(std::vector<UnresolvedForward> unresolved, const ClassGraph &graph,
                   FinalClasses &made)
 {
