@@ -59,7 +59,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
                                          const MergeInputs &in, const LinkResult &link,
                                          Report &report, Stats &stats);
 
-// finish_result.cc: the check, the distilled base, the layout; then writes the result.
+// finish_result.cc: what is done to the BTF of the result before it is written, and writing it.
 
 struct MergeResult {
     std::vector<std::byte> blob;

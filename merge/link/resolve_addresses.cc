@@ -36,7 +36,7 @@ SymbolsByPlace index_places(const ElfFile &elf)
     return out;
 }
 
-/// The symbols of a file; nothing for a name that several places have.
+/// The symbols of a file; nothing for a name that symbols at several places have.
 using SymbolsByName = std::unordered_map<std::string_view, std::optional<Symbol>>;
 SymbolsByName index_names(const ElfFile &elf)
 {
@@ -128,7 +128,7 @@ private:
         auto it = pools.find(o.trailer.object_id);
         if (it == pools.end())
             return nullptr;
-        // Objects with equal ids are equal. If fewer were linked, it does not matter which.
+        // Objects with equal ids are equal. If only some of them were linked, any may be taken.
         size_t used = used_[o.trailer.object_id]++;
         return used < it->second.size() ? &it->second[used] : nullptr;
     }
@@ -239,8 +239,8 @@ private:
         return of_symbol(*named->second, addend);
     }
 
-    /// The linker relocated a plain `.BTF`, so its entry holds the lower 32 bits of the final
-    /// address. Finds the whole address.
+    /// The linker relocated a plain `.BTF`, so the entry of the DATASEC holds the lower 32 bits of
+    /// the final address. Finds the whole address.
     Location cut_address(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
@@ -280,7 +280,7 @@ private:
     Locations out_;
     std::unordered_map<uint64_t, size_t> used_;
     std::optional<SymbolsByName> image_symbols_;                 // made on first use
-    std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_; // the same, by input
+    std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_; // by input
 };
 
 } // namespace
