@@ -287,7 +287,7 @@ int build_plugins(char **compilers)
     return status;
 }
 
-/// Run the compiler, and put object BTF into the objects of `command`. Returns the exit status.
+/// Runs the compiler, and puts object BTF into the objects of `command`. Returns the exit status.
 int compile(char **compiler, const CompileCommand &command, const Settings &settings)
 {
     const int status = run(compiler);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Any C++ compiler works: gcc's headers compile with all of them, and the plugin has its own C++
-// library. Code that does not use gcc's headers is in an archive, so only the plugin's own sources
-// are compiled here.
+// Builds the gcc plugin. Any C++ compiler works: gcc's headers compile with all of them, and the
+// plugin has its own C++ library. Code that does not use gcc's headers is in an archive, so only
+// the plugin's own sources are compiled here.
 
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
@@ -32,7 +32,7 @@ constexpr std::string_view trial_source =
     "struct btflink_trial { int member; };\n"
     "int btflink_trial(struct btflink_trial *t) { return t->member; }\n";
 
-/// Run a command and return its standard output. Standard error is passed through. Error: the
+/// Runs a command and returns its standard output. Standard error is passed through. Error: the
 /// command failed.
 Result<std::string> output_of(const std::vector<std::string> &command)
 {

@@ -218,14 +218,14 @@ size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandL
     }
     if (!contains(options_with_value, word))
         return 1;
-    line.makes_no_object |= is_last; // the same
+    line.makes_no_object |= is_last; // the compiler refuses this, too
     return 2;
 }
 
 void read_file_name(std::string_view word, CommandLine &line)
 {
     if (word == "/dev/null") {
-        line.makes_no_object = true; // a probe
+        line.makes_no_object = true; // a probe of Kbuild or Kconfig
         return;
     }
     if (!line.language.empty() || is_source(word)) {

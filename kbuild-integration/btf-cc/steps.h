@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The steps of btf-cc, in order, except for reading the compiler's command line
-// (compile_command.h).
+// What the files of btf-cc do for btf-cc.cc and for each other. Reading the compiler's command line
+// has a header of its own (compile_command.h).
 #pragma once
 
 #include "emit/emit.h"
@@ -22,13 +22,13 @@ struct Settings {
     bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
-/// Sets the variable of an option: BTF_CC_STRIP_DWARF for "strip-dwarf". Options are settings of
-/// this process and of the btf-cc that a compiler cache runs. Returns false if memory runs out.
+/// Sets the variable of an option: BTF_CC_STRIP_DWARF for "strip-dwarf". So the option also applies
+/// to the btf-cc that a compiler cache runs. Returns false if memory runs out.
 bool set_option(const std::string &name, const std::string &value);
 
-/// Reads the variables BTF_CC_*. Options are part of the command that Kbuild saves, so a change
-/// recompiles objects. Without features those in $PAHOLE_FLAGS are used, which Kbuild exports.
-/// strip_dwarf is turned off if Kbuild reads the DWARF later. Errors: an invalid variable.
+/// Reads the variables BTF_CC_*. If BTF_CC_FEATURES is not set, the features are those of
+/// $PAHOLE_FLAGS, which Kbuild exports. strip_dwarf is turned off if Kbuild reads the DWARF later.
+/// Errors: an invalid variable.
 Result<Settings> read_settings();
 
 /// One line with all settings on which objects depend: see cache_key().
@@ -60,7 +60,8 @@ bool reads_dwarf_later();
 std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
                               const Settings &settings);
 
-/// `words` with the options that make the compiler load the plugin. Error: no plugin matches it.
+/// `words` with the options that make the compiler load the plugin. Error: there is no plugin for
+/// this compiler.
 Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
                                              const Settings &settings);
 
@@ -95,7 +96,7 @@ Result<PluginSources> plugin_sources();
 /// folder of the system (for root) or of the user.
 Result<std::string> folder_for_new_plugins(const PluginSources &sources);
 
-// build_plugin.cc
+// build_plugin.cc: builds the gcc plugin for a compiler.
 
 /// Builds the plugin for the compiler `program`, tests it on a small file, and puts it where
 /// find_plugin() looks for it. Returns the plugin's path. On an error an older plugin stays.

@@ -98,7 +98,7 @@ int run_real_pahole(char **argv, const std::string &why)
     return failure(fail_errno(Where{pahole}, "").error);
 }
 
-/// Print the variables whose names BTF does not allow, in pahole's words.
+/// Prints the variables whose names BTF does not allow, in pahole's words.
 void report_names(const EncodeReport &report, bool fatal)
 {
     bool any = false;

@@ -29,11 +29,11 @@ Result<FinalTypes> read_final_types(const std::string &path, const std::string &
 /// Why a function has no FUNC, in pahole's words.
 const char *pahole_reason(merge::FunctionSkip reason);
 
-/// Print the types of the final BTF in a file to standard output. `base`: as for
+/// Prints the types of the final BTF in a file to standard output. `base`: as for
 /// read_final_types().
 Result<void> list_types(const std::string &path, const std::string &base);
 
-/// Put ids of the module's final BTF into its .BTF_ids, as the kernel's resolve_btfids does.
+/// Puts ids of the module's final BTF into its .BTF_ids, as the kernel's resolve_btfids does.
 /// (Modules outside a tree may not have resolve_btfids.) `base`: as for read_final_types(). Names
 /// that the BTF does not have keep the id 0, and are returned. Errors: a kfunc has no FUNC, or has
 /// implicit arguments, which only resolve_btfids can hide.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs the encoder on linked files and modules, with files in memory as outputs.
+// Runs the encoder on linked files and modules. The output stays in memory.
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 
 #include "emit/emit.h"

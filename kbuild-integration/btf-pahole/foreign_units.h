@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes object BTF, from the DWARF of a linked file, for units whose objects had none: products of
-// link-time optimisation, objects of another compiler driver, objects for which btf-cc failed.
+// Makes object BTF, from the DWARF of a linked file, for units whose objects had no object BTF: for
+// code that link-time optimisation made, and for objects that were compiled without btf-cc or for
+// which btf-cc failed.
 #pragma once
 
 #include "common/io/file_io.h"
@@ -37,7 +38,8 @@ struct ForeignReport {
     std::vector<emit::RejectedVariable> rejected;
     bool no_dwarf = false; // nothing was encoded, because the file has no DWARF
 };
-// Each of these functions adds to a report.
+
+// Each of the following functions adds to a report.
 
 /// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
 /// as an additional input of btf-merge. Null if there are no such units.
