@@ -40,7 +40,7 @@ std::string json_array(const List &list, Write write, std::string_view between =
     return "[" + out + "]";
 }
 
-/// The same with each item on a line of its own, behind `indent`.
+/// The same with each item on a line of its own, after `indent`.
 template <typename List, typename Write>
 std::string json_lines(const List &list, Write write, std::string_view indent = "")
 {

@@ -40,7 +40,7 @@ std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t
 struct PoolPart {
     uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
     uint64_t offset;   // of the contribution, in the section
-    Bytes entries;     // behind the id
+    Bytes entries;     // after the id
     uint8_t address_size;
     ByteOrder order;
 

@@ -3,7 +3,7 @@
 // of a kernel build passes here, and images of a gigabyte. A crash must leave a valid file, and a
 // second run must recognise the first one's work and produce the same bytes.
 //
-// Method: new sections, a new table of section names and new section headers go behind the file's
+// Method: new sections, a new table of section names and new section headers go after the file's
 // last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
@@ -13,7 +13,7 @@
 // then the new names are one more section, the last.
 //
 // Old BTF is dropped first, in one of three ways:
-//   append   there is nothing to drop: the new part goes behind the file
+//   append   there is nothing to drop: the new part goes after the file
 //   tail     the old BTF is exactly a part that was appended here earlier, and nothing refers to
 //            it: the file is cut where this part begins
 //   rewrite  anything else (a linker or objcopy moved our sections; DWARF is dropped): see

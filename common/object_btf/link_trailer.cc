@@ -61,7 +61,7 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 
 size_t trailer_room(const LinkTrailer &trailer)
 {
-    constexpr size_t padding = 9 * 8; // before each table, and behind the last one
+    constexpr size_t padding = 9 * 8; // before each table, and after the last one
     return full_header_length + trailer.hashes.size() * hash_size +
            (trailer.functions.size() + trailer.true_signatures.size()) * function_size +
            trailer.proto_words.size() * 4 + trailer.variables.size() * variable_size +

@@ -88,7 +88,7 @@ struct LinkTrailer {
     StrOff source{};           // DW_AT_name of the unit, for diagnostics
     TypeId plain_end{};        // ids below are plain types and their tags; from here on FUNC, VAR,
                                // DATASEC and what only they need
-    uint32_t pool_entries = 0; // entries of the pool behind the object id; indices are 1..entries
+    uint32_t pool_entries = 0; // entries of the pool after the object id; indices are 1..entries
     std::vector<Hash128> hashes;         // stub hash of each type
     std::vector<LinkFunction> functions; // in the order of the debug information
     // Records of functions whose parameters the compiler changed, with the parameters that are
