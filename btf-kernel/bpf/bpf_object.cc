@@ -77,7 +77,7 @@ void read_sections_of_btf(BpfObject &object)
     }
 }
 
-/// Find the programs, and the relocations of instructions that access memory.
+/// Finds the programs, and the relocations of instructions that access memory.
 Result<void> look_at_instructions(BpfObject &object)
 {
     const auto &sections = object.input.elf->sections();

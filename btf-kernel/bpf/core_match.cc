@@ -53,7 +53,7 @@ struct KernelField {
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
 
-/// Go on from `out` to a member of it.
+/// Goes on from `out` to a member of it.
 bool find_member(const Btf &btf, std::string_view name, KernelField &out)
 {
     const uint32_t id = behind_modifiers(btf, out.type);

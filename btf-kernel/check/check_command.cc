@@ -76,7 +76,7 @@ Result<std::vector<Known>> read_known(const std::string &path)
     return out;
 }
 
-/// Drop known findings from the list, and mark their lines as met. Returns the number of dropped
+/// Drops known findings from the list, and marks their lines as met. Returns the number of dropped
 /// findings.
 size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known)
 {
@@ -208,7 +208,7 @@ Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft
     return report;
 }
 
-/// Drops findings listed by --ignore and --known.
+/// Drops findings of the rules that --ignore lists, and findings in the file of --known.
 void leave_out(CheckReport &report, Draft &draft)
 {
     drop_ignored(report.findings, draft.ignored);

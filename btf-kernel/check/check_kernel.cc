@@ -338,7 +338,7 @@ bool expect_tags(const CheckContext &context)
            number_of(context.kernel.config_value("PAHOLE_VERSION")) >= 127;
 }
 
-/// Check a module over vmlinux.
+/// Checks a module over vmlinux.
 KfuncCounts check_module(const CheckContext &context, const Binary &module, Findings &out)
 {
     if (module.unreadable) {
@@ -361,7 +361,7 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
     return check_parsed(context, module, *parsed, out);
 }
 
-/// Check vmlinux, and fill in the context with its BTF.
+/// Checks vmlinux, and puts its BTF into the context.
 KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
 {
     if (!context.kernel.vmlinux) {

@@ -97,7 +97,7 @@ private:
         return strf("%u %s %s, %u %s", own, what, names_.own.c_str(), base, names_.base.c_str());
     }
 
-    /// Compare two types of one kind.
+    /// Compares two types of one kind.
     void elements(TypeId own, TypeId base, const std::string &place, unsigned depth)
     {
         const btf_type &a = btf_.type(own), &b = btf_.type(base);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Texts for details, effects and places; differences as text, Markdown and JSON.
+// Texts for details and effects; differences as text, Markdown and JSON.
 #include "btf-kernel/diff/print.h"
 
 #include "btf-kernel/diff/types.h"
@@ -232,7 +232,7 @@ std::string summary_text(const Difference &d)
     return out;
 }
 
-/// Text in backquotes, without meaning for Markdown.
+/// Text in backquotes, in which Markdown has no other markup.
 std::string code(std::string text)
 {
     std::replace(text.begin(), text.end(), '`', '\'');
@@ -256,7 +256,7 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Adds the changes of a space that break programs, or those that do not, while there is space.
+/// Adds the changes of a space that break programs, or those that do not, while there is room.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;

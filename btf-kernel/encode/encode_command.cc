@@ -138,7 +138,7 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
     return scratch;
 }
 
-/// Write the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
+/// Writes the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
 {
     file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
@@ -385,7 +385,7 @@ private:
         return (fs::path(draft_.output) / (path + ".btf")).string();
     }
 
-    /// Decide whether files of an earlier run may be kept, and store the settings.
+    /// Decides whether files of an earlier run may be kept, and stores the settings.
     Result<void> check_settings()
     {
         std::error_code error;

@@ -34,12 +34,12 @@ public:
     /// Ends all running processes.
     ~WorkerPool();
 
-    /// Call `work` in a new process, which inherits all open files. Waits while `workers` processes
-    /// are running. Error: the system refuses a process.
+    /// Calls `work` in a new process, which inherits all open files. Waits while `workers`
+    /// processes are running. Error: the system refuses a process.
     Result<void> add(const Work &work);
     /// Number of pieces that have ended.
     size_t ended() const { return results_.size() - running_.size(); }
-    /// Wait for the rest and call `look` after each end. Results are in the order of add().
+    /// Waits for the rest and calls `look` after each end. Results are in the order of add().
     std::vector<WorkResult> finish(const std::function<void()> &look);
 
 private:

@@ -43,15 +43,15 @@ struct WantedMember {
     Where where;
 };
 
-/// Decide about a member of the archive at `archive`, which has `size` bytes by the archive's
+/// Decides about a member of the archive at `archive`, which has `size` bytes by the archive's
 /// header. `flaw`: why it must be refused, or null. Empty: the member is not wanted, or
 /// visitor.refuse() got the reason.
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
                                           std::string_view name, uint64_t size, const char *flaw);
 
-/// Go through the members of a Debian package (its data), an RPM, a cpio or tar archive, compressed
-/// or not, an Alpine package (version 2 or 3), or through a compressed file. Errors: the file is
-/// none of these; it is damaged (members before the damage were passed on); take() failed.
+/// Goes through the members of a Debian package (its data), an RPM, a cpio or tar archive,
+/// compressed or not, an Alpine package (version 2 or 3), or through a compressed file. Errors: the
+/// file is none of these; it is damaged (members before the damage were passed on); take() failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
 /// Alpine packages of version 3, compressed or not, which libarchive does not read (apk.cc). By the
@@ -60,7 +60,7 @@ bool is_apk3(Bytes file);
 /// As walk_archive(), for such a package.
 Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
 
-/// Unpack compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
+/// Unpacks compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
 /// `most` bytes, are damaged, or are not compressed.
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Takes the files of a package in any order, and makes a kernel of them.
+// Takes the files of a package in any order, and makes a kernel of them (kernel.cc).
 #pragma once
 
 #include "btf-kernel/package/image.h"
@@ -27,7 +27,7 @@ public:
 
     /// The role of a file; none: it is not wanted.
     Role wants(const std::string &path) const;
-    /// Read a file. Several threads may call this at once. Role::none: find out by the contents.
+    /// Reads a file. Several threads may call this at once. Role::none: its contents decide.
     void take(Role role, const Content &content);
     void refuse(Error error);
     /// Error: too much BTF is kept.
@@ -59,13 +59,13 @@ private:
     std::vector<Binary> modules_;
     Encoded encoded_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
-    std::string release_;                                      // by a build's kernel.release
+    std::string release_;                                      // from a build's kernel.release
     mutable std::set<std::string> releases_seen_; // in paths, if options_.release is set
     std::vector<Error> left_out_;
     uint64_t kept_ = 0; // bytes of BTF in memory
 };
 
-/// Go through a file or folder, and pass wanted files to the collector.
+/// Goes through a file or folder, and passes wanted files to the collector (collect.cc).
 Result<void> collect(const std::string &path, const OpenOptions &options, Collector &collector);
 
 } // namespace btflink::kernel

@@ -39,7 +39,7 @@ ByteOrder order_of_btf(Bytes btf)
     return has(btf, 0, "\xeb") ? ByteOrder::big : ByteOrder::little;
 }
 
-/// Search a flat image for BTF; empty: not found.
+/// Searches a flat image for BTF; empty: not found.
 Bytes find_btf(Bytes flat)
 {
     const std::string_view text = as_text(flat);
@@ -58,13 +58,13 @@ Bytes find_btf(Bytes flat)
     return largest;
 }
 
-/// Search a flat image for .BTF_ids; empty: not found. Zeros may follow the section. `btf`: the
+/// Searches a flat image for .BTF_ids; empty: not found. Zeros may follow the section. `btf`: the
 /// result of find_btf(flat).
 //
-// The kernel's linker script (BTF in include/asm-generic/vmlinux.lds.h) puts .BTF_ids behind .BTF,
+// The kernel's linker script (BTF in include/asm-generic/vmlinux.lds.h) puts .BTF_ids after .BTF,
 // at the next word or page, with zeros between. The words of .BTF_ids are ids, counts and flags,
-// which are all small; the data behind it soon have a larger word. So the section is taken to begin
-// at the first word behind .BTF that is not zero, and to end at the first word that is large.
+// which are all small; a large word soon follows. So the section is taken to begin at the first
+// word after .BTF that is not zero, and to end at the first word that is large.
 Bytes find_btf_ids(Bytes flat, Bytes btf)
 {
     constexpr size_t largest_page = 64 * 1024;
@@ -82,7 +82,7 @@ Bytes find_btf_ids(Bytes flat, Bytes btf)
     return flat.subspan(std::min(begin, flat.size()), end - begin);
 }
 
-/// Search memory for the banner: the text after "Linux version ", which begins with the release;
+/// Searches memory for the banner: the text after "Linux version ", which begins with the release;
 /// empty: not found.
 std::string find_banner(Bytes memory)
 {
@@ -95,7 +95,7 @@ std::string find_banner(Bytes memory)
     return {};
 }
 
-/// Search memory for the configuration that CONFIG_IKCONFIG puts there; empty: not found.
+/// Searches memory for the configuration that CONFIG_IKCONFIG puts there; empty: not found.
 std::string find_config(Bytes memory, const Where &where)
 {
     const std::string_view text = as_text(memory);
@@ -109,7 +109,7 @@ std::string find_config(Bytes memory, const Where &where)
     return config ? std::string(as_text(*config)) : std::string();
 }
 
-/// Unpack data that begin somewhere behind code. The code may contain the bytes of a magic number
+/// Unpacks data that begin somewhere after code. The code may contain the bytes of a magic number
 /// by chance; only the right data unpack to the size in the last four bytes.
 Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, const Where &where)
 {
@@ -131,7 +131,7 @@ Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, co
     return fail(where, "has no compressed kernel behind its code");
 }
 
-/// Unpack data to which Kbuild may have appended the unpacked size.
+/// Unpacks data to which Kbuild may have appended the unpacked size.
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
 {
     auto out = unpack(bytes, most, where);
@@ -149,10 +149,10 @@ struct BareImage {
     Form form = Form::flat; // flat: memory as it is when the kernel starts
     Bytes bytes;
     std::shared_ptr<const void> owner; // keeps `bytes` alive
-    std::string release;               // by the header of a wrapping
+    std::string release;               // from the header of a wrapping
 };
 
-/// Remove wrappings and compression. `owner` keeps the bytes of `file` alive. Errors: the contents
+/// Removes wrappings and compression. `owner` keeps the bytes of `file` alive. Errors: the contents
 /// are damaged, larger than the limits, or of an unknown kind.
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {

@@ -15,9 +15,9 @@ bool is_image(Bytes file);
 /// The content of a wrapping: a kernel, compressed or not, or another wrapping.
 struct Payload {
     Bytes bytes;
-    std::string release = {}; // by the wrapping's header; empty: not known
-    /// The payload begins with code that unpacks the compressed data behind it. Its last four bytes
-    /// are the unpacked size, which Kbuild appends.
+    std::string release = {}; // from the wrapping's header; empty: not known
+    /// The payload begins with code, which unpacks the compressed data after it. The last four
+    /// bytes of the payload are the unpacked size, which Kbuild appends.
     bool behind_code = false;
 };
 

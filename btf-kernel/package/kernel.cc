@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens kernels: decides the role of each file, and chooses one kernel in the end. Reads its
-// configuration, and parses its BTF.
+// Opens kernels: the Collector decides the role of each file, and chooses one kernel in the end.
+// Also finds settings in a kernel's configuration, and parses its BTF.
 #include "btf-kernel/package/collector.h"
 
 #include "btf-kernel/package/archive.h"
@@ -162,7 +162,9 @@ Result<std::string> Collector::choose_release() const
     return std::string();
 }
 
-/// Choose the image with most information. `unreadable` is set if a better one cannot be read.
+/// Chooses the image with the lowest image_rank() among those with BTF, or else among all that can
+/// be read. `unreadable`: set to the error of the first image that cannot be read. Error: there are
+/// images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
 {
     std::erase_if(images_, [&](const Image &image) {

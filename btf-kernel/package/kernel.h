@@ -48,7 +48,7 @@ struct Binary {
     std::vector<std::string> id_functions;
     bool has_percpu = false;
     std::vector<PlacedSymbol> percpu; // symbols in .data..percpu
-    std::string release;              // by a module's vermagic
+    std::string release;              // from a module's vermagic
 };
 
 struct Kernel {
@@ -74,7 +74,7 @@ struct OpenOptions {
     Progress *progress = nullptr;
 };
 
-/// Open one kernel from files and folders: folders (an unpacked package, an installed system, a
+/// Opens one kernel from files and folders: folders (an unpacked package, an installed system, a
 /// build, packages), .deb and .rpm packages, tar archives, vmlinux, boot images (wrapping.cc),
 /// modules, raw BTF. The order of paths and the number of threads do not change the result. Errors:
 /// a file is of an unknown kind, or an archive is damaged; there are several kernels, or none. A
@@ -90,7 +90,7 @@ struct KernelFiles {
 /// Errors: `folder` is not a folder; there are several kernels and `release` is empty.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
-/// Parse the BTF of vmlinux. Errors: there is no BTF, or it is malformed.
+/// Parses the BTF of vmlinux. Errors: there is no BTF, or it is malformed.
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 
 /// The BTF of a module, with its base.

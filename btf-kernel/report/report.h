@@ -63,9 +63,9 @@ struct Data {
     uint64_t traces = 0;
 };
 
-/// Add `share` and `alone` at a path below `root`, creating folders as needed.
+/// Adds `share` and `alone` at a path below `root`, creating folders as needed.
 void add_place(Node &root, std::string_view path, double share, double alone);
-/// Sort children by size, and join a folder with its only subfolder.
+/// Sorts children by size, and joins a folder with its only subfolder.
 void tidy_places(Node &root);
 
 /// Sizes, modules, duplicates. Error: vmlinux has no BTF, or it is malformed. Errors of modules are
@@ -79,7 +79,7 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 
-/// Add the steps in a file that --time-trace wrote.
+/// Adds the steps in a file that --time-trace wrote.
 Result<void> collect_trace(const std::string &path, Data &out);
 /// Call this after the last trace.
 void sort_steps(Data &out);
