@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that a kernel would accept the result, and writes each part of it to its file.
+// Makes sure that a kernel would accept the result, adds a distilled base and the layout section if
+// the options ask for them, and writes each part to its file.
 #include "merge/passes.h"
 
 #include "common/btf/btf_builder.h"

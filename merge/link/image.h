@@ -85,7 +85,7 @@ struct Location {
         discarded, // by the linker: all ones in a pool, or no place there
         undefined, // declared but defined nowhere
         common,    // gets its address at the final link
-        known,     // 0 in a linked image may mean "discarded"; the user must decide
+        known,     // 0 in a linked image may mean "discarded"; the caller must decide
     };
     State state = unknown;
     Address address; // known

@@ -29,7 +29,7 @@ struct SplitInput {
 
 /// The final classes of types between nodes, by their contents.
 struct RefKeys {
-    VectorIndex keys; // class, and the final classes that it refers to; their keys come first
+    VectorIndex keys; // class, and the final classes it refers to; their keys, if any, are lower
     std::vector<ClassId> final_class; // per key
 };
 
@@ -78,14 +78,14 @@ struct UnresolvedForward {
 /// class or a part of one, and the walk of a source reads no types of other sources.
 void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made);
 
-/// Gives the classes of groups whose forward declarations were resolved references of their own,
-/// which may lead to new types between nodes.
+/// If forward declarations of a group were resolved, its class gets references of its own, which
+/// may lead to new types between nodes.
 void resolve_references(const SplitInput &in, FinalClasses &made);
 
-/// Finds what typedefs that lead to forward declarations mean where these are defined: each becomes
-/// an alias, in `partition`, of one of the same name and form that leads to definitions instead, if
-/// there is one. Replaces `keys` by keys without aliases. Returns for declarations the definition
-/// that a typedef showed.
+/// Looks for typedefs of the same name and form, of which one leads to forward declarations and the
+/// other to definitions of their names. In `partition` the former becomes an alias of the latter.
+/// Replaces `keys` by keys without aliases. Returns for declarations the definition that a typedef
+/// showed.
 std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
                  RefKeys &keys, Partition &partition);
