@@ -84,10 +84,10 @@ std::string line_of(const Detail &d)
         return at_place(d) + number_text(d.old_number, d.old_unsigned) + " -> " +
                number_text(d.new_number, d.new_unsigned);
     case Kind::value_cut:
-        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " is cut off to " +
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " is cut to " +
                number_text(d.new_number, d.new_unsigned);
     case Kind::value_mended:
-        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " was cut off, it is " +
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " was cut; it is " +
                number_text(d.new_number, d.new_unsigned);
     case Kind::result:
         return "result: " + from_to(d.old_text, d.new_text);

@@ -111,7 +111,7 @@ std::string find_config(Bytes memory, const Where &where)
 
 /// Unpacks data that begin somewhere after code. The code may contain the bytes of a magic number
 /// by chance; only the right data unpack to the size in the last four bytes.
-Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, const Where &where)
+Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, const Where &where)
 {
     constexpr size_t most_tries = 100;
     const Bytes tail = bytes.last(4);
@@ -128,7 +128,7 @@ Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, co
         if (out && out->size() == size)
             return out;
     }
-    return fail(where, "has no compressed kernel behind its code");
+    return fail(where, "has no compressed kernel after its code");
 }
 
 /// Unpacks data to which Kbuild may have appended the unpacked size.
@@ -185,10 +185,10 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
         if (image.release.empty())
             image.release = std::move(payload.release);
         image.bytes = payload.bytes;
-        if (!payload.behind_code && !is_compressed(payload.bytes))
+        if (!payload.after_code && !is_compressed(payload.bytes))
             continue;
-        auto unpacked = TRY(payload.behind_code ? unpack_behind_code(payload.bytes, left, where)
-                                                : unpack_sized(payload.bytes, left, where));
+        auto unpacked = TRY(payload.after_code ? unpack_after_code(payload.bytes, left, where)
+                                               : unpack_sized(payload.bytes, left, where));
         left -= unpacked.size();
         auto kept = std::make_shared<const std::vector<std::byte>>(std::move(unpacked));
         image.bytes = *kept;
@@ -301,7 +301,7 @@ private:
     Result<void> pick_symbol(const Elf64_Sym &symbol, std::string_view names, uint32_t symtab)
     {
         if (symbol.st_name >= names.size())
-            return fail(elf_.place(symtab), "a symbol's name is behind the table of names");
+            return fail(elf_.place(symtab), "a symbol's name is beyond the table of names");
         const bool of_ids = ids_ && symbol.st_shndx == ids_;
         const bool of_percpu = percpu_ && symbol.st_shndx == percpu_;
         if (!of_ids && !of_percpu)

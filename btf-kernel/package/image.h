@@ -18,7 +18,7 @@ struct Payload {
     std::string release = {}; // from the wrapping's header; empty: not known
     /// The payload begins with code, which unpacks the compressed data after it. The last four
     /// bytes of the payload are the unpacked size, which Kbuild appends.
-    bool behind_code = false;
+    bool after_code = false;
 };
 
 struct Wrapping {

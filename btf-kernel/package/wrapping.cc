@@ -44,7 +44,7 @@ Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *n
 {
     if (start > file.size() || length > file.size() - start)
         return fail(where.at(start),
-                    std::string(name) + ": its header refers to bytes behind the end of the file");
+                    std::string(name) + ": its header refers to bytes beyond the end of the file");
     return file.subspan(start, length);
 }
 
@@ -104,7 +104,7 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     if (size_at < header_end)
         return fail(where.at(at), "zImage: its payload ends in the header");
     auto part = TRY(part_of(file, header_end, size_at + 4 - header_end, name, where));
-    return Payload{.bytes = part, .behind_code = true};
+    return Payload{.bytes = part, .after_code = true};
 }
 
 /// Any EFI program; a unified kernel image has the sections .linux and .uname.

@@ -161,7 +161,7 @@ inline constexpr KindInfo kinds[] = {
 } // namespace description
 
 using description::kinds;
-static_assert(std::size(kinds) == kind_count, "a kind has no row");
+static_assert(std::size(kinds) == kind_count, "kind_count, or the row of a kind, is missing");
 
 constexpr const KindInfo &kind_info(Kind kind)
 {

@@ -349,7 +349,7 @@ int main(int argc, char **argv)
     if (settings->plugin)
         if (auto tried = try_plugin(compiler, command, *settings); !tried)
             return refuse(tried.error());
-    if (get_behind_cache(*compiler))
+    if (put_cache_in_front(*compiler))
         become(compiler);
     return compile(compiler, command, *settings);
 }

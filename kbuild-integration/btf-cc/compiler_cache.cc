@@ -41,7 +41,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
     return key;
 }
 
-bool get_behind_cache(const std::string &program)
+bool put_cache_in_front(const std::string &program)
 {
     if (base_name(first_program(program)) != "ccache")
         return false;

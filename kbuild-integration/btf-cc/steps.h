@@ -117,6 +117,6 @@ std::vector<std::string> ccache_prefix();
 /// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets ccache's
 /// variables so that ccache runs this executable around the compiler and asks it for the key.
 /// Returns true if the caller must run `program` and do nothing after it.
-bool get_behind_cache(const std::string &program);
+bool put_cache_in_front(const std::string &program);
 
 } // namespace btflink::kbuild

@@ -183,7 +183,7 @@ Result<void> read_type(Object &o, TypeId id, std::vector<TypeId> &datasecs)
     case btf::Kind::ENUM64:
         break;
     }
-    return bad_type(o, id, "is behind the plain types");
+    return bad_type(o, id, "comes after the plain types");
 }
 
 /// Checks prototypes that are words of the trailer.

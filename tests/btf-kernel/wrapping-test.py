@@ -99,7 +99,7 @@ class Wrapping(PackageCase):
                     self.good(images.zimage(image, kind, order))
         damaged = bytearray(images.zimage(image, 'xz'))
         damaged[0x40 + 0x100 + 200] ^= 0xff
-        self.refused(damaged, 'has no compressed kernel behind its code')
+        self.refused(damaged, 'has no compressed kernel after its code')
         old = bytearray(images.zimage(image, 'gz'))
         old[0x34] = 0
         self.refused(old, 'is a zImage of a kernel before 4.15')

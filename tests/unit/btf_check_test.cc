@@ -116,7 +116,7 @@ TEST(BtfCheck, Header)
                   put(b, 8, 4);
                   put(b, 16, load<uint32_t>(b.data() + 16, host_order) + 4);
               }),
-              "f+0x8: BTF header: types do not begin behind the header");
+              "f+0x8: BTF header: types do not begin after the header");
     EXPECT_EQ(with([&](Blob &b) {
                   auto strings = load<uint32_t>(b.data() + 16, host_order);
                   b.insert(b.begin() + 24 + strings, 4, std::byte{0});

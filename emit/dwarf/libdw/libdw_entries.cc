@@ -194,7 +194,7 @@ public:
             found = dwarf_siblingof(&child, &child);
         }
         if (found < 0)
-            return context_.file.dwarf_error(offset, "cannot read the entry behind");
+            return context_.file.dwarf_error(offset, "cannot read the next entry");
         return {};
     }
 
