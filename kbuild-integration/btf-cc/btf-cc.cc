@@ -205,9 +205,9 @@ int refuse(const Error &why)
 
 /// The command line of btf-cc itself, up to the compiler.
 struct OwnWords {
-    std::string question;     // "help", "version", "settings", "build-plugin"; or empty
-    bool has_options = false; // others, which are set as variables
-    char **compiler;          // the compiler's words, up to a null pointer
+    std::string question; // "help", "version", "settings", "build-plugin"; or empty
+    OptionValues options; // others
+    char **compiler;      // the compiler's words, up to a null pointer
 };
 
 Result<OwnWords> read_own_words(int argc, char **argv)
@@ -223,28 +223,23 @@ Result<OwnWords> read_own_words(int argc, char **argv)
             own.question = name;
             continue;
         }
-        if (name == "features")
-            if (auto parsed = parse_features(found.value); !parsed)
-                return fail({}, "--features: " + parsed.error().str());
-        own.has_options = true;
-        if (!set_option(name, *found.value ? found.value : "1"))
-            cannot("setenv");
+        own.options[name] = *own_options[found.index].value ? found.value : "1";
     }
     own.compiler = argv + argc - reader.given().operands.size();
     return own;
 }
 
-/// Answers --version, --help or --settings. `compiler`: the first operand, or "".
-int answer_question(const std::string &question, const std::string &compiler)
+/// Answers --version, --help or --settings.
+int answer_question(const OwnWords &own)
 {
-    if (question == "version")
+    if (own.question == "version")
         return answer_version(version());
-    if (question == "help")
+    if (own.question == "help")
         return answer(help_text());
-    auto settings = read_settings();
+    auto settings = read_settings(own.options);
     if (!settings)
         return refuse(settings.error());
-    auto key = cache_key(*settings, compiler);
+    auto key = cache_key(*settings, *own.compiler ? *own.compiler : "");
     if (!key)
         return refuse(key.error());
     return answer(*key + "\n");
@@ -331,15 +326,15 @@ int main(int argc, char **argv)
     if (own->question == "build-plugin")
         return build_plugins(compiler);
     if (!own->question.empty())
-        return answer_question(own->question, *compiler ? *compiler : "");
+        return answer_question(*own);
     if (!*compiler)
         return usage_error({{}, "COMPILER is required"});
     const CompileCommand command = read_command(compiler, argv + argc);
-    const Result<Settings> settings = read_settings();
+    const Result<Settings> settings = read_settings(own->options);
     // Kbuild's probes make no object; a wrong BTF_CC_* variable must not make them fail. Wrong
     // options always are an error.
     const bool no_object = command.objects.empty();
-    if (!settings && (!no_object || own->has_options))
+    if (!settings && (!no_object || !own->options.empty()))
         return refuse(settings.error());
     if (no_object) {
         if (settings && settings->verbose && !command.left_alone.empty())
@@ -349,7 +344,7 @@ int main(int argc, char **argv)
     if (settings->plugin)
         if (auto tried = try_plugin(compiler, command, *settings); !tried)
             return refuse(tried.error());
-    if (put_cache_in_front(*compiler))
+    if (put_cache_in_front(*compiler, own->options))
         become(compiler);
     return compile(compiler, command, *settings);
 }

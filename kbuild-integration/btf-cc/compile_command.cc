@@ -276,6 +276,8 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
     if (line.makes_no_object || !line.compile_only)
         return command;
     command.asks_for_dwarf &= !line.assembler;
+    if (std::ranges::count(line.sources, "-") && !command.asks_for_dwarf)
+        return command; // a probe of Kbuild, such as as-instr
     command.only_c = !line.sources.empty() && !line.other_language;
     command.slim_lto = line.lto && !line.fat_lto;
     if (!line.output.empty())

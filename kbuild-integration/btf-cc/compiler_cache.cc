@@ -41,7 +41,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
     return key;
 }
 
-bool put_cache_in_front(const std::string &program)
+bool put_cache_in_front(const std::string &program, const OptionValues &options)
 {
     if (base_name(first_program(program)) != "ccache")
         return false;
@@ -55,7 +55,7 @@ bool put_cache_in_front(const std::string &program)
     if (std::find(programs.begin(), programs.end(), "btf-cc") == programs.end())
         prefix = self + (prefix.empty() ? "" : " ") + prefix;
     std::string check = self + " --settings %compiler%";
-    return setenv("CCACHE_PREFIX", prefix.c_str(), 1) == 0 &&
+    return export_options(options) && setenv("CCACHE_PREFIX", prefix.c_str(), 1) == 0 &&
            setenv("CCACHE_COMPILERCHECK", check.c_str(), 1) == 0;
 }
 

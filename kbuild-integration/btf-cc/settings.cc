@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads btf-cc's variables, and writes the line of --settings.
+// Reads btf-cc's options and variables, and writes the line of --settings.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <set>
@@ -27,12 +28,14 @@ std::string variable_of(std::string_view option)
 
 } // namespace
 
-bool set_option(const std::string &name, const std::string &value)
+bool export_options(const OptionValues &options)
 {
-    return ::setenv(variable_of(name).c_str(), value.c_str(), 1) == 0;
+    return std::ranges::all_of(options, [](const auto &option) {
+        return ::setenv(variable_of(option.first).c_str(), option.second.c_str(), 1) == 0;
+    });
 }
 
-Result<Settings> read_settings()
+Result<Settings> read_settings(const OptionValues &options)
 {
     Settings settings;
     const std::pair<const char *, bool *> switches[] = {
@@ -41,7 +44,7 @@ Result<Settings> read_settings()
         {"verbose", &settings.verbose},
     };
     for (const auto &[option, field] : switches)
-        *field = TRY(switch_variable(variable_of(option).c_str()));
+        *field = options.contains(option) || TRY(switch_variable(variable_of(option).c_str()));
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
@@ -60,10 +63,14 @@ Result<Settings> read_settings()
     if (!flags.empty())
         settings.emit.unit.features = asked->features;
     settings.emit.filter = asked->filter;
-    if (const std::string features = variable("BTF_CC_FEATURES"); !features.empty()) {
+    const auto option = options.find("features");
+    const bool by_option = option != options.end();
+    const std::string features = by_option ? option->second : variable("BTF_CC_FEATURES");
+    if (!features.empty()) {
         auto parsed = parse_features(features);
         if (!parsed)
-            return fail({}, "BTF_CC_FEATURES: " + parsed.error().str());
+            return fail({},
+                        (by_option ? "--features: " : "BTF_CC_FEATURES: ") + parsed.error().str());
         settings.emit.unit.features = *parsed;
     }
     for (Feature of_the_link :

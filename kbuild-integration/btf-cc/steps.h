@@ -6,13 +6,14 @@
 #include "emit/emit.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace btflink::kbuild
 {
 
-// settings.cc: the settings of btf-cc, from the environment. btf-cc(1) has the list for users.
+// settings.cc: the settings of btf-cc, from options and variables. btf-cc(1) lists them for users.
 
 struct Settings {
     emit::EmitOptions emit; // for an object of a kernel build
@@ -22,14 +23,17 @@ struct Settings {
     bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
-/// Sets the variable of an option: BTF_CC_STRIP_DWARF for "strip-dwarf". So the option also applies
-/// to the btf-cc that a compiler cache runs. Returns false if memory runs out.
-bool set_option(const std::string &name, const std::string &value);
+/// Options of btf-cc by name, with their values; "1" for an option without a value.
+using OptionValues = std::map<std::string, std::string>;
 
-/// Reads the variables BTF_CC_*. If BTF_CC_FEATURES is not set, the features are those of
-/// $PAHOLE_FLAGS, which Kbuild exports. strip_dwarf is turned off if Kbuild reads the DWARF later.
-/// Errors: an invalid variable.
-Result<Settings> read_settings();
+/// Reads the options, and the variables BTF_CC_* of options that are not given. Without either for
+/// features, takes those of $PAHOLE_FLAGS, which Kbuild exports. strip_dwarf is turned off if
+/// Kbuild reads the DWARF later. Errors: an invalid value.
+Result<Settings> read_settings(const OptionValues &options = {});
+
+/// Sets the variables of options, such as BTF_CC_STRIP_DWARF for "strip-dwarf", for the btf-cc that
+/// a compiler cache runs. Returns false if memory runs out.
+bool export_options(const OptionValues &options);
 
 /// One line with all settings on which objects depend: see cache_key().
 std::string describe(const Settings &settings);
@@ -114,9 +118,9 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
 /// Base names of the programs that $CCACHE_PREFIX tells ccache to run around the compiler.
 std::vector<std::string> ccache_prefix();
 
-/// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets ccache's
-/// variables so that ccache runs this executable around the compiler and asks it for the key.
+/// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets variables so
+/// that ccache runs this executable, with `options`, around the compiler and asks it for the key.
 /// Returns true if the caller must run `program` and do nothing after it.
-bool put_cache_in_front(const std::string &program);
+bool put_cache_in_front(const std::string &program, const OptionValues &options);
 
 } // namespace btflink::kbuild

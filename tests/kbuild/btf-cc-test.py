@@ -7,6 +7,7 @@ usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
 import contextlib
 import os
+import pathlib
 import shlex
 import shutil
 import signal
@@ -335,6 +336,15 @@ class Own(KbuildCase):
                 self.assertEqual((status, out), (2, b''), (name, command))
                 self.assertRegex(error.decode(), f'^btf-cc: ERROR: {said}\n$')
             self.assertNotIn('add.o', self.names())
+        # Kbuild's as-instr
+        self.assertEqual(self.cc('gcc', '-c', '-x', 'assembler-with-cpp', '-o', 'probe.o', '-', input=b'nop\n',
+                                 settings={'BTF_CC_STRICT': 'yes'}), (0, b'', b''))
+        self.assertEqual(self.cc('--features=nonsense', '--help')[0], 0)
+
+    def test_options_are_not_passed_on(self):
+        pathlib.Path(self.path('compiler')).write_text('#!/bin/sh\nenv | grep ^BTF_CC_\n')
+        os.chmod(self.path('compiler'), 0o755)
+        self.assertEqual(self.cc('--strict', '--features=var', './compiler', '-E', 'add.c')[1], b'')
 
     def test_empty_settings_are_none(self):
         self.compile()

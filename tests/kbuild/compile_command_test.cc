@@ -89,8 +89,10 @@ TEST(CompileCommand, MakesNoObject)
     EXPECT_EQ(objects({"-o", "prog", "a.c", "b.o"}), Words{});
     EXPECT_EQ(objects({"-c", "-x", "c", "/dev/null", "-o", "tmp.o"}), Words{});
     EXPECT_EQ(objects({"-c", "-x", "c", "-", "-o", "/dev/null"}), Words{});
-    EXPECT_EQ(objects({"-c", "-x", "c", "-", "-o", "a.o"}), Words{"a.o"});
-    EXPECT_EQ(objects({"-c", "-x", "c", "-"}), Words{"-.o"});
+    EXPECT_EQ(objects({"-c", "-x", "c", "-", "-o", "a.o"}), Words{});
+    EXPECT_EQ(objects({"-c", "-x", "assembler-with-cpp", "-o", "a.o", "-"}), Words{});
+    EXPECT_EQ(objects({"-g", "-c", "-x", "c", "-", "-o", "a.o"}), Words{"a.o"});
+    EXPECT_EQ(objects({"-g", "-c", "-x", "c", "-"}), Words{"-.o"});
 }
 
 /// The value of an option is neither an option nor a file.
