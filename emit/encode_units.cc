@@ -15,15 +15,14 @@ namespace btflink::emit
 namespace
 {
 
-/// Releases the pages of mapped files that were read for group `number` and those before it. As a
-/// release interrupts the other threads, only one group in 32 releases the pages of `file`. Pages
-/// that another thread still reads are mapped again.
-void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, size_t number)
+/// Releases the pages that were read for `group`: those of split DWARF, or, with `all`, all pages
+/// of `file`. Other threads map again what they still read.
+void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, bool all)
 {
     for (uint32_t unit : group)
         if (reader.units()[unit].file != &file) // split DWARF
             release_pages(reader.units()[unit].entries);
-    if (number % 32 == 0)
+    if (all)
         for (const DebugSection *section : {&file.info, &file.abbrev, &file.loc, &file.loclists})
             release_pages(section->data);
 }
@@ -71,7 +70,8 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
             if (options.take && !strings)
                 unit_options.strings = &strings.emplace(names);
             results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
-            release_read(file, reader, groups[i], i);
+            // Rarely, because a release interrupts the other threads; always if groups are few.
+            release_read(file, reader, groups[i], i % 32 == 0 || groups.size() < 32);
         }
     });
 

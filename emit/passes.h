@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes of btf-emit over an open file, in order.
+// The passes of btf-emit over a file whose reader is open (dwarf/dwarf_reader.h), in order.
 #pragma once
 
 #include "emit/emit.h"

@@ -195,11 +195,13 @@ Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft
                           std::optional<Kernel> &kernel)
 {
     Progress progress(draft.quiet);
-    draft.open.progress = draft.check.progress = &progress;
-    kernel = TRY(open_kernel(packages, draft.open));
-    CheckReport report = check_kernel(*kernel, draft.check);
+    auto open = draft.open;
+    auto options = draft.check;
+    open.progress = options.progress = &progress;
+    kernel = TRY(open_kernel(packages, open));
+    CheckReport report = check_kernel(*kernel, options);
     if (!draft.against.empty()) {
-        const Kernel other = TRY(open_kernel(draft.against, draft.open));
+        const Kernel other = TRY(open_kernel(draft.against, open));
         Findings findings;
         compare_builds(*kernel, other, draft.check.threads, findings);
         std::move(findings.list.begin(), findings.list.end(), std::back_inserter(report.findings));

@@ -34,7 +34,7 @@ struct Banner {
 /// `text`: the banner after "Linux version ".
 Banner parse_banner(const std::string &text)
 {
-    static const std::regex form(R"(\S* \((.*?)\)(?: \((.*)\))? (#.*))");
+    static const std::regex form(R"(\S* +\(([^]*?)\)(?: +\(([^]*)\))? +(#[^]*))");
     std::smatch parts;
     return std::regex_match(text, parts, form) ? Banner{parts[1], parts[2], parts[3]} : Banner{};
 }

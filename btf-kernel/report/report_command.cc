@@ -83,8 +83,9 @@ Result<void> find_objects(const std::string &folder, Draft &draft)
 Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft, size_t &errors)
 {
     Progress progress(draft.quiet);
-    draft.open.progress = &progress;
-    auto kernel = TRY(open_kernel(paths, draft.open));
+    auto open = draft.open;
+    open.progress = &progress;
+    auto kernel = TRY(open_kernel(paths, open));
     report::Data data;
     std::vector<Error> found = kernel.left_out;
     TRY(report::collect_kernel(kernel, draft.open.threads, data, found));

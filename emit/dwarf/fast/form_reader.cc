@@ -308,12 +308,15 @@ std::optional<AddressRef> FormReader::range_start()
         if (found)
             return std::nullopt; // a second range
         found = true;
-        // Ranges of other kinds have an address of their own; with one such range there is no list.
-        if (kind != DW_RLE_offset_pair)
+        if (kind == DW_RLE_startx_length || kind == DW_RLE_startx_endx) {
+            start = unit_.indexed_address(in.uleb());
+        } else if (kind == DW_RLE_offset_pair) {
+            const uint64_t begin = in.uleb();
+            if (base)
+                start = base->plus(begin);
+        } else {
             return std::nullopt;
-        const uint64_t begin = in.uleb();
-        if (base)
-            start = base->plus(begin);
+        }
         in.uleb(); // the end of the range
     }
     return std::nullopt;

@@ -235,15 +235,31 @@ private:
         }
     }
 
-    /// GNU's form for split DWARF 4. Of its kinds of entries, compilers write only one: an address
-    /// by index and a length of four bytes.
+    /// GNU's form for split DWARF 4: addresses by index, lengths of four bytes.
     void list_of_split4(uint64_t offset)
     {
         Bytes section = file_.loc.data;
         DebugCursor in(section, offset, section.size(), file_.order());
-        while (in.read<uint8_t>() == DW_LLE_GNU_start_length_entry) {
-            in.uleb();
-            in.skip(4);
+        while (!in.overrun() && !in.at_end()) {
+            switch (in.read<uint8_t>()) {
+            case DW_LLE_GNU_base_address_selection_entry:
+                in.uleb();
+                continue;
+            case DW_LLE_GNU_start_end_entry:
+                in.uleb();
+                in.uleb();
+                break;
+            case DW_LLE_GNU_start_length_entry:
+                in.uleb();
+                in.skip(4);
+                break;
+            case DW_LLE_GNU_view_pair:
+                in.uleb();
+                in.uleb();
+                continue;
+            default: // the end
+                return;
+            }
             uint64_t size = in.read<uint16_t>(), expression = in.offset();
             in.skip(size);
             if (in.overrun() || !entry(section, expression, size))
