@@ -144,8 +144,7 @@ void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
         return;
     }
     ++info;
-    for (uint32_t word : words)
-        words_.push_back(word);
+    words_.insert(words_.end(), words);
 }
 
 TypeId BtfBuilder::add_int(StrOff name, uint32_t size, uint32_t encoding)

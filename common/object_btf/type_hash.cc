@@ -101,23 +101,37 @@ class StubHasher
 {
 public:
     explicit StubHasher(const Btf &btf)
-        : btf_(btf), hashes_(raw(btf.end_id())), stubs_(hashes_.size()), state_(hashes_.size()),
-          classes_(hashes_.size()), digest_(btf), stub_(btf)
+        : btf_(btf), hashes_(raw(btf.end_id())), refs_(hashes_.size()), state_(hashes_.size()),
+          by_name_(hashes_.size()), digest_(btf), stub_(btf)
     {
-        for_types(TypeId{1}, [&](TypeId id) { classes_[raw(id)] = stub_class(btf, id); });
+        state_[raw(void_id)] = done;
+        for_types(TypeId{1}, [&](TypeId id) {
+            if (const char c = stub_class(btf, id)) {
+                refs_[raw(id)] = stub(static_cast<uint32_t>(c), id);
+                state_[raw(id)] = done;
+                by_name_[raw(id)] = true;
+            }
+        });
     }
 
     /// Hashes by id. `known`: hashes already computed, for the first types (without the base).
     std::vector<Hash128> run(std::span<const Hash128> known)
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
-        std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
-        std::fill(state_.begin() + raw(btf_.first_id()), state_.begin() + raw(first), done);
+        for (uint32_t i = 0, id = raw(btf_.first_id()); i < known.size(); ++i, ++id) {
+            hashes_[id] = known[i];
+            if (!by_name_[id])
+                refs_[id] = known[i];
+            state_[id] = done;
+        }
         for_types(first, [&](TypeId id) {
-            post_order(
-                id, [&](TypeId t) -> uint8_t & { return state_[raw(t)]; }, stack_,
-                [&](TypeId t, auto need) { for_parts(t, need); },
-                [&](TypeId t) { hashes_[raw(t)] = hash(t); });
+            if (!by_name_[raw(id)])
+                return hash_parts_and(id);
+            btf::for_each_type_id(btf_.type(id), [&](uint32_t part) {
+                if (state_[part] != done)
+                    hash_parts_and(TypeId{part});
+            });
+            hashes_[raw(id)] = hash(id);
         });
         if (met_cycle_)
             hash_cycles(first);
@@ -132,31 +146,31 @@ private:
             visit(id);
     }
 
-    Hash128 stub(char stub_class, TypeId id)
+    /// Hashes a type after all types whose hashes are part of its own.
+    void hash_parts_and(TypeId root)
     {
-        stub_.word(static_cast<uint32_t>(stub_class));
+        post_order(
+            root, [&](TypeId t) -> uint8_t & { return state_[raw(t)]; }, stack_,
+            [&](TypeId t, auto need) {
+                btf::for_each_type_id(btf_.type(t), [&](uint32_t part) { need(TypeId{part}); });
+            },
+            [&](TypeId t) { refs_[raw(t)] = hashes_[raw(t)] = hash(t); });
+    }
+
+    Hash128 stub(uint32_t first, TypeId id)
+    {
+        stub_.word(first);
         stub_.text(btf_.type(id).name_off);
         return stub_.finish();
     }
 
     Hash128 ref(TypeId id)
     {
-        if (id == void_id)
-            return {};
-        if (char c = classes_[raw(id)]) {
-            Hash128 &known = stubs_[raw(id)];
-            if (known == Hash128{})
-                known = stub(c, id);
-            return known;
-        }
-        if (state_[raw(id)] != done) { // a cycle without a named type
-            met_cycle_ = true;
-            stub_.word('C');
-            stub_.word(static_cast<uint32_t>(btf_.kind(id)));
-            stub_.text(btf_.type(id).name_off);
-            return stub_.finish();
-        }
-        return hashes_[raw(id)];
+        if (state_[raw(id)] == done)
+            return refs_[raw(id)];
+        met_cycle_ = true; // without a named type
+        stub_.word('C');
+        return stub(static_cast<uint32_t>(btf_.kind(id)), id);
     }
 
     /// Rehashes all types from `first` on that reach a cycle. Other hashes are final.
@@ -196,7 +210,8 @@ private:
         for_types(first, [&](TypeId t) {
             if (left[raw(t)]) {
                 members.push_back(t);
-                state_[raw(t)] = open;
+                if (!by_name_[raw(t)])
+                    state_[raw(t)] = open;
             }
         });
         return members;
@@ -208,7 +223,7 @@ private:
     {
         btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
             const TypeId part{child};
-            if (child && !classes_[raw(part)])
+            if (child && !by_name_[child])
                 visit(part);
         });
     }
@@ -238,9 +253,9 @@ private:
     const Btf &btf_;
     // Vectors by id.
     std::vector<Hash128> hashes_;
-    std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
-    std::vector<uint8_t> state_;
-    std::vector<char> classes_; // stub_class() of each
+    std::vector<Hash128> refs_;    // what a reference to the type counts as
+    std::vector<uint8_t> state_;   // done: refs_ is known
+    std::vector<uint8_t> by_name_; // references count by name: stub_class() is not 0
 
     std::vector<TypeId> stack_;
     Digest digest_, stub_;
@@ -248,18 +263,6 @@ private:
 };
 
 } // namespace
-
-char stub_class(const Btf &btf, TypeId id)
-{
-    if (id == void_id)
-        return 0;
-    const btf_type &t = btf.type(id);
-    const btf::Family family = btf::kind_info(t).family;
-    const bool is_named = family == btf::Family::composite && *btf.text(t.name_off);
-    if (!is_named && family != btf::Family::forward)
-        return 0;
-    return btf::is_union(t) ? 'U' : 'S';
-}
 
 std::vector<Hash128> stub_hashes(const Btf &btf)
 {

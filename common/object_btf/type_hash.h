@@ -30,7 +30,17 @@ struct HashSlot {
 
 /// 'S' or 'U' if references to the type are hashed as its stub, by name alone (a named struct, a
 /// named union, or a forward declaration of one); otherwise 0.
-char stub_class(const Btf &btf, TypeId id);
+inline char stub_class(const Btf &btf, TypeId id)
+{
+    if (id == void_id)
+        return 0;
+    const btf_type &t = btf.type(id);
+    const btf::Family family = btf::kind_info(t).family;
+    const bool is_named = family == btf::Family::composite && *btf.text(t.name_off);
+    if (!is_named && family != btf::Family::forward)
+        return 0;
+    return btf::is_union(t) ? 'U' : 'S';
+}
 
 /// Stub hashes of all types of `btf` itself, in id order. Types with different stub hashes differ.
 /// Types with the same stub hash are equal if no struct or union name that they reach has several

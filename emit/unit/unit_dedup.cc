@@ -89,9 +89,9 @@ private:
         FlatIndex by_name(512); // two per string: of structs, of unions
         bool conflicts = false;
         for (uint32_t id = 1; id < end_; ++id) {
-            const char stub = stub_class(types_, TypeId{id});
             const btf_type &t = types_.type(TypeId{id});
-            if (!stub || t.name_off == 0)
+            const char stub = t.name_off ? stub_class(types_, TypeId{id}) : 0;
+            if (!stub)
                 continue;
             // Equal strings have the same offset.
             const uint64_t key = uint64_t{t.name_off} << 1 | (stub == 'U');

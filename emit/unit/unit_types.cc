@@ -321,7 +321,7 @@ private:
             return;
         }
         for_each_child(i, DW_TAG_member, [&](const Die &m) {
-            c.bitfields |= is_bitfield(m);
+            c.bitfields |= m.bit_size && fits_bitfield(m, layout_.member_bit_offset(m, order_));
             out_.btf.prefetch_str(m.name);
         });
         out_.btf.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, str(c.name),
@@ -336,7 +336,8 @@ private:
 
     void add_member(const Die &m, Composite &c)
     {
-        const char *why = why_inexpressible(m, c.bitfields);
+        const uint64_t offset = layout_.member_bit_offset(m, order_), end = c.die.byte_size * 8;
+        const char *why = why_inexpressible(m, offset, c.bitfields);
         if (!why && is_full(c.index))
             why = "more than 65535 members";
         if (!why && !tree_.c_names)
@@ -345,7 +346,6 @@ private:
             leave_out(m, c.name, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
             return;
         }
-        const uint64_t offset = layout_.member_bit_offset(m, order_), end = c.die.byte_size * 8;
         const DieIndex target = layout_.target(m);
         const TypeId type = out_.ids[target];
         if (type == void_id || offset < c.last_offset || offset > end || m.bit_size > 32 ||
@@ -393,19 +393,18 @@ private:
                btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen;
     }
 
-    /// Can BTF express it as a bitfield? The numbers of bitfields are limited.
-    bool is_bitfield(const Die &m) const
+    /// Can BTF express a bitfield at this bit offset? Its numbers for bitfields are limited.
+    static bool fits_bitfield(const Die &m, uint64_t offset)
     {
-        return m.bit_size && m.bit_size <= 255 && layout_.member_bit_offset(m, order_) <= 0xffffff;
+        return m.bit_size <= 255 && offset <= 0xffffff;
     }
 
     /// Why BTF cannot express the member, or null. `bitfields`: its struct has bitfields.
-    const char *why_inexpressible(const Die &m, bool bitfields) const
+    static const char *why_inexpressible(const Die &m, uint64_t offset, bool bitfields)
     {
-        const uint64_t offset = layout_.member_bit_offset(m, order_);
         if (m.bit_size > 255)
             return "a bitfield of more than 255 bits";
-        if (m.bit_size && !is_bitfield(m))
+        if (m.bit_size && !fits_bitfield(m, offset))
             return "a bitfield beyond 2 MB";
         if (bitfields && offset > 0xffffff)
             return "a member beyond 2 MB in a struct with bitfields";

@@ -60,7 +60,7 @@ void FormReader::skip()
 }
 
 /// The forms that constant() does not handle.
-std::optional<uint64_t> FormReader::other_constant()
+Constant FormReader::other_constant()
 {
     if (form_ == DW_FORM_indirect) {
         resolve_indirect();
@@ -68,57 +68,49 @@ std::optional<uint64_t> FormReader::other_constant()
     }
     switch (form_) {
     case DW_FORM_flag:
-        return in_.read<uint8_t>();
+        return {in_.read<uint8_t>(), true};
     case DW_FORM_data4:
-        return relocated(4);
+        return {relocated(4), true};
     case DW_FORM_data8:
-        return relocated(8);
+        return {relocated(8), true};
     case DW_FORM_sec_offset:
-        return relocated(unit_.widths.offset);
+        return {relocated(unit_.widths.offset), true};
     case DW_FORM_udata:
-        return in_.uleb();
+        return {in_.uleb(), true};
     case DW_FORM_sdata:
-        return static_cast<uint64_t>(in_.sleb());
+        return {static_cast<uint64_t>(in_.sleb()), true};
     case DW_FORM_flag_present:
-        return 1;
+        return {1, true};
     default:
         skip();
-        return std::nullopt;
+        return {};
     }
 }
 
 std::optional<EnumeratorValue> FormReader::enumerator()
 {
     resolve();
-    const auto value = constant();
-    if (!value)
+    const Constant value = constant();
+    if (!value.known)
         return std::nullopt;
-    return EnumeratorValue{*value, form_ == DW_FORM_sdata || form_ == DW_FORM_implicit_const};
-}
-
-std::optional<uint64_t> FormReader::member_offset()
-{
-    resolve();
-    const bool is_constant = fixed_form_size(form_, unit_.widths) >= 0 || form_ == DW_FORM_udata ||
-                             form_ == DW_FORM_sdata;
-    return is_constant ? constant() : decode_member_offset(unit_, location());
+    return EnumeratorValue{value.value, form_ == DW_FORM_sdata || form_ == DW_FORM_implicit_const};
 }
 
 std::optional<int64_t> FormReader::signed_constant()
 {
     resolve();
-    auto value = constant();
-    if (!value)
+    const Constant constant = this->constant();
+    if (!constant.known)
         return std::nullopt;
     switch (form_) {
     case DW_FORM_data1:
-        return static_cast<int8_t>(*value);
+        return static_cast<int8_t>(constant.value);
     case DW_FORM_data2:
-        return static_cast<int16_t>(*value);
+        return static_cast<int16_t>(constant.value);
     case DW_FORM_data4:
-        return static_cast<int32_t>(*value);
+        return static_cast<int32_t>(constant.value);
     default:
-        return static_cast<int64_t>(*value);
+        return static_cast<int64_t>(constant.value);
     }
 }
 
@@ -237,7 +229,7 @@ LocationAttr FormReader::location()
     case DW_FORM_data8:
     case DW_FORM_sec_offset:
         out.kind = LocationAttr::list;
-        out.offset = constant().value_or(0) + unit_.loc_base;
+        out.offset = constant().value + unit_.loc_base;
         return out;
     case DW_FORM_loclistx: {
         uint64_t index = in_.uleb();

@@ -37,15 +37,15 @@ public:
     }
     void skip();
 
-    std::optional<uint64_t> constant()
+    Constant constant()
     {
         switch (form_) {
         case DW_FORM_data1:
-            return in_.read<uint8_t>();
+            return {in_.read<uint8_t>(), true};
         case DW_FORM_data2:
-            return in_.read<uint16_t>();
+            return {in_.read<uint16_t>(), true};
         case DW_FORM_implicit_const:
-            return static_cast<uint64_t>(implicit_);
+            return {static_cast<uint64_t>(implicit_), true};
         default:
             return other_constant();
         }
@@ -53,8 +53,14 @@ public:
     /// Forms of fixed size are sign-extended.
     std::optional<int64_t> signed_constant();
     std::optional<EnumeratorValue> enumerator();
-    std::optional<uint64_t> member_offset();
-    bool flag() { return form_ == DW_FORM_flag_present || constant().value_or(0) != 0; }
+    Constant member_offset()
+    {
+        resolve();
+        if (is_expression())
+            return decode_member_offset(unit_, location());
+        return constant();
+    }
+    bool flag() { return form_ == DW_FORM_flag_present || constant().value != 0; }
     /// nullptr if it is not a string, or if it lies outside of its section (then problem() is set).
     const char *string()
     {
@@ -86,7 +92,12 @@ private:
             resolve_indirect();
     }
     void resolve_indirect();
-    std::optional<uint64_t> other_constant();
+    bool is_expression() const
+    {
+        return form_ == DW_FORM_exprloc || form_ == DW_FORM_block || form_ == DW_FORM_block1 ||
+               form_ == DW_FORM_block2 || form_ == DW_FORM_block4;
+    }
+    Constant other_constant();
     const char *other_string();
     uint32_t other_reference();
     LocationAttr location();

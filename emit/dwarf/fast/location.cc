@@ -320,16 +320,16 @@ std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationA
     return address && ops.size() == 2 ? address->plus(ops[1].number) : address;
 }
 
-std::optional<uint64_t> decode_member_offset(const Unit &unit, const LocationAttr &location)
+Constant decode_member_offset(const Unit &unit, const LocationAttr &location)
 {
     const DwarfFile &file = *unit.file;
     if (location.kind != LocationAttr::expression)
-        return std::nullopt;
+        return {};
     Expression ops(file, unit.widths, file.info.data, location.offset, location.size);
     if (ops.complete() && ops.size() == 1 &&
         (ops[0].atom == DW_OP_plus_uconst || ops[0].atom == DW_OP_constu))
-        return ops[0].number;
-    return std::nullopt;
+        return {ops[0].number, true};
+    return {};
 }
 
 } // namespace btflink::emit

@@ -3,6 +3,7 @@
 // files, and reads entries and their values.
 #pragma once
 
+#include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/dwarf_reader.h"
 #include "emit/dwarf/fast/abbrev.h"
 
@@ -141,7 +142,7 @@ ParamLocation decode_param_location(const Unit &unit, const LocationAttr &locati
 std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationAttr &location);
 
 /// A constant member offset in the form of an expression: a lone DW_OP_plus_uconst or DW_OP_constu.
-std::optional<uint64_t> decode_member_offset(const Unit &unit, const LocationAttr &location);
+Constant decode_member_offset(const Unit &unit, const LocationAttr &location);
 
 // die_reader.cc
 

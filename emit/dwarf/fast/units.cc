@@ -97,7 +97,7 @@ bool needs_bases(uint32_t attribute)
 
 void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
 {
-    auto number = [&] { return in.constant().value_or(0); };
+    auto number = [&] { return in.constant().value; };
     switch (attribute) {
     case DW_AT_name:
         unit.name = in.string();

@@ -40,10 +40,10 @@ public:
     LibdwValue(const Context &context, Dwarf_Attribute *attr) : context_(context), attr_(attr) {}
 
     const char *string() { return dwarf_formstring(attr_); }
-    std::optional<uint64_t> constant()
+    Constant constant()
     {
         Dwarf_Word value;
-        return dwarf_formudata(attr_, &value) == 0 ? std::optional<uint64_t>(value) : std::nullopt;
+        return dwarf_formudata(attr_, &value) == 0 ? Constant{value, true} : Constant();
     }
     std::optional<int64_t> signed_constant()
     {
@@ -57,17 +57,16 @@ public:
     }
     /// DWARF 2 to 4 allow an expression. Only a lone DW_OP_plus_uconst or DW_OP_constu is a
     /// constant.
-    std::optional<uint64_t> member_offset()
+    Constant member_offset()
     {
-        Dwarf_Word value;
-        if (dwarf_formudata(attr_, &value) == 0)
-            return value;
+        if (const Constant offset = constant(); offset.known)
+            return offset;
         Dwarf_Op *ops;
         size_t count;
         if (dwarf_getlocation(attr_, &ops, &count) == 0 && count == 1 &&
             (ops[0].atom == DW_OP_plus_uconst || ops[0].atom == DW_OP_constu))
-            return ops[0].number;
-        return std::nullopt;
+            return {ops[0].number, true};
+        return {};
     }
     std::optional<AddressRef> address()
     {
@@ -139,12 +138,13 @@ public:
     {
         const bool is_signed =
             attr_->form == DW_FORM_sdata || attr_->form == DW_FORM_implicit_const;
-        std::optional<uint64_t> value;
-        if (is_signed)
-            value = signed_constant(); // as two's complement
-        else
-            value = constant();
-        return value ? std::optional(EnumeratorValue{*value, is_signed}) : std::nullopt;
+        if (is_signed) {
+            const std::optional<int64_t> value = signed_constant();
+            return value ? std::optional(EnumeratorValue{static_cast<uint64_t>(*value), true})
+                         : std::nullopt;
+        }
+        const Constant value = constant();
+        return value.known ? std::optional(EnumeratorValue{value.value, false}) : std::nullopt;
     }
 
 private:
