@@ -87,7 +87,7 @@ constexpr DetailEffect detail_effects[] = {
      "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()"},
     {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
     {Detail::Kind::value_changed, Effect::Kind::baked,
-     "another value: only bpf_core_enum_value() finds it, a program has it inside"},
+     "programs have the old value inside, unless they use bpf_core_enum_value()"},
     {Detail::Kind::value_cut, Effect::Kind::baked,
      "bpf_core_enum_value() finds the low half of the value: the new BTF was made without ENUM64"},
     {Detail::Kind::value_mended, Effect::Kind::baked,
