@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 
 namespace btflink::emit
 {
@@ -64,11 +63,10 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
     std::vector<Result<UnitObject>> results(groups.size());
     std::atomic<size_t> next = 0;
     parallel_for(threads, static_cast<unsigned>(threads), [&](size_t) {
-        std::optional<StringTable> strings; // one per thread, kept from unit to unit
         UnitOptions unit_options = options.unit;
         for (size_t i = next++; i < groups.size(); i = next++) {
-            if (options.take && !strings)
-                unit_options.strings = &strings.emplace(names);
+            if (options.take && !unit_options.strings) // one per thread, kept from unit to unit
+                unit_options.strings = std::make_shared<StringTable>(names);
             results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
             // Rarely, because a release interrupts the other threads; always if groups are few.
             release_read(file, reader, groups[i], i % 32 == 0 || groups.size() < 32);

@@ -354,17 +354,18 @@ void serialize(Draft &draft, UnitObject &out)
     out.object_id = draft.trailer.object_id;
 }
 
-void leave_open(Draft &draft, UnitObject &out)
+void leave_open(Draft &draft, const std::shared_ptr<StringTable> &strings, UnitObject &out)
 {
     out.blob_size = draft.btf.words() * sizeof(uint32_t);
     out.size = out.blob_size + trailer_room(draft.trailer);
     out.open = std::make_unique<OpenUnit>(
-        OpenUnit{std::move(draft.btf), std::move(draft.trailer), draft.file.order});
+        OpenUnit{std::move(draft.btf), std::move(draft.trailer), draft.file.order, strings});
 }
 
-/// Builds the contribution. `open`: returns it as an OpenUnit.
+/// Builds the contribution. `shared`: UnitOptions::strings; if set, returns it as an OpenUnit.
 UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables,
-                    const std::vector<FunctionCandidate> &functions, bool open)
+                    const std::vector<FunctionCandidate> &functions,
+                    const std::shared_ptr<StringTable> &shared)
 {
     UnitObject out;
     Sections sections = add_variables(draft, variables);
@@ -377,7 +378,7 @@ UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables
     // The blob is complete now.
     {
         const Btf view = draft.btf.view();
-        if (!open)
+        if (!shared)
             complete_stub_hashes(view, draft.trailer.hashes);
         hash_prototypes(draft, view, instances);
     }
@@ -392,8 +393,8 @@ UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables
         out.inline_only += f.func == void_id;
     out.variables = static_cast<uint32_t>(draft.trailer.variables.size());
     add_pool(draft, out);
-    if (open)
-        leave_open(draft, out);
+    if (shared)
+        leave_open(draft, shared, out);
     else
         serialize(draft, out);
     return out;
@@ -488,7 +489,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     if (!tree.c_names || file.arch.machine == EM_PPC64)
         names = make_names_legal(tree, skips);
     // Names that were made legal are freed with the unit, but `options.strings` outlives it.
-    StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
+    StringTable *strings = tree.c_names && names.empty() ? options.strings.get() : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
     mend_types(types, tree, file.where, skips);
     phase.next("variables");
@@ -517,8 +518,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     }
     phase.next("assemble");
     Draft draft = take_types(file, options, std::move(types.btf), dedup, std::move(hashes), source);
-    UnitObject object =
-        assemble(std::move(draft), variables, functions, options.strings != nullptr);
+    UnitObject object = assemble(std::move(draft), variables, functions, options.strings);
     object.skips = std::move(skips);
     object.dies = dies;
     object.rejected = std::move(rejected);

@@ -20,7 +20,7 @@ struct UnitOptions {
     bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
     /// If set, the result is an OpenUnit. Most of its strings are in this table, which remembers
     /// them from unit to unit. Used by one thread at a time.
-    StringTable *strings = nullptr;
+    std::shared_ptr<StringTable> strings;
 };
 
 /// A contribution's blob and trailer before serialization. It has the hashes of plain types only,
@@ -28,7 +28,8 @@ struct UnitOptions {
 struct OpenUnit {
     BtfBuilder btf;
     LinkTrailer trailer;
-    ByteOrder order; // of the file
+    ByteOrder order;                      // of the file
+    std::shared_ptr<StringTable> strings; // UnitOptions::strings: of `btf`, unless it has its own
 };
 
 struct UnitObject {

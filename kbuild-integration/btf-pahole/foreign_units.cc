@@ -67,7 +67,7 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
 {
     emit::EmitOptions emit = emit_options(options);
     emit.take = [&](uint32_t number, emit::OpenUnit unit) {
-        return out.add(number, unit.btf.view(), std::move(unit.trailer), unit.order);
+        return out.add(number, unit.btf.view(), std::move(unit.trailer), unit.order, unit.strings);
     };
     TRY(encode(image, emit, options, true, report));
     return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One interner per concurrent thread, and one numbering of the classes of all interners. The result
-// does not depend on the number of interners or on which interner took which object: classes are
+// One interner per string table, and one numbering of the classes of all interners. The result does
+// not depend on the number of interners or on which interner took which object: classes are
 // numbered by their lowest types, and each type is returned as it was in its object.
 #include "merge/gather/gatherer.h"
 
@@ -71,24 +71,23 @@ private:
     std::unordered_map<const TypeInterner *, std::vector<uint32_t>> final_;
 };
 
-TypeInterner &Gatherer::take_interner()
+TypeInterner &Gatherer::interner_of(const std::shared_ptr<StringTable> &strings)
 {
     std::lock_guard hold(lock_);
-    if (free_.empty())
-        return interners_.emplace_back();
-    TypeInterner &interner = *free_.back();
-    free_.pop_back();
-    return interner;
+    for (TypeInterner &interner : interners_)
+        if (interner.uses(*strings))
+            return interner;
+    return interners_.emplace_back(strings);
 }
 
-Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order)
+Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order,
+                           const std::shared_ptr<StringTable> &strings)
 {
     auto o = TRY(adopt(where_, std::move(btf), std::move(trailer)));
-    TypeInterner &interner = take_interner();
+    TypeInterner &interner = interner_of(strings);
     auto types = interner.put(number, o);
     o.btf = Btf::stored(*types, o.btf.size(), std::string_view("\0", 1), order);
     std::lock_guard hold(lock_);
-    free_.push_back(&interner);
     objects_.push_back({number, std::move(o), std::move(types)});
     return {};
 }

@@ -16,9 +16,11 @@ public:
     explicit Gatherer(Where where) : where_(std::move(where)) {}
 
     /// Takes one object with the contents of its section (common/FORMAT.md, 2). `number`: its
-    /// position in link order. `order`: byte order of the file. Any thread may call this, in any
-    /// order.
-    Result<void> add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order);
+    /// position in link order. `order`: byte order of the file. `strings`: a table that has all
+    /// strings of `btf`, or is to get them. Any thread may call this, in any order, but only one at
+    /// a time with the same table.
+    Result<void> add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order,
+                     const std::shared_ptr<StringTable> &strings);
     const Where &where() const { return where_; }
     bool empty() const { return objects_.empty(); }
 
@@ -34,12 +36,11 @@ private:
         std::unique_ptr<const InternedTypes> types;
     };
 
-    TypeInterner &take_interner();
+    TypeInterner &interner_of(const std::shared_ptr<StringTable> &strings);
 
     const Where where_;
-    std::mutex lock_; // of the following
-    std::deque<TypeInterner> interners_;
-    std::vector<TypeInterner *> free_; // not in use by a thread
+    std::mutex lock_;                    // of the following
+    std::deque<TypeInterner> interners_; // one per string table
     std::vector<Gathered> objects_;
 };
 

@@ -58,12 +58,16 @@ public:
         const InternedTypes *home;
     };
 
+    /// `strings`: the interner's strings, kept alive by it. Objects may use them, too.
+    explicit TypeInterner(std::shared_ptr<StringTable> strings) : strings_(std::move(strings)) {}
+    bool uses(const StringTable &strings) const { return strings_.get() == &strings; }
+
     /// Takes the types of `o` and the hashes of its trailer; strings in its trailer become the
     /// interner's. The caller replaces o.btf by the result. `number`: its position in link order.
     std::unique_ptr<const InternedTypes> put(uint32_t number, Object &o);
 
     const std::vector<Kept> &kept() const { return kept_; }
-    std::string_view strings() const { return strings_.blob(); }
+    std::string_view strings() const { return strings_->blob(); }
     /// The meaning of a reference to a type of this class, the same in every object: a name, for
     /// named structs and unions and their declarations; otherwise the class itself.
     uint64_t key_of(uint32_t c) const
@@ -88,7 +92,9 @@ private:
     uint32_t copy(const Btf &btf, TypeId id);
     uint32_t translated(const Btf &btf, uint32_t offset)
     {
-        return raw(strings_.add(btf.str(offset)));
+        return btf.strings().data() == strings_->blob().data()
+                   ? offset
+                   : raw(strings_->add(btf.str(offset)));
     }
     void translate(const Btf &btf, LinkTrailer &trailer);
 
@@ -98,7 +104,7 @@ private:
     std::unordered_map<uint64_t, uint32_t> names_; // by string and kind
     std::vector<uint32_t> name_seen_{0};           // the last put() with each name
     std::vector<uint32_t> words_;
-    StringTable strings_;
+    std::shared_ptr<StringTable> strings_;
     uint32_t puts_ = 0;
     std::vector<uint32_t>
         fresh_; // indices of an object's types that are the first of their classes

@@ -42,17 +42,20 @@ protected:
     {
         auto gatherer = std::make_shared<Gatherer>(Where{"gathered"});
         const size_t count = corpus.objects.size();
-        parallel_for(count, 2, [&](size_t i) {
-            const size_t number = i % 2 ? i : (count - 1) / 2 * 2 - i;
-            auto parts = split_contributions(corpus.objects[number], Where{"object"});
-            ASSERT_TRUE(parts && parts->size() == 1);
-            auto btf = Btf::parse(parts->front().blob, Where{"object"});
-            ASSERT_TRUE(btf);
-            auto trailer = decode_trailer(parts->front().trailer, *btf, Where{"object"});
-            ASSERT_TRUE(trailer);
-            const ByteOrder order = btf->order();
-            EXPECT_TRUE(gatherer->add(static_cast<uint32_t>(number), std::move(*btf),
-                                      std::move(*trailer), order));
+        parallel_for(2, 2, [&](size_t thread) {
+            auto strings = std::make_shared<StringTable>();
+            for (size_t i = thread; i < count; i += 2) {
+                const size_t number = i % 2 ? i : (count - 1) / 2 * 2 - i;
+                auto parts = split_contributions(corpus.objects[number], Where{"object"});
+                ASSERT_TRUE(parts && parts->size() == 1);
+                auto btf = Btf::parse(parts->front().blob, Where{"object"});
+                ASSERT_TRUE(btf);
+                auto trailer = decode_trailer(parts->front().trailer, *btf, Where{"object"});
+                ASSERT_TRUE(trailer);
+                const ByteOrder order = btf->order();
+                EXPECT_TRUE(gatherer->add(static_cast<uint32_t>(number), std::move(*btf),
+                                          std::move(*trailer), order, strings));
+            }
         });
         Options options;
         options.gathered = gatherer;
