@@ -83,7 +83,7 @@ class Apk(PackageCase):
         newer[12] = 1
         self.refused(bytes(newer), ': has a version that is not known')
         self.refused(b'ADBd' + b'\xff' * 100, ': cannot be unpacked: ')
-        self.refused(b'ADBc\x02\x03' + b'\xff' * 100, ': cannot be unpacked: ')
+        self.refused(b'ADBc\x02\x03' + b'\xff' * 100, ': is not compressed, or has an unknown compression')
 
     def test_cut_off(self):
         whole = apk3(self.files())
