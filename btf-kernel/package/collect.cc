@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Goes through folders and archives.
-//
-// Problem. Only one thread can read an archive, from beginning to end. Several threads read the
-// members, and not all members fit into memory.
-//
-// Method. The thread that reads the archive puts members into a queue of bounded size, from which
-// the other threads take them. In a folder each thread opens files itself.
 #include "btf-kernel/package/collector.h"
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/image.h"
 #include "common/io/file_io.h"
-#include "common/io/parallel.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <filesystem>
 #include <set>
 
@@ -26,50 +17,6 @@ namespace
 {
 
 namespace fs = std::filesystem;
-
-/// Members that wait to be read: at most most_waiting bytes, or one member.
-class Queue
-{
-public:
-    void put(Role role, Content content)
-    {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] {
-            return waiting_.empty() || bytes_ + content.bytes.size() <= most_waiting;
-        });
-        bytes_ += content.bytes.size();
-        waiting_.emplace_back(role, std::move(content));
-        changed_.notify_all();
-    }
-    void end()
-    {
-        std::lock_guard lock(mutex_);
-        over_ = true;
-        changed_.notify_all();
-    }
-    /// False: no member is left.
-    bool take(Role &role, Content &content)
-    {
-        std::unique_lock lock(mutex_);
-        bytes_ -= content.bytes.size(); // of the previous member, which has been read
-        content = {};
-        changed_.notify_all();
-        changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
-        if (waiting_.empty())
-            return false;
-        role = waiting_.front().first;
-        content = std::move(waiting_.front().second);
-        waiting_.pop_front();
-        return true;
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<std::pair<Role, Content>> waiting_;
-    uint64_t bytes_ = 0; // of members that wait or are being read
-    bool over_ = false;
-};
 
 uint64_t most_of(Role role)
 {
@@ -93,36 +40,21 @@ std::string own_name(const std::string &path)
     return fs::path(path).filename().string();
 }
 
-Result<void> collect_archive(const std::string &path, unsigned threads, Collector &collector)
+Result<void> collect_archive(const std::string &path, Collector &collector)
 {
-    Queue queue;
-    auto work = [&] {
-        Role role;
-        Content content;
-        while (queue.take(role, content))
-            collector.take(role, content);
-    };
     ArchiveVisitor visitor;
     visitor.wants = [&](const std::string &member) {
         return member.empty() ? most_of_image : most_of(collector.wants(member));
     };
-    visitor.take = [&](const std::string &member, std::vector<std::byte> bytes) -> Result<void> {
+    visitor.take = [&](const std::string &member, std::vector<std::byte> bytes) {
         auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-        Content content{member, path + "(" + member + ")", *kept, kept};
         if (member.empty()) // a compressed file
-            content.path = own_name(content.place = path);
-        queue.put(member.empty() ? Role::none : collector.wants(member), std::move(content));
-        return collector.check();
+            return collector.take(Role::none, {own_name(path), path, *kept, kept});
+        return collector.take(collector.wants(member),
+                              {member, path + "(" + member + ")", *kept, kept});
     };
     visitor.refuse = [&](Error error) { collector.refuse(std::move(error)); };
-    std::vector<std::thread> workers;
-    for (unsigned i = 0; i < std::max(1u, threads); ++i)
-        workers.emplace_back(work);
-    Result<void> walked = walk_archive(path, visitor);
-    queue.end();
-    for (std::thread &worker : workers)
-        worker.join();
-    return walked;
+    return walk_archive(path, visitor);
 }
 
 /// Folders in which Kbuild's package targets put copies of the build's files.
@@ -135,7 +67,7 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 }
 
 /// Wanted files of a folder, by path; links are not followed.
-Result<std::vector<std::string>> list_folder(const std::string &folder, const Collector &collector)
+Result<std::vector<std::string>> list_folder(const std::string &folder, Collector &collector)
 {
     std::error_code error;
     std::vector<std::string> found;
@@ -173,29 +105,24 @@ std::vector<std::string> list_packages(const std::string &folder)
     return found;
 }
 
-Result<void> collect_folder(const std::string &folder, unsigned threads, Collector &collector)
+Result<void> collect_folder(const std::string &folder, Collector &collector)
 {
     auto files = TRY(list_folder(folder, collector));
-    if (files.empty()) {
+    if (files.empty())
         for (const std::string &package : list_packages(folder))
-            TRY(collect_archive(package, threads, collector));
-        return {};
-    }
-    return parallel_try(files.size(), threads, [&](size_t i) -> Result<void> {
-        const std::string &path = files[i];
+            TRY(collect_archive(package, collector));
+    for (const std::string &path : files) {
         const std::string place = (fs::path(folder) / path).string();
+        const Role role = collector.wants(path);
         auto parts = read_parts(place);
-        if (!parts) {
+        if (!parts)
             collector.refuse(parts.error());
-            return {};
-        }
-        if (parts->bytes.size() > most_of(collector.wants(path))) {
+        else if (parts->bytes.size() > most_of(role))
             collector.refuse({Where{place}, "is too large"});
-            return {};
-        }
-        collector.take(collector.wants(path), {path, place, parts->bytes, parts->owner});
-        return collector.check();
-    });
+        else
+            TRY(collector.take(role, {path, place, parts->bytes, parts->owner}));
+    }
+    return {};
 }
 
 } // namespace
@@ -204,7 +131,8 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
 {
     OpenOptions options;
     options.release = release;
-    auto files = TRY(list_folder(folder, Collector(options)));
+    Collector names(options);
+    auto files = TRY(list_folder(folder, names));
     KernelFiles found;
     std::set<std::string_view> releases;
     for (const std::string &path : files) {
@@ -223,17 +151,16 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     return found;
 }
 
-Result<void> collect(const std::string &path, const OpenOptions &options, Collector &collector)
+Result<void> collect(const std::string &path, Collector &collector)
 {
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
-        return collect_folder(path, options.threads, collector);
+        return collect_folder(path, collector);
     // A pipe can be read only once, so it cannot be an archive.
     auto parts = TRY(read_parts(path));
     if (!is_image(parts.bytes) && fs::is_regular_file(path, ignored))
-        return collect_archive(path, options.threads, collector);
-    collector.take(Role::none, {own_name(path), path, parts.bytes, parts.owner});
-    return collector.check();
+        return collect_archive(path, collector);
+    return collector.take(Role::none, {own_name(path), path, parts.bytes, parts.owner});
 }
 
 } // namespace btflink::kernel

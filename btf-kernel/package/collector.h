@@ -6,7 +6,6 @@
 #include "btf-kernel/package/names.h"
 
 #include <atomic>
-#include <mutex>
 #include <set>
 
 namespace btflink::kernel
@@ -26,46 +25,48 @@ public:
     explicit Collector(const OpenOptions &options) : options_(options) {}
 
     /// The role of a file; none: it is not wanted.
-    Role wants(const std::string &path) const;
-    /// Reads a file. Several threads may call this at once. Role::none: its contents decide.
-    void take(Role role, const Content &content);
-    void refuse(Error error);
-    /// Error: too much BTF is kept.
-    Result<void> check() const;
+    Role wants(const std::string &path);
+    /// Files wait until there are enough to read several at a time. Role::none: their contents
+    /// decide. Error: too much BTF is kept.
+    Result<void> take(Role role, Content content);
+    void refuse(Error error) { left_out_.push_back(std::move(error)); }
 
     Result<Kernel> finish(std::string package);
 
 private:
+    struct Waiting {
+        Role role;
+        bool encoded; // by its name, btf-kernel encode wrote it
+        Content content;
+    };
     struct Image {
         std::string path;
         Result<ImageFacts> facts;
     };
-    /// Files that btf-kernel encode wrote. They are ignored if the kernel's own files are there,
-    /// too.
-    struct Encoded {
+    /// vmlinux and modules of the kernel, or those that btf-kernel encode wrote, which are ignored
+    /// if the kernel's own files are there, too.
+    struct Files {
         std::vector<Image> images;
         std::vector<Binary> modules;
     };
-    Role role_by_content(const Content &content) const;
-    void take_image(const Content &content, std::vector<Image> &to);
-    void take_module(const Content &content, std::vector<Binary> &to);
-    void use_encoded();
+    Result<void> read_waiting();
+    void keep(const Waiting &file, Result<ImageFacts> facts);
     Result<std::string> choose_release() const;
     Result<void> choose_image(Kernel &kernel, Result<void> &unreadable);
 
     const OpenOptions &options_;
-    mutable std::mutex mutex_; // guards all members below
-    std::vector<Image> images_;
-    std::vector<Binary> modules_;
-    Encoded encoded_;
+    std::vector<Waiting> waiting_;
+    uint64_t waiting_bytes_ = 0;
+    Files own_, encoded_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
     std::string release_;                                      // from a build's kernel.release
-    mutable std::set<std::string> releases_seen_; // in paths, if options_.release is set
+    std::set<std::string> releases_seen_; // in paths, if options_.release is set
     std::vector<Error> left_out_;
-    uint64_t kept_ = 0; // bytes of BTF in memory
+    size_t modules_taken_ = 0;
+    std::atomic<uint64_t> kept_ = 0; // bytes of BTF in memory
 };
 
 /// Goes through a file or folder, and passes wanted files to the collector (collect.cc).
-Result<void> collect(const std::string &path, const OpenOptions &options, Collector &collector);
+Result<void> collect(const std::string &path, Collector &collector);
 
 } // namespace btflink::kernel

@@ -5,6 +5,7 @@
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/magic.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -31,6 +32,23 @@ bool is_relocatable(Bytes elf)
     return std::to_integer<unsigned>(elf[16]) + std::to_integer<unsigned>(elf[17]) == ET_REL;
 }
 
+bool is_module(const Content &content)
+{
+    return role_of(content.path) == Role::module || role_of_encoded(content.path) == Role::module ||
+           (is_elf(content.bytes) && is_relocatable(content.bytes));
+}
+
+/// Of a module only the Binary is set.
+Result<ImageFacts> read_file_of_kernel(Role role, const Content &content)
+{
+    const Where where{content.place};
+    if (role == Role::image)
+        return read_image(content.bytes, content.owner, where);
+    ImageFacts facts;
+    facts.binary = TRY(read_module(content.bytes, where));
+    return facts;
+}
+
 std::string listed(const std::set<std::string> &names)
 {
     std::string list;
@@ -48,7 +66,7 @@ Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
 
 } // namespace
 
-Role Collector::wants(const std::string &path) const
+Role Collector::wants(const std::string &path)
 {
     Role role = role_of(path);
     if (role == Role::none)
@@ -56,79 +74,66 @@ Role Collector::wants(const std::string &path) const
     const std::string_view release = release_in(path);
     if (role == Role::none || options_.release.empty() || release.empty())
         return role;
-    std::lock_guard lock(mutex_);
     releases_seen_.emplace(release);
     return release == options_.release ? role : Role::none;
 }
 
-Role Collector::role_by_content(const Content &content) const
+Result<void> Collector::take(Role role, Content content)
 {
-    const bool module = role_of(content.path) == Role::module ||
-                        role_of_encoded(content.path) == Role::module ||
-                        (is_elf(content.bytes) && is_relocatable(content.bytes));
-    return module ? Role::module : Role::image;
-}
-
-void Collector::take(Role role, const Content &content)
-{
+    if (role == Role::config || role == Role::release) {
+        const std::string_view text = as_text(content.bytes);
+        if (role == Role::config)
+            configs_.emplace_back(content.path, text);
+        else
+            release_ = trimmed(text);
+        return {};
+    }
     // A file that the user names is read even if btf-kernel encode wrote it.
     const bool encoded = role != Role::none && role_of_encoded(content.path) != Role::none;
     if (role == Role::none)
-        role = role_by_content(content);
-    if (role == Role::module)
-        return take_module(content, encoded ? encoded_.modules : modules_);
-    if (role == Role::image)
-        return take_image(content, encoded ? encoded_.images : images_);
-    std::string text(as_text(content.bytes));
-    std::lock_guard lock(mutex_);
-    if (role == Role::config)
-        configs_.emplace_back(content.path, std::move(text));
-    else
-        release_ = trimmed(text);
-}
-
-void Collector::take_image(const Content &content, std::vector<Image> &to)
-{
-    auto facts = read_image(content.bytes, content.owner, Where{content.place});
-    std::lock_guard lock(mutex_);
-    if (facts)
-        kept_ += facts->binary.btf.size();
-    to.push_back({content.path, std::move(facts)});
-}
-
-void Collector::take_module(const Content &content, std::vector<Binary> &to)
-{
-    auto binary = read_module(content.bytes, Where{content.place});
-    if (!binary) {
-        Binary broken;
-        broken.unreadable = binary.error();
-        binary = std::move(broken);
-    }
-    binary->name = module_name(content.path);
-    binary->path = content.path;
-    size_t count;
-    {
-        std::lock_guard lock(mutex_);
-        kept_ += binary->btf.size() + binary->base.size();
-        to.push_back(std::move(*binary));
-        count = modules_.size() + encoded_.modules.size();
-    }
+        role = is_module(content) ? Role::module : Role::image;
+    modules_taken_ += role == Role::module;
     if (options_.progress)
-        options_.progress->set("reading modules", count);
+        options_.progress->set("reading modules", modules_taken_);
+    waiting_bytes_ += content.bytes.size();
+    waiting_.push_back({role, encoded, std::move(content)});
+    if (waiting_bytes_ < most_waiting && waiting_.size() < most_files_waiting)
+        return {};
+    return read_waiting();
 }
 
-void Collector::refuse(Error error)
+Result<void> Collector::read_waiting()
 {
-    std::lock_guard lock(mutex_);
-    left_out_.push_back(std::move(error));
-}
-
-Result<void> Collector::check() const
-{
-    std::lock_guard lock(mutex_);
-    if (kept_ > most_kept)
-        return fail({}, "has more than " + std::to_string(most_kept) + " bytes of BTF");
+    std::vector<Result<ImageFacts>> read(waiting_.size());
+    TRY(parallel_try(read.size(), options_.threads, [&](size_t i) -> Result<void> {
+        if (kept_ > most_kept)
+            return fail({}, "has more than " + std::to_string(most_kept) + " bytes of BTF");
+        read[i] = read_file_of_kernel(waiting_[i].role, waiting_[i].content);
+        if (read[i])
+            kept_ += read[i]->binary.btf.size() + read[i]->binary.base.size();
+        return {};
+    }));
+    for (size_t i = 0; i < read.size(); ++i)
+        keep(waiting_[i], std::move(read[i]));
+    waiting_.clear();
+    waiting_bytes_ = 0;
     return {};
+}
+
+void Collector::keep(const Waiting &file, Result<ImageFacts> facts)
+{
+    Files &to = file.encoded ? encoded_ : own_;
+    if (file.role == Role::image) {
+        to.images.push_back({file.content.path, std::move(facts)});
+        return;
+    }
+    Binary &module = to.modules.emplace_back();
+    if (facts)
+        module = std::move(facts->binary);
+    else
+        module.unreadable = std::move(facts).error();
+    module.name = module_name(file.content.path);
+    module.path = file.content.path;
 }
 
 Result<std::string> Collector::choose_release() const
@@ -139,11 +144,11 @@ Result<std::string> Collector::choose_release() const
         return fail({}, "has no kernel " + options_.release + ", but: " + listed(releases_seen_));
     }
     std::set<std::string> releases;
-    for (const Binary &module : modules_)
+    for (const Binary &module : own_.modules)
         releases.emplace(release_in(module.path));
     releases.erase("");
     if (releases.empty())
-        for (const Image &image : images_)
+        for (const Image &image : own_.images)
             releases.emplace(release_in(image.path));
     releases.erase("");
     if (releases.size() > 1)
@@ -153,10 +158,10 @@ Result<std::string> Collector::choose_release() const
         return *releases.begin();
     if (!release_.empty())
         return release_;
-    for (const Image &image : images_)
+    for (const Image &image : own_.images)
         if (image.facts && !image.facts->release.empty())
             return image.facts->release;
-    for (const Binary &module : modules_)
+    for (const Binary &module : own_.modules)
         if (!module.release.empty())
             return module.release;
     return std::string();
@@ -167,16 +172,16 @@ Result<std::string> Collector::choose_release() const
 /// images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
 {
-    std::erase_if(images_, [&](const Image &image) {
+    std::erase_if(own_.images, [&](const Image &image) {
         const std::string_view release = release_in(image.path);
         return !release.empty() && !kernel.release.empty() && release != kernel.release;
     });
-    std::sort(images_.begin(), images_.end(), [](const Image &a, const Image &b) {
+    std::sort(own_.images.begin(), own_.images.end(), [](const Image &a, const Image &b) {
         return std::make_tuple(image_rank(a.path), std::string_view(a.path)) <
                std::make_tuple(image_rank(b.path), std::string_view(b.path));
     });
     Image *best = nullptr;
-    for (Image &image : images_) {
+    for (Image &image : own_.images) {
         if (!image.facts) {
             if (unreadable)
                 unreadable = fail(image.facts.error());
@@ -199,19 +204,13 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
     return {};
 }
 
-void Collector::use_encoded()
-{
-    if (images_.empty())
-        images_ = std::move(encoded_.images);
-    if (modules_.empty())
-        modules_ = std::move(encoded_.modules);
-    encoded_ = {};
-}
-
 Result<Kernel> Collector::finish(std::string package)
 {
-    std::lock_guard lock(mutex_);
-    use_encoded();
+    TRY(read_waiting());
+    if (own_.images.empty())
+        own_.images = std::move(encoded_.images);
+    if (own_.modules.empty())
+        own_.modules = std::move(encoded_.modules);
     Kernel kernel;
     kernel.package = package;
     auto in_package = [&](Error error) {
@@ -233,7 +232,7 @@ Result<Kernel> Collector::finish(std::string package)
     }
     if (auto chosen = choose_image(kernel, unreadable); !chosen)
         return in_package(chosen.error());
-    kernel.modules = std::move(modules_);
+    kernel.modules = std::move(own_.modules);
     std::sort(kernel.modules.begin(), kernel.modules.end(),
               [](const Binary &a, const Binary &b) { return a.path < b.path; });
     if (!unreadable)
@@ -255,7 +254,7 @@ Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOpti
     std::string names;
     for (const std::string &path : paths) {
         names += (names.empty() ? "" : ", ") + path;
-        if (auto collected = collect(path, options, collector); !collected) {
+        if (auto collected = collect(path, collector); !collected) {
             Error error = collected.error();
             if (error.where.file.empty())
                 error.where.file = path;
