@@ -202,28 +202,17 @@ Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft
     CheckReport report = check_kernel(*kernel, options);
     if (!draft.against.empty()) {
         const Kernel other = TRY(open_kernel(draft.against, open));
-        Findings findings;
-        compare_builds(*kernel, other, draft.check.threads, findings);
-        std::move(findings.list.begin(), findings.list.end(), std::back_inserter(report.findings));
-        std::move(findings.notes.begin(), findings.notes.end(), std::back_inserter(report.notes));
+        compare_builds(*kernel, other, draft.check.threads, report.found);
     }
     return report;
 }
 
 /// Drops findings of the rules that --ignore lists, and findings in the file of --known.
-void leave_out(CheckReport &report, Draft &draft)
+void leave_out(Findings &found, Draft &draft)
 {
-    drop_ignored(report.findings, draft.ignored);
-    drop_ignored(report.unchecked, draft.ignored);
-    draft.dropped =
-        drop_known(report.findings, draft.known) + drop_known(report.notes, draft.known);
-}
-
-bool is_good(const CheckReport &report, Degree fail_on)
-{
-    auto counts = [&](const Finding &finding) { return finding.degree <= fail_on; };
-    return std::none_of(report.findings.begin(), report.findings.end(), counts) &&
-           std::none_of(report.notes.begin(), report.notes.end(), counts);
+    drop_ignored(found.list, draft.ignored);
+    drop_ignored(found.unchecked, draft.ignored);
+    draft.dropped = drop_known(found.list, draft.known);
 }
 
 // Text has a line per cause; JSON has each finding.
@@ -317,32 +306,19 @@ std::string version_text(const std::optional<KernelVersion> &version)
 /// "vmlinux, 36 modules".
 std::string names_of(const Unchecked &skipped)
 {
-    std::string names = skipped.vmlinux ? "vmlinux" : "";
-    if (!skipped.modules.empty())
-        names += names.empty() ? "" : ", ";
-    if (skipped.modules.size() == 1)
-        names += plain_text(skipped.modules.front());
-    else if (!skipped.modules.empty())
-        names += strf("%zu modules", skipped.modules.size());
-    return names;
+    const bool vmlinux = skipped.binaries.front() == "vmlinux";
+    const size_t modules = skipped.binaries.size() - vmlinux;
+    const std::string names = vmlinux ? modules ? "vmlinux, " : "vmlinux" : "";
+    return names + (modules > 1   ? strf("%zu modules", modules)
+                    : modules > 0 ? plain_text(skipped.binaries.back())
+                                  : "");
 }
 
-size_t count(const CheckReport &report, Degree degree)
+size_t count(const Findings &found, Degree degree)
 {
-    auto is_of = [&](const Finding &finding) { return finding.degree == degree; };
     return static_cast<size_t>(
-        std::count_if(report.findings.begin(), report.findings.end(), is_of) +
-        std::count_if(report.notes.begin(), report.notes.end(), is_of));
-}
-
-void print_causes(const std::vector<Finding> &findings, bool each)
-{
-    for (const Cause &cause : group_by_cause(findings)) {
-        std::printf("%s\n", line_of(cause).c_str());
-        if (each && cause.findings.size() > 1)
-            for (const Finding *finding : cause.findings)
-                std::printf("    %s\n", line_of(*finding).c_str());
-    }
+        std::count_if(found.list.begin(), found.list.end(),
+                      [&](const Finding &finding) { return finding.degree == degree; }));
 }
 
 std::string finding_json(const Finding &f)
@@ -362,37 +338,39 @@ std::string finding_json(const Finding &f)
 
 std::string unchecked_json(const Unchecked &skipped)
 {
-    std::vector<std::string> names = skipped.modules;
-    if (skipped.vmlinux)
-        names.insert(names.begin(), "vmlinux");
     return JsonObject()
         .text("rule", rule_name(skipped.rule))
-        .field("binaries", json_array(names, json_string))
+        .field("binaries", json_array(skipped.binaries, json_string))
         .text("why", skipped.why)
         .result();
 }
 
 void print_text(const Kernel &kernel, const CheckReport &report, const Draft &draft)
 {
-    print_causes(report.findings, draft.verbose);
-    if (draft.verbose || draft.fail_on == Degree::harmless)
-        print_causes(report.notes, draft.verbose);
+    for (const Cause &cause : group_by_cause(report.found.list)) {
+        if (cause.degree == Degree::harmless && !draft.verbose && draft.fail_on != Degree::harmless)
+            continue;
+        std::printf("%s\n", line_of(cause).c_str());
+        if (draft.verbose && cause.findings.size() > 1)
+            for (const Finding *finding : cause.findings)
+                std::printf("    %s\n", line_of(*finding).c_str());
+    }
     if (draft.quiet)
         return;
     for (const Known &line : draft.known)
         if (!line.met)
             std::printf("known: %s\n", Error{line.where, "matches no finding"}.str().c_str());
-    for (const Unchecked &skipped : report.unchecked)
+    for (const Unchecked &skipped : report.found.unchecked)
         std::printf("not checked: %s: %s: %s\n", rule_name(skipped.rule), names_of(skipped).c_str(),
                     skipped.why.c_str());
     const std::string version = version_text(report.version);
-    const size_t errors = count(report, Degree::error);
+    const size_t errors = count(report.found, Degree::error);
     std::printf("%s, by the rules of %s: %zu of %zu modules have BTF, %zu kfuncs, %zu of them with "
                 "their tag: %zu error%s, %zu suspicious, %zu harmless",
                 kernel.release.empty() ? "kernel" : plain_text(kernel.release).c_str(),
                 version.empty() ? "the newest kernel" : version.c_str(), report.with_btf,
                 report.modules, report.kfuncs, report.tagged, errors, plural(errors),
-                count(report, Degree::suspicious), count(report, Degree::harmless));
+                count(report.found, Degree::suspicious), count(report.found, Degree::harmless));
     if (draft.dropped)
         std::printf(", %zu known", draft.dropped);
     std::printf("\n");
@@ -406,11 +384,13 @@ void print_json(const Kernel &kernel, const CheckReport &report, const Draft &dr
     std::printf("  \"modules\": %zu,\n  \"modules_with_btf\": %zu,\n  \"kfuncs\": %zu,\n"
                 "  \"kfuncs_tagged\": %zu,\n  \"known\": %zu,\n",
                 report.modules, report.with_btf, report.kfuncs, report.tagged, draft.dropped);
+    std::vector<Finding> findings, notes;
+    for (const Finding &finding : report.found.list)
+        (finding.degree == Degree::harmless ? notes : findings).push_back(finding);
     auto lines = [](const auto &list, auto write) { return json_lines(list, write, "    "); };
     std::printf("  \"findings\": %s,\n  \"notes\": %s,\n  \"unchecked\": %s\n}\n",
-                lines(report.findings, finding_json).c_str(),
-                lines(report.notes, finding_json).c_str(),
-                lines(report.unchecked, unchecked_json).c_str());
+                lines(findings, finding_json).c_str(), lines(notes, finding_json).c_str(),
+                lines(report.found.unchecked, unchecked_json).c_str());
 }
 
 } // namespace
@@ -442,12 +422,16 @@ int check_command(int argc, char **argv)
     auto report = check(given->operands, draft, kernel);
     if (!report)
         return failure(report.error());
-    leave_out(*report, draft);
+    leave_out(report->found, draft);
+    const std::vector<Finding> &list = report->found.list;
+    const bool good = std::none_of(list.begin(), list.end(), [&](const Finding &finding) {
+        return finding.degree <= draft.fail_on;
+    });
     if (draft.json)
         print_json(*kernel, *report, draft);
     else
         print_text(*kernel, *report, draft);
-    return end_output(is_good(*report, draft.fail_on) ? exit_good : exit_bad_input);
+    return end_output(good ? exit_good : exit_bad_input);
 }
 
 } // namespace btflink::kernel

@@ -106,7 +106,7 @@ void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
         if (btf::kind_of(t) != btf::Kind::DATASEC || btf.name(id) != ".data..percpu")
             continue;
         if (!binary.has_symbols)
-            return out.skip(Rule::per_cpu, binary,
+            return out.skip(Rule::per_cpu, binary.name,
                             "there are no symbols to compare per-CPU variables with");
         if (!binary.has_percpu)
             return out.add(Rule::per_cpu, binary.name,
@@ -220,9 +220,9 @@ void report_absent(const CheckContext &context, const Binary &module, Findings &
         out.add(Rule::no_btf, module.name,
                 {error.where, error.what + " although CONFIG_DEBUG_INFO_BTF_MODULES=y"});
     else
-        out.note(Rule::no_btf, module.name, error);
+        out.add(Rule::no_btf, module.name, error, Degree::harmless);
     if (context.kernel.config.empty())
-        out.skip(Rule::no_btf, module,
+        out.skip(Rule::no_btf, module.name,
                  "there is no configuration that says whether modules have BTF");
 }
 
@@ -255,10 +255,9 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
 {
     const Btf &btf = *parsed.btf;
     if (btf.size() == 0)
-        out.add({.rule = Rule::empty,
-                 .binary = module.name,
-                 .error = {module.btf_where, "has a header and no types: many readers refuse it"},
-                 .degree = Degree::suspicious});
+        out.add(Rule::empty, module.name,
+                {module.btf_where, "has a header and no types: many readers refuse it"},
+                Degree::suspicious);
     bool good = true;
     if (parsed.distilled)
         good = verify_blob(context, module, module.base, *parsed.distilled, module.base_where, out);
@@ -274,13 +273,13 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
             for (Error &error : look_up_distilled(*parsed.distilled, btf, *context.names,
                                                   module.base_where, "vmlinux"))
                 out.add(Rule::base, module.name, std::move(error));
-        out.skip(Rule::redefined, module,
+        out.skip(Rule::redefined, module.name,
                  "a .BTF.base does not have all of vmlinux's types to compare with");
         return check_module_kfuncs(context, module, btf, {}, out);
     }
     if (!btf.base()) {
-        out.skip(Rule::base, module, "self-contained BTF has no base");
-        out.skip(Rule::redefined, module, "self-contained BTF has all types itself");
+        out.skip(Rule::base, module.name, "self-contained BTF has no base");
+        out.skip(Rule::redefined, module.name, "self-contained BTF has all types itself");
         return check_module_kfuncs(context, module, btf, {}, out);
     }
     const std::vector<Redefinition> redefined = find_redefinitions(btf, *context.names);
@@ -307,22 +306,24 @@ void note_layout(const Binary &vmlinux, Findings &out)
     if (vmlinux.btf.size() < end || load<uint32_t>(blob + header_length, vmlinux.order) < end ||
         load<uint32_t>(blob + layout_size, vmlinux.order) == 0)
         return;
-    out.note(Rule::layout, "vmlinux",
-             {vmlinux.btf_where,
-              "has a layout section: Go programs built with cilium/ebpf from before "
-              "June 2026 cannot read this BTF (BTF_PAHOLE_NO_LAYOUT=1 leaves it out)"});
+    out.add(Rule::layout, "vmlinux",
+            {vmlinux.btf_where,
+             "has a layout section: Go programs built with cilium/ebpf from before "
+             "June 2026 cannot read this BTF (BTF_PAHOLE_NO_LAYOUT=1 leaves it out)"},
+            Degree::harmless);
 }
 
 void note_without_tags(const CheckContext &context, const Binary &binary, size_t kfuncs,
                        Findings &out)
 {
-    out.note(Rule::kfunc_tag, "vmlinux",
-             {binary.btf_where, strf("none of %zu kfuncs has the tag bpf_kfunc", kfuncs)});
+    out.add(Rule::kfunc_tag, "vmlinux",
+            {binary.btf_where, strf("none of %zu kfuncs has the tag bpf_kfunc", kfuncs)},
+            Degree::harmless);
     if (!context.kernel.version)
-        out.skip(Rule::kfunc_tag, binary,
+        out.skip(Rule::kfunc_tag, binary.name,
                  "the kernel's version is unknown, and with it whether kfuncs should be tagged");
     else if (*context.kernel.version >= first_with_tags && context.kernel.config.empty())
-        out.skip(Rule::kfunc_tag, binary,
+        out.skip(Rule::kfunc_tag, binary.name,
                  "there is no configuration that says whether kfuncs are tagged");
 }
 
@@ -401,17 +402,17 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
 }
 
 /// Builds can share a release: a rebuild, another flavour, a vendor's kernel. Reports images whose
-/// banner differs from that of vmlinux. If modules have a finding of rule `base` in `found`, also
-/// reports the releases that these modules state.
-void check_other_builds(const Kernel &kernel, const std::vector<Finding> &found, Findings &out)
+/// banner differs from that of vmlinux. If modules have a finding of rule `base`, also reports the
+/// releases that these modules state.
+void check_other_builds(const Kernel &kernel, Findings &out)
 {
+    std::set<std::string> over_another;
+    for (const Finding &finding : out.list)
+        if (finding.rule == Rule::base)
+            over_another.insert(finding.binary);
     for (const Error &other : kernel.other_builds)
         out.add(Rule::base, "vmlinux",
                 {other.where, other.what + ", another build than \"" + kernel.banner + "\""});
-    std::set<std::string_view> over_another;
-    for (const Finding &finding : found)
-        if (finding.rule == Rule::base)
-            over_another.insert(finding.binary);
     std::map<std::string_view, size_t> releases; // number of these modules by release
     for (const Binary &module : kernel.modules)
         if (!module.release.empty() && over_another.contains(module.name))
@@ -446,25 +447,25 @@ std::vector<ModuleReport> check_modules(const CheckContext &context, const Check
     return out;
 }
 
-void move_to_report(Findings &from, CheckReport &report)
+} // namespace
+
+void Findings::skip(Rule rule, const std::string &binary, const std::string &why)
 {
-    std::move(from.list.begin(), from.list.end(), std::back_inserter(report.findings));
-    std::move(from.notes.begin(), from.notes.end(), std::back_inserter(report.notes));
-    for (const Finding &skipped : from.unchecked) {
-        auto &list = report.unchecked;
-        auto same = std::find_if(list.begin(), list.end(), [&](const Unchecked &other) {
-            return other.rule == skipped.rule && other.why == skipped.error.what;
-        });
-        if (same == list.end())
-            same = list.insert(list.end(), {skipped.rule, skipped.error.what, false, {}});
-        if (skipped.binary == "vmlinux")
-            same->vmlinux = true;
-        else
-            same->modules.push_back(skipped.binary);
-    }
+    auto same = std::find_if(unchecked.begin(), unchecked.end(), [&](const Unchecked &other) {
+        return other.rule == rule && other.why == why;
+    });
+    if (same == unchecked.end())
+        same = unchecked.insert(unchecked.end(), {rule, why, {}});
+    same->binaries.push_back(binary);
 }
 
-} // namespace
+void Findings::append(Findings other)
+{
+    std::move(other.list.begin(), other.list.end(), std::back_inserter(list));
+    for (const Unchecked &skipped : other.unchecked)
+        for (const std::string &binary : skipped.binaries)
+            skip(skipped.rule, binary, skipped.why);
+}
 
 CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options)
 {
@@ -472,22 +473,19 @@ CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options)
     report.version = options.version ? options.version : kernel.version;
     report.modules = kernel.modules.size();
     CheckContext context{.kernel = kernel, .version = report.version};
-    Findings findings;
+    Findings &found = report.found;
     for (const Error &error : kernel.left_out)
-        findings.add(Rule::unreadable, "", error);
-    KfuncCounts counts = check_vmlinux(context, findings);
-    move_to_report(findings, report);
+        found.add(Rule::unreadable, "", error);
+    KfuncCounts counts = check_vmlinux(context, found);
     std::vector<ModuleReport> modules = check_modules(context, options);
     for (size_t i = 0; i < modules.size(); ++i) {
-        move_to_report(modules[i].findings, report);
+        found.append(std::move(modules[i].findings));
         counts.kfuncs += modules[i].counts.kfuncs;
         counts.tagged += modules[i].counts.tagged;
         report.with_btf += !kernel.modules[i].btf.empty();
     }
-    Findings mixed;
-    check_other_builds(kernel, report.findings, mixed);
-    move_to_report(mixed, report);
-    std::stable_sort(report.unchecked.begin(), report.unchecked.end(),
+    check_other_builds(kernel, found);
+    std::stable_sort(found.unchecked.begin(), found.unchecked.end(),
                      [](const Unchecked &a, const Unchecked &b) { return a.rule < b.rule; });
     report.kfuncs = counts.kfuncs;
     report.tagged = counts.tagged;

@@ -65,32 +65,24 @@ struct Finding {
     const std::string &cause_text() const { return cause.empty() ? error.what : cause; }
 };
 
-/// The findings about one vmlinux or module, and the checks that could not be made.
-struct Findings {
-    std::vector<Finding> list;
-    std::vector<Finding> notes; // harmless findings
-    std::vector<Finding> unchecked;
+/// A check that could not be made. Equal reasons are printed once for all modules.
+struct Unchecked {
+    Rule rule;
+    std::string why;
+    std::vector<std::string> binaries; // "vmlinux" comes first
+};
 
-    void add(Finding finding)
+struct Findings {
+    std::vector<Finding> list;        // vmlinux first, then modules by path
+    std::vector<Unchecked> unchecked; // one for each rule and reason
+
+    void add(Finding finding) { list.push_back(std::move(finding)); }
+    void add(Rule rule, const std::string &binary, Error error, Degree degree = Degree::error)
     {
-        (finding.degree == Degree::harmless ? notes : list).push_back(std::move(finding));
+        add({.rule = rule, .binary = binary, .error = std::move(error), .degree = degree});
     }
-    void add(Rule rule, const std::string &binary, Error error)
-    {
-        add({rule, binary, std::move(error)});
-    }
-    void note(Rule rule, const std::string &binary, Error error)
-    {
-        add({.rule = rule,
-             .binary = binary,
-             .error = std::move(error),
-             .degree = Degree::harmless});
-    }
-    /// A check could not be made. Equal reasons are printed once for all modules.
-    void skip(Rule rule, const Binary &binary, std::string why)
-    {
-        unchecked.push_back({rule, binary.name, {Where{binary.path}, std::move(why)}});
-    }
+    void skip(Rule rule, const std::string &binary, const std::string &why);
+    void append(Findings other);
 };
 
 struct CheckOptions {
@@ -99,17 +91,8 @@ struct CheckOptions {
     Progress *progress = nullptr;
 };
 
-/// A check that could not be made.
-struct Unchecked {
-    Rule rule;
-    std::string why;
-    bool vmlinux = false;
-    std::vector<std::string> modules;
-};
-
 struct CheckReport {
-    std::vector<Finding> findings, notes; // vmlinux first, then modules by path
-    std::vector<Unchecked> unchecked;     // by rule; one for each reason
+    Findings found;
     std::optional<KernelVersion> version; // whose rules were applied
     size_t modules = 0, with_btf = 0;
     size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; kfuncs that also have the tag

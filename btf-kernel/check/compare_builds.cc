@@ -74,10 +74,8 @@ void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool s
                                  Findings &out)
 {
     auto report = [&](bool harmless, const std::string &what) {
-        out.add({.rule = Rule::against,
-                 .binary = "",
-                 .error = {Where{here.package}, what},
-                 .degree = harmless ? Degree::harmless : Degree::error});
+        out.add(Rule::against, "", {Where{here.package}, what},
+                harmless ? Degree::harmless : Degree::error);
     };
     auto compare = [&](bool harmless, const char *what, const std::string &a,
                        const std::string &b) {
@@ -247,10 +245,11 @@ void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, F
     for (const auto &[name, module] : others)
         find(*module, "is only there");
     if (followed)
-        out.note(Rule::against, "",
-                 {Where{there.package}, strf("%zu modules differ in numbers alone, "
-                                             "as vmlinux differs",
-                                             followed)});
+        out.add(Rule::against, "",
+                {Where{there.package}, strf("%zu modules differ in numbers alone, "
+                                            "as vmlinux differs",
+                                            followed)},
+                Degree::harmless);
 }
 
 } // namespace btflink::kernel

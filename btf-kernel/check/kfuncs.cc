@@ -14,7 +14,6 @@
 #include "common/btf/id_symbols.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace btflink::kernel
@@ -23,156 +22,27 @@ namespace btflink::kernel
 namespace
 {
 
-struct IdEntry {
-    uint32_t id = 0; // 0: the BTF lacks the type
-    uint32_t flags = 0;
-};
-
-/// One id, or a sorted set of them.
+/// A sorted set of ids: a count, the set's flags if its entries have flags, and the entries.
 struct IdSet {
-    std::string name; // a set's; empty if there is no symbol for it
-    std::string kind; // of a single id: "struct", "union", "typedef", "func"; empty for a set
-    btf::Kind type_kind = btf::Kind::VOID; // of a single id
+    std::string name = {}; // empty if there is no symbol for it
     uint64_t offset = 0;
-    bool with_flags = false; // a SET8
-    bool of_kfuncs = false;  // before 6.9 every SET8; later marked by a flag of the set
-    std::vector<IdEntry> entries;
-    std::vector<std::string> names; // of the entries, in another order; may be empty
+    bool of_kfuncs = false;                 // before 6.9 every SET8; later marked by a flag
+    size_t width = 1;                       // words of an entry; 2 in a SET8: an id and its flags
+    std::span<const uint32_t> entries = {}; // their words
+    std::vector<std::string> names = {};    // of the entries, in another order; may be empty
 
-    /// Of a set: where entry `i` is. The count, with the set's flags, takes the place of one entry.
-    uint64_t entry_offset(size_t i) const { return offset + (i + 1) * (with_flags ? 8 : 4); }
+    size_t size() const { return entries.size() / width; }
+    uint32_t id(size_t i) const { return entries[i * width]; } // 0: the BTF lacks the type
+    uint32_t flags(size_t i) const { return entries[i * width + 1]; }
+    /// Of entry `i`. The count takes the place of one entry.
+    uint64_t entry_offset(size_t i) const { return offset + (i + 1) * width * 4; }
+    std::string title() const { return name.empty() ? "a set" : name; }
 };
 
 constexpr KernelVersion first_with_mark{6, 9};
-// The largest set that guess() accepts, so that its search takes linear time. Kernels allow 256
-// kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
+// The largest set that looks_like_kfuncs() accepts, so that a search takes linear time. Kernels
+// allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
-
-class IdReader
-{
-public:
-    IdReader(const Binary &binary, const Btf &btf, std::optional<KernelVersion> kernel)
-        : binary_(binary), btf_(btf), marked_(!kernel || *kernel >= first_with_mark)
-    {
-        words_.resize(binary.btf_ids.size() / 4);
-        for (size_t i = 0; i < words_.size(); ++i)
-            words_[i] = load<uint32_t>(binary.btf_ids.data() + i * 4, binary.order);
-    }
-
-    Result<std::vector<IdSet>> run()
-    {
-        if (binary_.id_symbols.empty())
-            return guess();
-        std::vector<IdSet> out;
-        uint64_t end = 0; // the end of the last set
-        for (const PlacedSymbol &symbol : binary_.id_symbols) {
-            const IdSymbol parsed = parse_id_symbol(symbol.name);
-            const auto [kind, name] = parsed;
-            if (kind.empty())
-                continue;
-            if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
-                return bad(symbol, "is outside .BTF_ids");
-            if (parsed.is_set()) {
-                auto set = TRY(read_set(symbol, kind == "set8", std::string(name)));
-                end = set.entry_offset(set.entries.size());
-                out.push_back(std::move(set));
-            } else if (symbol.offset < end) {
-                out.back().names.emplace_back(name);
-            } else {
-                IdSet one;
-                one.kind = kind;
-                one.type_kind = parsed.type_kind();
-                one.offset = symbol.offset;
-                one.entries = {{words_[symbol.offset / 4], 0}};
-                one.names = {std::string(name)};
-                out.push_back(std::move(one));
-            }
-        }
-        return out;
-    }
-
-private:
-    Failure bad(const PlacedSymbol &symbol, const std::string &what) const
-    {
-        return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
-    }
-
-    Result<IdSet> read_set(const PlacedSymbol &symbol, bool with_flags, std::string name) const
-    {
-        const size_t at = symbol.offset / 4, entry_words = with_flags ? 2 : 1;
-        const size_t left = words_.size() - at;
-        const uint64_t count = words_[at];
-        if (left < entry_words || count > (left - entry_words) / entry_words)
-            return bad(symbol, std::to_string(count) + " ids do not fit into the section");
-        return make_set(at, count, with_flags, std::move(name));
-    }
-
-    IdSet make_set(size_t at, uint64_t count, bool with_flags, std::string name) const
-    {
-        IdSet set;
-        set.name = std::move(name);
-        set.offset = at * 4;
-        set.with_flags = with_flags;
-        set.of_kfuncs = with_flags && (!marked_ || words_[at + 1] & set_of_kfuncs);
-        const size_t entry_words = with_flags ? 2 : 1;
-        for (size_t i = 0; i < count; ++i) {
-            const uint32_t *pair = words_.data() + at + (i + 1) * entry_words;
-            set.entries.push_back({pair[0], with_flags ? pair[1] : 0});
-        }
-        return set;
-    }
-
-    bool is_func(uint32_t id) const
-    {
-        return id < raw(btf_.end_id()) && btf_.kind(TypeId{id}) == btf::Kind::FUNC;
-    }
-
-    /// Does a set of kfuncs begin at this word?
-    bool looks_like_kfuncs(size_t at) const
-    {
-        const size_t left = words_.size() - at;
-        if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
-            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
-            return false;
-        // Above all flags of kfuncs in kernels of that age, with room for new ones.
-        const uint32_t flags_end = marked_ ? 1 << 20 : 1 << 12;
-        uint32_t last = 0;
-        for (size_t i = 0; i < words_[at]; ++i) {
-            const uint32_t id = words_[at + 2 + i * 2];
-            if ((id && !is_func(id)) || id < last || words_[at + 3 + i * 2] >= flags_end)
-                return false;
-            last = id;
-        }
-        return last != 0;
-    }
-
-    std::vector<IdSet> guess() const
-    {
-        std::vector<IdSet> out;
-        for (size_t at = 0; at < words_.size();) {
-            if (!looks_like_kfuncs(at)) {
-                ++at;
-                continue;
-            }
-            out.push_back(make_set(at, words_[at], true, ""));
-            at += 2 + size_t{words_[at]} * 2;
-        }
-        return out;
-    }
-
-    const Binary &binary_;
-    const Btf &btf_;
-    const bool marked_;
-    std::vector<uint32_t> words_;
-};
-
-/// All ids and sets, by offset. Without symbols only sets of kfuncs are found, by their form: their
-/// ids are functions of `btf`. Error: a set does not fit into the section.
-Result<std::vector<IdSet>> read_btf_ids(const Binary &binary, const Btf &btf,
-                                        std::optional<KernelVersion> kernel)
-{
-    return IdReader(binary, btf, kernel).run();
-}
 
 constexpr std::string_view kfunc_tag = "bpf_kfunc";
 
@@ -187,33 +57,127 @@ std::unordered_set<uint32_t> tagged_functions(const NameIndex &index)
     return out;
 }
 
-class KfuncCheck
+class IdsCheck
 {
 public:
-    KfuncCheck(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
-               std::span<const Redefinition> redefined, bool needs_tags, Findings &out)
+    IdsCheck(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
+             std::span<const Redefinition> redefined, std::optional<KernelVersion> kernel,
+             bool needs_tags, Findings &out)
         : binary_(binary), btf_(index.btf()), index_(index), of_vmlinux_(of_vmlinux),
+          redefined_(redefined), marked_(!kernel || *kernel >= first_with_mark),
           needs_tags_(needs_tags), out_(out), tagged_(tagged_functions(index))
     {
-        for (const Redefinition &r : redefined)
-            redefined_.emplace(raw(r.own), &r);
+        for (size_t at = 0; at + 4 <= binary.btf_ids.size(); at += 4)
+            words_.push_back(load<uint32_t>(binary.btf_ids.data() + at, binary.order));
     }
 
-    KfuncCounts run(const std::vector<IdSet> &sets)
+    KfuncCounts run()
     {
-        if (was_never_filled(sets)) {
+        if (was_never_filled())
             report(Rule::ids, 0, "was never filled in: all ids are 0, resolve_btfids has not run");
-            return counts_;
-        }
-        for (const IdSet &set : sets)
-            if (!set.kind.empty())
-                check_single(set);
-            else
-                check_set(set);
-        return counts_;
+        else if (binary_.id_symbols.empty())
+            check_by_form();
+        else if (auto checked = check_by_symbols(); !checked)
+            out_.add(Rule::ids, binary_.name, checked.error());
+        return std::move(counts_);
     }
 
 private:
+    /// Are all ids and counts 0 although the BTF has one of the types? Without symbols this is
+    /// known only of vmlinux, which, unlike a module, always has ids.
+    bool was_never_filled() const
+    {
+        if (binary_.id_symbols.empty())
+            return !of_vmlinux_ && std::all_of(words_.begin(), words_.end(),
+                                               [](uint32_t word) { return word == 0; });
+        bool known = false;
+        for (const PlacedSymbol &symbol : binary_.id_symbols) {
+            const IdSymbol parsed = parse_id_symbol(symbol.name);
+            if (parsed.kind.empty())
+                continue;
+            if (symbol.offset / 4 >= words_.size() || words_[symbol.offset / 4])
+                return false;
+            known |= !parsed.is_set() && has(parsed.type_kind(), std::string(parsed.name));
+        }
+        return known;
+    }
+
+    /// All ids and sets, by offset. Error: a set does not fit into the section.
+    Result<void> check_by_symbols()
+    {
+        const std::vector<PlacedSymbol> &symbols = binary_.id_symbols;
+        for (size_t i = 0; i < symbols.size();) {
+            const PlacedSymbol &symbol = symbols[i++];
+            const IdSymbol parsed = parse_id_symbol(symbol.name);
+            if (parsed.kind.empty())
+                continue;
+            if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
+                return bad(symbol, "is outside .BTF_ids");
+            if (!parsed.is_set()) {
+                check_single(parsed, symbol.offset);
+                continue;
+            }
+            const size_t at = symbol.offset / 4, width = parsed.kind == "set8" ? 2 : 1;
+            if (words_.size() - at < width || words_[at] > (words_.size() - at) / width - 1)
+                return bad(symbol, strf("%u ids do not fit into the section", words_[at]));
+            IdSet set = set_at(at, width);
+            set.name = parsed.name;
+            for (; i < symbols.size() && symbols[i].offset < set.entry_offset(set.size()); ++i)
+                if (const IdSymbol of_entry = parse_id_symbol(symbols[i].name); of_entry.is_set())
+                    break;
+                else if (!of_entry.kind.empty())
+                    set.names.emplace_back(of_entry.name);
+            check_set(set);
+        }
+        return {};
+    }
+
+    /// Sets of kfuncs: their ids are functions of the BTF.
+    void check_by_form()
+    {
+        for (size_t at = 0; at < words_.size();) {
+            if (!looks_like_kfuncs(at)) {
+                ++at;
+                continue;
+            }
+            check_set(set_at(at, 2));
+            at += 2 + size_t{words_[at]} * 2;
+        }
+    }
+
+    bool looks_like_kfuncs(size_t at) const
+    {
+        const size_t left = words_.size() - at;
+        if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
+            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
+            return false;
+        // Above all flags of kfuncs in kernels of that age, with room for new ones.
+        const uint32_t flags_end = marked_ ? 1 << 20 : 1 << 12;
+        const IdSet set = set_at(at, 2);
+        uint32_t last = 0;
+        for (size_t i = 0; i < set.size(); ++i) {
+            const uint32_t id = set.id(i);
+            const bool is_func = id && in_range(id) && btf_.kind(TypeId{id}) == btf::Kind::FUNC;
+            if ((id && !is_func) || id < last || set.flags(i) >= flags_end)
+                return false;
+            last = id;
+        }
+        return last != 0;
+    }
+
+    IdSet set_at(size_t at, size_t width) const
+    {
+        return {.offset = at * 4,
+                .of_kfuncs = width == 2 && (!marked_ || words_[at + 1] & set_of_kfuncs),
+                .width = width,
+                .entries = std::span(words_).subspan(at + width, words_[at] * width)};
+    }
+
+    Failure bad(const PlacedSymbol &symbol, const std::string &what) const
+    {
+        return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
+    }
+
     /// `cause`, `subject`: set if many kfuncs or ids may have the finding, which is then printed as
     /// one line.
     void report(Rule rule, uint64_t offset, const std::string &what,
@@ -239,62 +203,43 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// Are all ids 0 although the BTF has one of the types? Without symbols this is known only of
-    /// vmlinux, which, unlike a module, always has ids.
-    bool was_never_filled(const std::vector<IdSet> &sets) const
-    {
-        if (binary_.id_symbols.empty())
-            return !of_vmlinux_ && std::all_of(binary_.btf_ids.begin(), binary_.btf_ids.end(),
-                                               [](std::byte b) { return b == std::byte{0}; });
-        bool known = false;
-        for (const IdSet &set : sets) {
-            for (const IdEntry &entry : set.entries)
-                if (entry.id)
-                    return false;
-            // Before they are filled in, sets have no counts, and their entries look like single
-            // ids.
-            known |= !set.kind.empty() && has(set.type_kind, set.names[0]);
-        }
-        return known;
-    }
-
     /// An id of 0 is correct for a type that this kernel does not have.
-    void check_single(const IdSet &one)
+    void check_single(const IdSymbol &symbol, uint64_t offset)
     {
-        const uint32_t id = one.entries[0].id;
-        const btf::Kind kind = one.type_kind;
+        const uint32_t id = words_[offset / 4];
+        const btf::Kind kind = symbol.type_kind();
+        const std::string name(symbol.name), title = std::string(symbol.kind) + " " + name;
         if (kind == btf::Kind::VOID)
             return;
-        const std::string &name = one.names[0];
         if (id == 0) {
             if (has(kind, name))
-                report(Rule::ids, one.offset,
-                       one.kind + " " + name + " has id 0, and the BTF has it", name,
+                report(Rule::ids, offset, title + " has id 0, and the BTF has it", name,
                        "ids of types that the BTF has are 0");
             else if (kind == btf::Kind::FUNC)
-                check_absent_function(name, one.offset);
+                check_absent_function(name, offset);
             return;
         }
-        check_twice(kind, one);
-        if (!in_range(id) || btf_.kind(TypeId{id}) != kind || name_of(id) != one.names[0])
-            report(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
+        if (kind != btf::Kind::FUNC)
+            check_twice(kind, id, name, title, offset);
+        if (!in_range(id) || btf_.kind(TypeId{id}) != kind || name_of(id) != name)
+            report(Rule::ids, offset, title + " has id " + shown(id));
     }
 
     /// If there are two types, the kernel uses one of them, and a program may be checked against
     /// the other.
-    void check_twice(btf::Kind kind, const IdSet &one)
+    void check_twice(btf::Kind kind, uint32_t used, const std::string &name,
+                     const std::string &title, uint64_t offset)
     {
         std::vector<TypeId> same;
-        for (TypeId id : index_.of(one.names[0]))
+        for (TypeId id : index_.of(name))
             if (btf_.kind(id) == kind)
                 same.push_back(id);
-        if (same.size() < 2 || kind == btf::Kind::FUNC)
+        if (same.size() < 2)
             return;
-        report(Rule::ids_twice, one.offset,
-               strf("%s %s has %zu definitions, and type %u is used: ", one.kind.c_str(),
-                    one.names[0].c_str(), same.size(), one.entries[0].id) +
+        report(Rule::ids_twice, offset,
+               title + strf(" has %zu definitions, and type %u is used: ", same.size(), used) +
                    why_two(btf_, same[0], same[1]),
-               one.names[0], "types that the kernel asks for by name have several definitions");
+               name, "types that the kernel asks for by name have several definitions");
     }
 
     void check_absent_function(const std::string &name, uint64_t offset)
@@ -320,25 +265,24 @@ private:
 
     void check_set(const IdSet &set)
     {
-        const std::string title = set.name.empty() ? "a set" : set.name;
         size_t missing = 0;
-        for (size_t i = 0; i < set.entries.size(); ++i) {
-            const IdEntry &entry = set.entries[i];
+        for (size_t i = 0; i < set.size(); ++i) {
+            const uint32_t id = set.id(i);
             const uint64_t offset = set.entry_offset(i);
-            if (entry.id == 0)
+            if (id == 0)
                 ++missing;
-            else if (!in_range(entry.id))
-                report(Rule::ids, offset, title + " has id " + shown(entry.id));
-            else if (!set.names.empty() && std::find(set.names.begin(), set.names.end(),
-                                                     name_of(entry.id)) == set.names.end())
+            else if (!in_range(id))
+                report(Rule::ids, offset, set.title() + " has id " + shown(id));
+            else if (!set.names.empty() &&
+                     std::find(set.names.begin(), set.names.end(), name_of(id)) == set.names.end())
                 report(Rule::ids, offset,
-                       title + " has id " + shown(entry.id) +
+                       set.title() + " has id " + shown(id) +
                            ", but no symbol of the set names it");
             else if (set.of_kfuncs)
-                check_kfunc(entry, offset);
+                check_kfunc(TypeId{id}, set.flags(i), offset);
         }
         if (missing && set.of_kfuncs)
-            check_missing(set, title, missing);
+            check_missing(set, missing);
         else if (missing)
             for (const std::string &name : set.names)
                 if (!has_anything(name))
@@ -362,21 +306,22 @@ private:
     }
     bool has_func(const std::string &name) const { return has(btf::Kind::FUNC, name); }
 
-    void check_missing(const IdSet &set, const std::string &title, size_t missing)
+    void check_missing(const IdSet &set, size_t missing)
     {
         size_t named = 0;
         for (const std::string &name : set.names)
             if (!has_func(name)) {
                 ++named;
                 report(Rule::kfunc_func, set.offset,
-                       "kfunc " + name + " of " + title + " has no FUNC: no program can call it" +
+                       "kfunc " + name + " of " + set.title() +
+                           " has no FUNC: no program can call it" +
                            (binary_.id_functions.empty() ? "" : "; " + why_absent(name)),
                        name, "kfuncs have no FUNC: no program can call them");
             }
         if (named < missing)
             report(Rule::kfunc_func, set.offset,
                    strf("%zu of %zu kfuncs of %s have no id: no program can call them",
-                        missing - named, set.entries.size(), title.c_str()) +
+                        missing - named, set.size(), set.title().c_str()) +
                        neighbours(set));
     }
 
@@ -385,27 +330,26 @@ private:
     {
         if (!set.name.empty())
             return "";
-        for (const IdEntry &entry : set.entries)
-            if (entry.id)
-                return " (it is the set of " + name_of(entry.id) + ")";
+        for (size_t i = 0; i < set.size(); ++i)
+            if (set.id(i))
+                return " (it is the set of " + name_of(set.id(i)) + ")";
         return "";
     }
 
-    void check_kfunc(const IdEntry &entry, uint64_t offset)
+    void check_kfunc(TypeId id, uint32_t flags, uint64_t offset)
     {
-        const TypeId id{entry.id};
         if (btf_.kind(id) != btf::Kind::FUNC)
-            return report(Rule::ids, offset, "a kfunc has id " + shown(entry.id));
+            return report(Rule::ids, offset, "a kfunc has id " + shown(raw(id)));
         ++counts_.kfuncs;
-        const std::string name = name_of(entry.id);
-        const bool tagged = tagged_.contains(entry.id);
+        const std::string name(btf_.name(id));
+        const bool tagged = tagged_.contains(raw(id));
         counts_.tagged += tagged;
         if (!tagged && needs_tags_ && id >= btf_.first_id())
             report(Rule::kfunc_tag, offset,
                    "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
                    "kfuncs have no tag bpf_kfunc: loaders do not declare them");
         check_arguments(id, name, offset);
-        if (entry.flags & implicit_args)
+        if (flags & implicit_args)
             check_implicit(id, name, offset);
     }
 
@@ -450,10 +394,12 @@ private:
     void check_argument(TypeId type, const std::string &which, const std::string &name,
                         uint64_t offset)
     {
-        auto it = redefined_.find(raw(pointed_to(type)));
-        if (it == redefined_.end())
+        const TypeId own = pointed_to(type);
+        const auto found = std::find_if(redefined_.begin(), redefined_.end(),
+                                        [&](const Redefinition &r) { return r.own == own; });
+        if (found == redefined_.end())
             return;
-        const Redefinition &r = *it->second;
+        const Redefinition &r = *found;
         report(Rule::kfunc_type, offset,
                "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
                    " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
@@ -485,10 +431,12 @@ private:
     const Btf &btf_;
     const NameIndex &index_;
     const NameIndex *of_vmlinux_;
+    const std::span<const Redefinition> redefined_;
+    const bool marked_; // sets of kfuncs have a flag
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;
-    std::unordered_map<uint32_t, const Redefinition *> redefined_;
+    std::vector<uint32_t> words_; // of .BTF_ids
     KfuncCounts counts_;
 };
 
@@ -499,21 +447,16 @@ KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const Nam
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out)
 {
     if (binary.btf_ids.empty()) {
-        out.skip(Rule::ids, binary,
+        out.skip(Rule::ids, binary.name,
                  binary.form == Binary::Form::raw_btf
                      ? "raw BTF comes without .BTF_ids, the section with ids and kfuncs"
                      : "there is no .BTF_ids, the section with ids and kfuncs");
         return {};
     }
     if (binary.id_symbols.empty())
-        out.skip(Rule::ids, binary,
+        out.skip(Rule::ids, binary.name,
                  "without symbols only sets of kfuncs are checked, recognised by their form");
-    auto sets = read_btf_ids(binary, index.btf(), kernel);
-    if (!sets) {
-        out.add(Rule::ids, binary.name, sets.error());
-        return {};
-    }
-    return KfuncCheck(binary, index, of_vmlinux, redefined, needs_tags, out).run(*sets);
+    return IdsCheck(binary, index, of_vmlinux, redefined, kernel, needs_tags, out).run();
 }
 
 bool has_kfunc_tags(const NameIndex &index)

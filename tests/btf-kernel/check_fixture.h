@@ -137,27 +137,38 @@ protected:
         }
     }
 
-    /// Runs the checks; returns "RULE BINARY: WHAT" of all findings.
+    /// Runs the checks; returns "RULE BINARY: WHAT" of findings that are not
+    /// harmless.
     std::vector<std::string> findings(unsigned threads = 1)
     {
         CheckOptions options;
         options.threads = threads;
         report_ = check_kernel(kernel_, options);
-        return lines(report_.findings);
+        return lines(false);
     }
-    static std::vector<std::string> lines(const std::vector<Finding> &list)
+    /// The last findings that are harmless, or those that are not.
+    std::vector<Finding> last(bool harmless) const
+    {
+        std::vector<Finding> out;
+        for (const Finding &f : report_.found.list)
+            if ((f.degree == Degree::harmless) == harmless)
+                out.push_back(f);
+        return out;
+    }
+    std::vector<std::string> lines(bool harmless) const
     {
         std::vector<std::string> out;
-        for (const Finding &f : list)
+        for (const Finding &f : last(harmless))
             out.push_back(std::string(rule_name(f.rule)) + " " + f.binary + ": " + f.error.what);
         return out;
     }
+    std::vector<std::string> notes() const { return lines(true); }
 
     /// Returns "RULE: WHY" of the checks that the last findings() skipped.
     std::vector<std::string> unchecked() const
     {
         std::vector<std::string> out;
-        for (const Unchecked &u : report_.unchecked)
+        for (const Unchecked &u : report_.found.unchecked)
             out.push_back(std::string(rule_name(u.rule)) + ": " + u.why);
         return out;
     }

@@ -63,7 +63,7 @@ TEST_F(CheckKernel, IdMissing)
         return Lines{"ids-func vmlinux: function opt has no FUNC: " + why};
     };
     EXPECT_EQ(findings(), said("no function has this name (inlined, or not compiled)"));
-    EXPECT_EQ(report_.findings[0].degree, Degree::suspicious);
+    EXPECT_EQ(last(false)[0].degree, Degree::suspicious);
     kernel_.vmlinux->id_functions = {"opt.constprop.0"};
     EXPECT_EQ(findings(), said("the compiler left only opt.constprop.0"));
     kernel_.vmlinux->id_functions = {"opt", "opt.part.0"};

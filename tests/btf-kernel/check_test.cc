@@ -12,7 +12,7 @@ namespace
 TEST_F(CheckKernel, Good)
 {
     EXPECT_EQ(findings(), Lines());
-    EXPECT_EQ(lines(report_.notes), Lines());
+    EXPECT_EQ(notes(), Lines());
     EXPECT_EQ(report_.kfuncs, 3u);
     EXPECT_EQ(report_.tagged, 3u);
     EXPECT_EQ(report_.with_btf, 1u);
@@ -42,8 +42,7 @@ TEST_F(CheckKernel, AllTagsLost)
     set_vmlinux(replaced(text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'"));
     set_module(module_text);
     EXPECT_EQ(findings(), Lines()); // an old pahole makes no tags
-    EXPECT_EQ(lines(report_.notes),
-              Lines{"kfunc-tag vmlinux: none of 2 kfuncs has the tag bpf_kfunc"});
+    EXPECT_EQ(notes(), Lines{"kfunc-tag vmlinux: none of 2 kfuncs has the tag bpf_kfunc"});
     EXPECT_EQ(unchecked(), Lines());
     const std::string config = std::exchange(kernel_.config, "");
     EXPECT_EQ(findings(), Lines());
@@ -64,8 +63,8 @@ TEST_F(CheckKernel, TaskStructRedefined)
         'pid' type_id=1 bits_offset=0
         'files' type_id=3 bits_offset=64)");
     EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's task_struct"});
-    EXPECT_EQ(report_.findings[0].degree, Degree::error);
-    EXPECT_EQ(report_.findings[0].subject, "task_struct");
+    EXPECT_EQ(last(false)[0].degree, Degree::error);
+    EXPECT_EQ(last(false)[0].subject, "task_struct");
 }
 
 TEST_F(CheckKernel, TaskStructRedefinedFarDown)
@@ -82,9 +81,9 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     EXPECT_EQ(findings(),
               Lines{"redefined mine: has 1 type of its own that vmlinux has, because of struct "
                     "files_struct (8 bytes here, 4 in vmlinux): task_struct"});
-    EXPECT_EQ(lines(report_.notes), Lines{"redefined mine: files_struct differs from the type of "
-                                          "that name in vmlinux: 8 bytes here, 4 in "
-                                          "vmlinux"});
+    EXPECT_EQ(notes(), Lines{"redefined mine: files_struct differs from the type of "
+                             "that name in vmlinux: 8 bytes here, 4 in "
+                             "vmlinux"});
     // A kfunc takes the type.
     const std::string taking = replaced(module_text,
                                         "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
@@ -112,14 +111,14 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
         'x' type_id=26 bits_offset=0
     [26] PTR '' type_id=22)");
     EXPECT_EQ(findings(), Lines());
-    ASSERT_EQ(report_.notes.size(), 2u);
+    ASSERT_EQ(last(true).size(), 2u);
     EXPECT_EQ(
-        report_.notes[1].error.what,
+        last(true)[1].error.what,
         "has 1 type of its own that vmlinux has, because of struct task_struct (member files: "
         "the declaration of files_struct here, struct files_struct in vmlinux): bpf_prog_aux");
-    EXPECT_EQ(report_.notes[1].cause,
+    EXPECT_EQ(last(true)[1].cause,
               "types are not vmlinux's because of one that only one of them defines");
-    EXPECT_EQ(report_.notes[1].subject, "struct task_struct");
+    EXPECT_EQ(last(true)[1].subject, "struct task_struct");
 }
 
 /// A type that neither kfuncs nor helpers take may have copies.
@@ -130,7 +129,7 @@ TEST_F(CheckKernel, CopyThatNobodyTakes)
         'count' type_id=1 bits_offset=0)";
     set_module(module_text + copy);
     EXPECT_EQ(findings(), Lines());
-    EXPECT_EQ(lines(report_.notes), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
+    EXPECT_EQ(notes(), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
     set_vmlinux(replaced(vmlinux_text, "[5] PTR '' type_id=2", "[5] PTR '' type_id=4"));
     set_module(module_text + copy);
     EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
@@ -149,13 +148,13 @@ TEST_F(CheckKernel, CutValues)
         "enum64 mine: enum queue has 8 bytes and is no ENUM64: its values are cut to 32 bits",
         "enum64 mine: enum with FIRST has 8 bytes and is no ENUM64: its values are cut to 32 bits"};
     EXPECT_EQ(findings(), said);
-    EXPECT_EQ(report_.findings[0].degree, Degree::error);
+    EXPECT_EQ(last(false)[0].degree, Degree::error);
     kernel_.version = std::nullopt;
     EXPECT_EQ(findings(), said);
-    EXPECT_EQ(report_.findings[0].degree, Degree::suspicious);
+    EXPECT_EQ(last(false)[0].degree, Degree::suspicious);
     kernel_.version = KernelVersion{5, 19}; // has no ENUM64, so an ENUM64 is an error
     findings();
-    EXPECT_EQ(lines(report_.notes), said);
+    EXPECT_EQ(notes(), said);
 }
 
 TEST_F(CheckKernel, HeaderOnly)
@@ -176,7 +175,7 @@ TEST_F(CheckKernel, NoBtf)
               Lines{"no-btf mine: has no .BTF although CONFIG_DEBUG_INFO_BTF_MODULES=y"});
     kernel_.config.clear();
     EXPECT_EQ(findings(), Lines());
-    EXPECT_EQ(lines(report_.notes), Lines{"no-btf mine: has no .BTF"});
+    EXPECT_EQ(notes(), Lines{"no-btf mine: has no .BTF"});
     kernel_.vmlinux->has_btf = false;
     EXPECT_EQ(findings(), Lines{"no-btf vmlinux: has no .BTF"});
 }
