@@ -206,11 +206,11 @@ bool is_question(Core kind)
 std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
 {
     const btf::Kind kind = local.kind(TypeId{type});
-    const uint64_t key = key_of(kind == btf::Kind::TYPEDEF ? Space::alias : Space::type,
-                                plain_int_name(essential_name(local.name(TypeId{type}))));
+    const Name name{kind == btf::Kind::TYPEDEF ? Space::alias : Space::type,
+                    plain_int_name(essential_name(local.name(TypeId{type})))};
     std::vector<Found> out;
     auto add = [&](const Side &side) {
-        for (const Definition &named : side.find(key)) {
+        for (const Definition &named : side.find(name)) {
             const btf::Kind other = side.btf->kind(TypeId{named.id});
             if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
                 out.push_back({&side, named.id});

@@ -29,18 +29,6 @@ std::vector<bool> referred_to(const Btf &btf)
     return seen;
 }
 
-void add_constants(const Btf &btf, TypeId id, bool in_unnamed_enum, std::vector<Definition> &names)
-{
-    const btf_type &t = btf.type(id);
-    const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
-    for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
-        const EnumValue v = enum_value(btf, raw(id), i);
-        const auto value = static_cast<uint64_t>(v.value);
-        names.push_back({key_of(Space::constant, v.name), wide ? value : value & UINT32_MAX,
-                         Space::constant, in_unnamed_enum, raw(id), i});
-    }
-}
-
 /// Hashes a sequence of numbers.
 class Mix
 {
@@ -171,9 +159,12 @@ private:
 
 } // namespace
 
-uint64_t key_of(Space space, std::string_view name)
+uint64_t number_of(const Name &name, Shape shape)
 {
-    return XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(space));
+    return XXH3_64bits_withSeed(name.text.data(), name.text.size(),
+                                static_cast<uint64_t>(name.space)) *
+               31 +
+           shape;
 }
 
 Side::Side(std::shared_ptr<const Btf> of, const Side *base)
@@ -199,57 +190,57 @@ void Side::find_tags()
 void Side::find_names()
 {
     const std::vector<bool> seen = referred_to(*btf);
-    names.reserve(btf->size());
     for (TypeId id : btf->ids()) {
         const btf_type &t = btf->type(id);
-        std::string_view name = btf->name(id);
-        auto add = [&](Space space) {
-            names.push_back(
-                {key_of(space, name), shapes.definition(raw(id)), space, true, raw(id)});
+        const std::string_view name = btf->name(id);
+        auto add = [&](Space space, std::string_view text) -> Definition & {
+            return names[{space, text}].emplace_back(
+                Definition{shapes.definition(raw(id)), raw(id)});
         };
         const btf::Kind kind = btf::kind_of(t);
         if (btf::is_enum(kind))
-            add_constants(*btf, id, name.empty() && !seen[raw(id) - raw(btf->first_id())], names);
+            add_constants(id, name.empty() && !seen[raw(id) - raw(btf->first_id())]);
         if (btf::is_composite(kind) || btf::is_enum(kind)) {
             if (!name.empty() && !btf::is_declaration(t))
-                add(Space::type);
+                add(Space::type, name);
         } else if (btf::kind_info(kind).family == btf::Family::number) {
-            name = plain_int_name(name);
             if (!name.empty())
-                add(Space::type);
+                add(Space::type, plain_int_name(name));
         } else if (kind == btf::Kind::TYPEDEF) {
-            add(Space::alias);
+            add(Space::alias, name);
         } else if (kind == btf::Kind::FUNC) {
-            add(Space::function);
+            add(Space::function, name);
         } else if (kind == btf::Kind::VAR) {
-            add(Space::variable);
-            names.back().shape += key_of(Space::variable, section_of(raw(id)));
+            add(Space::variable, name).shape +=
+                number_of({Space::variable, section_of(raw(id))}, 0);
         }
     }
-    std::sort(names.begin(), names.end(), [](const Definition &a, const Definition &b) {
-        return std::tie(a.key, a.shape, b.in_unnamed_enum, a.id) <
-               std::tie(b.key, b.shape, a.in_unnamed_enum, b.id);
-    });
-    auto same = [](const Definition &a, const Definition &b) {
-        return a.key == b.key && a.shape == b.shape;
-    };
-    names.erase(std::unique(names.begin(), names.end(), same), names.end());
+    for (auto &[name, list] : names) {
+        std::sort(list.begin(), list.end(), [](const Definition &a, const Definition &b) {
+            return std::tie(a.shape, b.in_unnamed_enum, a.id) <
+                   std::tie(b.shape, a.in_unnamed_enum, b.id);
+        });
+        auto same = [](const Definition &a, const Definition &b) { return a.shape == b.shape; };
+        list.erase(std::unique(list.begin(), list.end(), same), list.end());
+    }
 }
 
-std::string_view Side::name_of(const Definition &named) const
+void Side::add_constants(TypeId id, bool in_unnamed_enum)
 {
-    return named.space == Space::constant ? enum_value(*btf, named.id, named.index).name
-                                          : btf->name(TypeId{named.id});
+    const btf_type &t = btf->type(id);
+    const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+        const EnumValue v = enum_value(*btf, raw(id), i);
+        const auto value = static_cast<uint64_t>(v.value);
+        names[{Space::constant, v.name}].push_back(
+            {wide ? value : value & UINT32_MAX, raw(id), in_unnamed_enum, i});
+    }
 }
 
-std::span<const Definition> Side::find(uint64_t key) const
+std::span<const Definition> Side::find(const Name &name) const
 {
-    auto less = [](const Definition &named, uint64_t wanted) { return named.key < wanted; };
-    auto begin = std::lower_bound(names.begin(), names.end(), key, less);
-    auto end = begin;
-    while (end != names.end() && end->key == key)
-        ++end;
-    return {begin, end};
+    auto found = names.find(name);
+    return found == names.end() ? std::span<const Definition>() : found->second;
 }
 
 std::span<const Tag> Side::tags_of(uint32_t id) const

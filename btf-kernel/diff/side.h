@@ -9,6 +9,7 @@
 #include "btf-kernel/diff/difference.h"
 #include "common/btf/btf.h"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -61,13 +62,17 @@ std::string_view plain_int_name(std::string_view name);
 /// or "". The rest of a parameter's name does not matter.
 std::string_view verifier_suffix(std::string_view parameter);
 
+struct Name {
+    Space space;
+    std::string_view text;
+    auto operator<=>(const Name &) const = default;
+};
+
 /// A definition of a name.
 struct Definition {
-    uint64_t key; // by key_of()
-    Shape shape;  // of a constant: its value
-    Space space;
-    bool in_unnamed_enum = true; // for a constant
+    Shape shape;                 // of a constant: its value
     uint32_t id;                 // of a constant: the id of its enum
+    bool in_unnamed_enum = true; // for a constant
     uint32_t index = 0;          // of a constant: its index in the enum
 };
 
@@ -87,9 +92,7 @@ struct Side {
     /// `base`: the base of a module, which must outlive this; null for vmlinux.
     Side(std::shared_ptr<const Btf> btf, const Side *base);
 
-    std::string_view name_of(const Definition &named) const;
-    /// The definitions of one name.
-    std::span<const Definition> find(uint64_t key) const;
+    std::span<const Definition> find(const Name &name) const;
     /// The tags of a type.
     std::span<const Tag> tags_of(uint32_t id) const;
     bool is_kfunc(uint32_t id) const;
@@ -98,15 +101,17 @@ struct Side {
 
     std::shared_ptr<const Btf> btf;
     Shapes shapes;
-    std::vector<Definition> names; // sorted by key and shape, without duplicates
-    std::vector<Tag> tags;         // sorted
+    std::map<Name, std::vector<Definition>> names; // by shape, without duplicates
+    std::vector<Tag> tags;                         // sorted
 
 private:
     void find_names();
+    void add_constants(TypeId id, bool in_unnamed_enum);
     void find_tags();
     std::vector<std::pair<uint32_t, uint32_t>> sections_; // VAR, DATASEC; sorted
 };
 
-uint64_t key_of(Space space, std::string_view name);
+/// The same for equal names and shapes in several BTFs.
+uint64_t number_of(const Name &name, Shape shape);
 
 } // namespace btflink::kernel::diff

@@ -75,7 +75,7 @@ private:
         if (name.empty())
             return 0;
         const Space space = kind == btf::Kind::TYPEDEF ? Space::alias : Space::type;
-        return key_of(space, plain_int_name(name)) * 31 + side.shapes.definition(id);
+        return number_of({space, plain_int_name(name)}, side.shapes.definition(id));
     }
 
     std::unordered_map<uint64_t, uint32_t> by_shape_;

@@ -53,31 +53,28 @@ std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
 uint64_t count_redefined(const diff::Side &module, const diff::Side &vmlinux)
 {
     uint64_t count = 0;
-    for (const diff::Definition &named : module.names)
-        count += named.space == diff::Space::type && !vmlinux.find(named.key).empty();
+    for (const auto &[name, list] : module.names)
+        if (name.space == diff::Space::type && !vmlinux.find(name).empty())
+            count += list.size();
     return count;
 }
 
 void find_duplicates(const diff::Side &side, Data &out)
 {
-    const auto &names = side.names;
-    for (size_t begin = 0, end; begin < names.size(); begin = end) {
-        for (end = begin + 1; end < names.size() && names[end].key == names[begin].key;)
-            ++end;
-        if (end - begin < 2 || names[begin].space != diff::Space::type)
+    for (const auto &[name, list] : side.names) {
+        if (list.size() < 2 || name.space != diff::Space::type)
             continue;
         Duplicate duplicate;
-        duplicate.name = diff::type_name(*side.btf, names[begin].id);
-        duplicate.versions.resize(end - begin);
+        duplicate.name = diff::type_name(*side.btf, list[0].id);
+        duplicate.versions.resize(list.size());
         diff::Change change{diff::Space::type, diff::What::changed, ""};
-        change.details = diff::compare_types({side, names[begin].id}, {side, names[begin + 1].id});
+        change.details = diff::compare_types({side, list[0].id}, {side, list[1].id});
         duplicate.differs = diff::detail_lines(change);
         if (duplicate.differs.size() > 10)
             duplicate.differs.resize(10);
-        const std::string_view name = side.btf->name(TypeId{names[begin].id});
         for (TypeId id : side.btf->ids())
             duplicate.types +=
-                side.btf->name(id) == name && !btf::is_declaration(side.btf->type(id)) &&
+                side.btf->name(id) == name.text && !btf::is_declaration(side.btf->type(id)) &&
                 (btf::is_composite(side.btf->kind(id)) || btf::is_enum(side.btf->kind(id)));
         out.duplicates.push_back(std::move(duplicate));
     }
