@@ -6,15 +6,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <mutex>
 #include <unistd.h>
 
 namespace btflink::kernel
 {
 
 /// One line on standard error if that is a terminal: "btf-kernel: reading modules: 512". It appears
-/// after a second, changes five times a second at most, and is wiped in the end. Several threads
-/// may use it at once.
+/// after a second, changes five times a second at most, and is wiped in the end.
 class Progress
 {
 public:
@@ -32,7 +30,6 @@ public:
     void set(const char *what, size_t done, size_t all = 0)
     {
         const Clock::time_point now = Clock::now();
-        std::lock_guard lock(mutex_);
         if (!shown_ || now < next_)
             return;
         next_ = now + std::chrono::milliseconds(200);
@@ -45,7 +42,6 @@ private:
     using Clock = std::chrono::steady_clock;
     static constexpr const char *wipe = "\r\033[K"; // the line
 
-    std::mutex mutex_;
     const bool shown_;
     bool printed_ = false;
     Clock::time_point next_ = Clock::now() + std::chrono::seconds(1); // when to print again

@@ -92,9 +92,8 @@ size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known)
 
 struct Draft {
     bool help = false, quiet = false, verbose = false, json = false;
-    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-    OpenOptions open;
-    CheckOptions check;
+    CheckOptions check{.version = {}, .threads = std::max(1u, std::thread::hardware_concurrency())};
+    std::string release;
     std::vector<Rule> ignored;
     std::string known_file;
     Degree fail_on = Degree::error;
@@ -164,14 +163,17 @@ constexpr Option<Draft> check_options[] = {
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
-     .text = [](Draft &d) -> std::string & { return d.open.release; }},
+     .text = [](Draft &d) -> std::string & { return d.release; }},
     {.words = {.name = "json", .help = "Print findings, notes and counts as JSON"},
      .flag = [](Draft &d) -> bool & { return d.json; }},
     {.words = {.letter = 'j',
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&Draft::threads>},
+     .take =
+         [](Draft &d, std::string_view text) {
+             return take_threads<&CheckOptions::threads>(d.check, text);
+         }},
     {.words = {.letter = 'q',
                .name = "quiet",
                .help = "Print only findings: no counts, no progress"},
@@ -195,11 +197,9 @@ Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft
                           std::optional<Kernel> &kernel)
 {
     Progress progress(draft.quiet);
-    auto open = draft.open;
-    auto options = draft.check;
-    open.progress = options.progress = &progress;
+    const OpenOptions open{draft.release, draft.check.threads, &progress};
     kernel = TRY(open_kernel(packages, open));
-    CheckReport report = check_kernel(*kernel, options);
+    CheckReport report = check_kernel(*kernel, draft.check);
     if (!draft.against.empty()) {
         const Kernel other = TRY(open_kernel(draft.against, open));
         compare_builds(*kernel, other, draft.check.threads, report.found);
@@ -411,7 +411,6 @@ int check_command(int argc, char **argv)
             options_text(check_options));
     if (given->operands.empty())
         return usage_error({{}, "PACKAGE is required"}, "check");
-    draft.open.threads = draft.check.threads = draft.threads;
     if (!draft.known_file.empty()) {
         auto lines = read_known(draft.known_file);
         if (!lines)

@@ -438,11 +438,8 @@ struct ModuleReport {
 std::vector<ModuleReport> check_modules(const CheckContext &context, const CheckOptions &options)
 {
     std::vector<ModuleReport> out(context.kernel.modules.size());
-    std::atomic<size_t> done = 0;
     parallel_for(out.size(), options.threads, [&](size_t i) {
         out[i].counts = check_module(context, context.kernel.modules[i], out[i].findings);
-        if (options.progress)
-            options.progress->set("checking modules", ++done, out.size());
     });
     return out;
 }

@@ -88,7 +88,6 @@ struct Findings {
 struct CheckOptions {
     std::optional<KernelVersion> version; // whose rules apply; empty: its own version
     unsigned threads = 1;
-    Progress *progress = nullptr;
 };
 
 struct CheckReport {

@@ -4,7 +4,7 @@
 
 #include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/difference.h"
 #include "btf-kernel/kabi/symbols.h"
 #include "btf-kernel/package/kernel.h"
 #include "btf-kernel/package/magic.h"
@@ -110,8 +110,7 @@ void parse_modules(OpenKernel &opened, unsigned threads)
 Result<void> open(const std::string &path, const Draft &draft, OpenKernel &opened)
 {
     Progress progress(draft.quiet);
-    auto kernel =
-        TRY(open_kernel({path}, {.release = {}, .threads = draft.threads, .progress = &progress}));
+    auto kernel = TRY(open_kernel({path}, {{}, draft.threads, &progress}));
     opened.kernel = std::move(kernel);
     auto vmlinux = TRY(parse_vmlinux(opened.kernel));
     opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);

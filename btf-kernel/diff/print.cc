@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Texts for details and effects; differences as text, Markdown and JSON.
-#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/difference.h"
 
 #include "btf-kernel/diff/types.h"
 #include "common/io/json_text.h"

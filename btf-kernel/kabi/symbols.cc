@@ -8,7 +8,7 @@
 // nothing.
 #include "btf-kernel/kabi/symbols.h"
 
-#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/types.h"
 #include "common/io/json_text.h"
 #include "common/io/parallel.h"

@@ -3,7 +3,7 @@
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/types.h"
 #include "btf-kernel/package/magic.h"
 #include "common/io/file_io.h"
@@ -50,12 +50,16 @@ std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
 }
 
 /// The number of types of a module for which vmlinux has another definition.
-uint64_t count_redefined(const diff::Side &module, const diff::Side &vmlinux)
+uint64_t count_redefined(const Btf &module, const diff::Side &vmlinux)
 {
     uint64_t count = 0;
-    for (const auto &[name, list] : module.names)
-        if (name.space == diff::Space::type && !vmlinux.find(name).empty())
-            count += list.size();
+    for (TypeId id : module.ids()) {
+        const btf_type &t = module.type(id);
+        const btf::Kind kind = btf::kind_of(t);
+        count += t.name_off && !btf::is_declaration(t) &&
+                 (btf::is_composite(kind) || btf::is_enum(kind)) &&
+                 !vmlinux.find({diff::Space::type, module.name(id)}).empty();
+    }
     return count;
 }
 
@@ -169,12 +173,8 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
         sizes[i].types = parsed->btf->size();
         sizes[i].strings = parsed->btf->str_size();
         count_kinds(*parsed->btf, counted[i]);
-        if (!parsed->btf->base())
-            return; // self-contained on purpose
-        std::optional<diff::Side> base;
-        if (parsed->distilled)
-            base.emplace(parsed->distilled, nullptr);
-        sizes[i].redefined = count_redefined(diff::Side(parsed->btf, base ? &*base : &side), side);
+        if (parsed->btf->base()) // else self-contained on purpose
+            sizes[i].redefined = count_redefined(*parsed->btf, side);
     });
     uint64_t strings = 0;
     for (size_t i = 0; i < sizes.size(); ++i) {

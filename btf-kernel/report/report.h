@@ -87,8 +87,4 @@ void sort_steps(Data &out);
 /// The page.
 std::string page(const Data &data);
 
-/// Parts that all pages have.
-std::string_view page_style();
-std::string_view page_script();
-
 } // namespace btflink::kernel::report

@@ -22,9 +22,8 @@ namespace
 struct Draft {
     bool help = false, quiet = false;
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
-    std::string output, image;
+    std::string output, image, release;
     std::vector<std::string> objects, traces;
-    OpenOptions open;
 };
 
 template <auto field>
@@ -60,7 +59,7 @@ constexpr Option<Draft> report_options[] = {
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
-     .text = [](Draft &d) -> std::string & { return d.open.release; }},
+     .text = [](Draft &d) -> std::string & { return d.release; }},
     {.words = {.name = "time-trace",
                .value = "FILE",
                .help = "A file that --time-trace of btf-merge or btf-emit wrote",
@@ -83,18 +82,16 @@ Result<void> find_objects(const std::string &folder, Draft &draft)
 Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft, size_t &errors)
 {
     Progress progress(draft.quiet);
-    auto open = draft.open;
-    open.progress = &progress;
-    auto kernel = TRY(open_kernel(paths, open));
+    auto kernel = TRY(open_kernel(paths, {draft.release, draft.threads, &progress}));
     report::Data data;
     std::vector<Error> found = kernel.left_out;
-    TRY(report::collect_kernel(kernel, draft.open.threads, data, found));
+    TRY(report::collect_kernel(kernel, draft.threads, data, found));
     const bool asked = !draft.objects.empty();
     if (!asked && paths.size() == 1)
         if (auto looked = find_objects(paths[0], draft); !looked)
             found.push_back(looked.error());
     if (!draft.objects.empty()) {
-        auto any = report::collect_objects(draft.objects, draft.image, draft.open.threads, data);
+        auto any = report::collect_objects(draft.objects, draft.image, draft.threads, data);
         if (!any && asked)
             return fail(any.error());
         if (!any)
@@ -136,7 +133,6 @@ int report_command(int argc, char **argv)
         return usage_error({Where{path}, "is an input, too; it would be overwritten"}, "report");
     if (auto writable = check_writable(path); !writable)
         return failure(writable.error());
-    draft.open.threads = draft.threads;
     size_t errors = 0;
     auto data = collect(given->operands, draft, errors);
     auto done = data ? write_file(path, as_bytes(report::page(*data))) : fail(data.error());

@@ -3,7 +3,7 @@
 // output, word by word. "== old", "== new", "== old module NAME", "== new module NAME" and "==
 // said" begin the parts; "== said" is the output. '#' begins a comment.
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/difference.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_text.h"
 

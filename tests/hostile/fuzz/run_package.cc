@@ -4,7 +4,7 @@
 #ifdef HAVE_BTF_KERNEL
 #include "btf-kernel/check/check_kernel.h"
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/difference.h"
 #include "btf-kernel/report/report.h"
 #endif
 
@@ -62,7 +62,7 @@ Run run_package(const Bundle &bundle)
         run.error = opened.error();
         return run;
     }
-    kernel::check_kernel(*opened, {.version = {}, .threads = options.threads, .progress = {}});
+    kernel::check_kernel(*opened, {.version = {}, .threads = options.threads});
     if (bundle.settings[0] & 2)
         write_report(*opened, options.threads);
     if (bundle.settings[0] & 4)
