@@ -250,9 +250,8 @@ std::string places(const Data &d)
     out +=
         d.by_source
             ? "By source folder and file. A type of several files is divided equally among them; "
-              "<em>alone</em> counts only types that no other file or folder has. Functions, "
-              "variables "
-              "and strings are not counted."
+              "<em>alone</em> counts only types that no other file or folder has. Strings, "
+              "functions and variables are not counted."
             : "Modules by folder. A package does not show from which sources the types of vmlinux "
               "come; the objects of a build do.";
     out +=
