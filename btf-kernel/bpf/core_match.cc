@@ -187,6 +187,47 @@ bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
             BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
 }
 
+bool is_signed_number(const Btf &btf, uint32_t id)
+{
+    const btf_type &t = btf.type(TypeId{id});
+    return btf::is_enum(btf::kind_of(t))
+               ? BTF_INFO_KFLAG(t.info) != 0
+               : btf::kind_of(t) == btf::Kind::INT &&
+                     BTF_INT_ENCODING(btf::tail_of(t)[0]) & BTF_INT_SIGNED;
+}
+
+/// The number that CO-RE writes into the program for a field. Empty: no aligned load of up to 8
+/// bytes covers the bitfield.
+std::optional<uint64_t> field_number(Core kind, const Btf &btf, const KernelField &field)
+{
+    const uint32_t id = behind_modifiers(btf, field.type);
+    uint64_t bytes = size_of(btf, id).value_or(0), start = field.offset / 8;
+    if (field.bits && bytes) {
+        start -= start % bytes;
+        while (field.offset + field.bits > (start + bytes) * 8) {
+            if (bytes >= 8)
+                return std::nullopt;
+            bytes *= 2;
+            start -= start % bytes;
+        }
+    }
+    const uint64_t bits = field.bits ? field.bits : bytes * 8, before = field.offset - start * 8;
+    switch (kind) {
+    case Core::field_byte_offset:
+        return start;
+    case Core::field_byte_size:
+        return bytes;
+    case Core::field_signed:
+        return is_signed_number(btf, id);
+    case Core::field_lshift:
+        return btf.order() == ByteOrder::little ? 64 - (before + bits) : 64 - bytes * 8 + before;
+    case Core::field_rshift:
+        return 64 - bits;
+    default:
+        return 0;
+    }
+}
+
 bool is_about_type(Core kind)
 {
     return kind == Core::type_id_local || kind == Core::type_id_target ||
@@ -208,13 +249,25 @@ std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides 
     const btf::Kind kind = local.kind(TypeId{type});
     const Name name{kind == btf::Kind::TYPEDEF ? Space::alias : Space::type,
                     plain_int_name(essential_name(local.name(TypeId{type})))};
+    const std::string flavours = std::string(name.text) + "___";
     std::vector<Found> out;
     auto add = [&](const Side &side) {
-        for (const Definition &named : side.find(name)) {
-            const btf::Kind other = side.btf->kind(TypeId{named.id});
-            if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
-                out.push_back({&side, named.id});
-        }
+        auto add_all = [&](const std::vector<Definition> &definitions) {
+            for (const Definition &named : definitions) {
+                const btf::Kind other = side.btf->kind(TypeId{named.id});
+                if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
+                    out.push_back({&side, named.id});
+            }
+        };
+        if (auto found = side.names.find(name); found != side.names.end())
+            add_all(found->second);
+        // CO-RE ignores flavours in the kernel's names, too.
+        for (auto found = side.names.lower_bound({name.space, flavours});
+             found != side.names.end() && found->first.space == name.space &&
+             found->first.text.starts_with(flavours);
+             ++found)
+            if (essential_name(found->first.text) == name.text)
+                add_all(found->second);
     };
     add(*kernel.vmlinux);
     if (!out.empty())
@@ -229,8 +282,9 @@ std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides 
 struct Match {
     Found candidate;
     KernelField field;
-    int64_t number = 0; // a size, a value or a type id
+    int64_t number = 0; // what CO-RE writes into the program: a size, a value, a type id
     bool is_unsigned = true;
+    bool too_wide = false; // a bitfield that cannot be loaded
 };
 
 class Resolver
@@ -337,6 +391,11 @@ private:
             why = *misfit;
             return std::nullopt;
         }
+        if (is_question(relocation_.kind))
+            return match;
+        const auto number = field_number(relocation_.kind, *c.side->btf, match.field);
+        match.number = static_cast<int64_t>(number.value_or(0));
+        match.too_wide = !number;
         return match;
     }
 
@@ -382,6 +441,8 @@ private:
         case Core::enum_value:
             return "has several values";
         default:
+            if (field_)
+                return "several types of that name have it with different sizes or signs";
             return std::nullopt;
         }
     }
@@ -394,6 +455,8 @@ private:
             return {Status::holds, number_text(match.number, match.is_unsigned)};
         if (!field_ || is_question(relocation_.kind))
             return {};
+        if (match.too_wide)
+            return {Status::broken, "is a bitfield there that no load of 8 bytes covers"};
         return size_verdict(*field_, match.field, *match.candidate.side->btf);
     }
 

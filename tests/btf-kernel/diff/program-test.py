@@ -185,9 +185,27 @@ class Diff(CliCase):
         for i, (member, verdict) in enumerate(MATCHES):
             self.assertEqual(found[f'struct shapes___{i}'], verdict, member)
 
-    def two_adapters(self):
+    def test_flavours_in_the_kernel(self):
+        """CO-RE compares names without flavours, also those of the kernel's types."""
+        if not shutil.which('clang'):
+            self.skipTest('clang is not installed')
+        self.write('k.c', 'struct s___v2 { long pad; int x; } s; typedef long t___v2; t___v2 t;'
+                   ' enum e___v2 { A = 1, B___v2 = 7 } e; struct u___v2 { int y; } u; struct u { long p; } v;\n')
+        self.kernel('k', source='k.c')
+        self.write('p.c', 'struct s { int x; } __attribute__((preserve_access_index)); typedef long t;'
+                   ' enum e { B = 2 }; struct u { int y; } __attribute__((preserve_access_index));\n'
+                   'long f(struct s *s, struct u *u) { return s->x + u->y +'
+                   ' __builtin_preserve_type_info(*(t *)0, 0) +'
+                   ' __builtin_preserve_enum_value(*(enum e *)B, 1); }\n')
+        self.must('clang', '-target', 'bpf', '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
+        said = self.diff('k', 'k', '--bpf=p.o', status=0)
+        for line in ('offset struct s.x: holds (at 8)', 'offset struct u.y: holds (at 0)', 'exists t: holds',
+                     'value enum e.B: holds (7)'):
+            self.assertIn('CO-RE ' + line, said)
+
+    def two_adapters(self, *members):
         """A kernel with two structs of the same name."""
-        for number, members in enumerate(('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
+        for number, members in enumerate(members or ('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
             self.write(f'{number}.c', f'struct adapter {{ {members} }} *a{number};\n')
             self.must('gcc', '-g', '-c', f'{number}.c')
             self.must(self.btf_emit, f'{number}.o')
@@ -201,6 +219,24 @@ class Diff(CliCase):
                    ' __attribute__((preserve_access_index));\n'
                    f'long f(struct adapter *a) {{ {body} }}\n')
         self.must('clang', '-target', target, '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
+
+    def test_candidates_with_different_sizes(self):
+        """libbpf refuses a size, sign or shift that differs between structs of one name."""
+        kernel = self.two_adapters('long o; int x;', 'long o; long x; long y;')
+        self.adapters_program('return __builtin_preserve_field_info(a->x, 1);')
+        self.assertIn('size struct adapter.x: broken (several types of that name',
+                      self.diff(kernel, kernel, '--bpf=p.o'))
+        self.adapters_program('return __builtin_preserve_field_info(a->x, 3) +'
+                              ' __builtin_preserve_field_info(a->x, 2);')
+        self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
+
+    def test_bitfield_that_no_load_covers(self):
+        self.write('k.c', 'struct __attribute__((packed)) adapter { unsigned long a : 4, x : 61, o : 60; } a;\n')
+        kernel = self.kernel('k', source='k.c')
+        self.adapters_program('return __builtin_preserve_field_info(a->x, 0);')
+        self.assertIn('offset struct adapter.x: broken (is a bitfield', self.diff(kernel, kernel, '--bpf=p.o'))
+        self.adapters_program('return __builtin_preserve_field_info(a->o, 0);')
+        self.assertIn('1 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
     def test_candidates_are_of_one_type(self):
         """If a struct lacks a field, libbpf excludes the struct from all later relocations."""
