@@ -127,6 +127,15 @@ class Module(KbuildCase):
         self.bad('bare: has no BTF, compressed or not', '--base=bare')
         self.bad('no BTF of kernel 5.0.nobody was found; .*give --base', '--kernel=5.0.nobody')
 
+    def test_no_program_to_unpack(self):
+        os.mkdir(self.path('few'))
+        for tool in ('cmp', 'cut', 'dirname', 'grep', 'head', 'mktemp', 'modinfo', 'od', 'readelf', 'readlink', 'rm',
+                     'tail', 'tr', 'uname'):
+            os.symlink(shutil.which(tool), self.path('few/' + tool))
+        self.write('vmlinuz', b'head' * 300 + b'\x28\xb5\x2f\xfd of zstd')
+        said = self.btf('--base=vmlinuz', 'x.ko', status=1, PATH=self.path('few'))
+        self.assertEqual(said, 'btf-module: ERROR: vmlinuz cannot be unpacked, because zstd is not installed\n')
+
     def test_modules_that_cannot_have_it(self):
         self.module('bare.ko', flags=[])
         self.bad(r'bare\.ko: is unchanged: btf-pahole: ERROR: bare\.ko: has neither object BTF nor '
