@@ -3,7 +3,6 @@
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
-#include "common/io/parallel.h"
 #include "common/io/trace.h"
 #include "common/version.h"
 #include "emit/emit.h"
@@ -281,7 +280,6 @@ int main(int argc, char **argv)
     }
     if (command->emit.image)
         report_lost_files("btf-emit");
-    command->emit.threads = take_job_tokens(command->emit.threads);
     int status = 0;
     for (const std::string &path : command->files) {
         trace::Phase phase("file", path);
@@ -297,7 +295,6 @@ int main(int argc, char **argv)
         if (command->stats)
             print_stats(path, *report);
     }
-    give_back_job_tokens();
     if (trace && status == 0) {
         // The file of the result exists only now.
         for (const std::string &result : {command->emit.output, command->emit.detached})

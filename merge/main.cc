@@ -2,7 +2,6 @@
 // btf-merge: parses the command line, runs the merge, prints messages, sets the exit status.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
-#include "common/io/parallel.h"
 #include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/explain.h"
@@ -64,7 +63,6 @@ int main(int argc, char **argv)
         if (auto ready = page.prepare(line->options); !ready)
             return failure(ready.error());
     keep_freed_memory();
-    line->options.threads = take_job_tokens(line->options.threads);
     line->options.last = true;
     merge::Report report;
     Result<void> done = merge::merge(line->options, report);

@@ -90,10 +90,12 @@ Result<void> ReportPage::prepare(Options &options)
 
 Result<void> ReportPage::write(const std::string &page, const Options &options)
 {
-    std::vector<std::string> words{program_, "report", "--quiet", "--output=" + page,
-                                   "--time-trace=" + options.time_trace};
-    // It takes no tokens from make's jobserver, but uses those that this process holds.
-    words.push_back("--threads=" + std::to_string(options.threads));
+    std::vector<std::string> words{program_,
+                                   "report",
+                                   "--quiet",
+                                   "--output=" + page,
+                                   "--time-trace=" + options.time_trace,
+                                   "--threads=" + std::to_string(options.threads)};
     for (const std::string &object : objects_)
         words.push_back("--objects=" + object);
     if (!options.image.empty())

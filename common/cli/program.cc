@@ -3,7 +3,6 @@
 #include "common/cli/program.h"
 
 #include "common/io/file_io.h"
-#include "common/io/parallel.h"
 
 #include <climits>
 #include <cstdio>
@@ -33,7 +32,6 @@ const char *program = "";
     auto part = [](const char *text) { return iovec{const_cast<char *>(text), std::strlen(text)}; };
     const iovec line[] = {part(program), part(": ERROR: "), part(what), part("\n")};
     (void)!::writev(STDERR_FILENO, line, std::size(line));
-    give_back_job_tokens();
     std::_Exit(1);
 }
 
@@ -136,7 +134,6 @@ int answer_version(const std::string &version)
 void end_program(int status)
 {
     std::fflush(nullptr);
-    give_back_job_tokens();
     std::_Exit(status);
 }
 

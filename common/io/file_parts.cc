@@ -12,8 +12,6 @@
 // other signals name the file and keep the signal. Replacing a mapped file by rename is harmless.
 #include "common/io/file_io.h"
 
-#include "common/io/parallel.h"
-
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -103,7 +101,6 @@ void on_signal(int signal, siginfo_t *info, void *)
 {
     auto *at = static_cast<const std::byte *>(info->si_addr);
     const Mapping *const cut_off = signal == SIGBUS ? mapping_of(at) : nullptr;
-    give_back_job_tokens();
     if (cut_off) {
         say(*cut_off, "it was truncated, or cannot be read");
         ::_exit(1);

@@ -3,7 +3,6 @@
 // btf-pahole merges the BTF of the file's objects. A real pahole does everything except encoding.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
-#include "common/io/parallel.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/btf-pahole/final_types.h"
@@ -168,7 +167,6 @@ int main(int argc, char **argv)
             print_note("feature '" + name + "' is not known");
 
     keep_freed_memory();
-    options->jobs = take_job_tokens(options->jobs);
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);
     if (!options->quiet)
