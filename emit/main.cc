@@ -271,13 +271,10 @@ int main(int argc, char **argv)
         return answer_version(version());
 
     keep_freed_memory();
-    std::optional<trace::File> trace;
-    if (!command->trace_path.empty()) {
-        auto started = trace::File::start(command->trace_path, "btf-emit");
-        if (!started)
+    const bool traced = !command->trace_path.empty();
+    if (traced)
+        if (auto started = trace::start(command->trace_path, "btf-emit"); !started)
             return failure(started.error());
-        trace.emplace(std::move(*started));
-    }
     if (command->emit.image)
         report_lost_files("btf-emit");
     int status = 0;
@@ -295,13 +292,13 @@ int main(int argc, char **argv)
         if (command->stats)
             print_stats(path, *report);
     }
-    if (trace && status == 0) {
+    if (traced && status == 0) {
         // The file of the result exists only now.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
                 return failure(Error{Where{command->trace_path},
                                      "is named for both the result and the trace"});
-        if (auto written = trace->write(); !written)
+        if (auto written = trace::write(); !written)
             return failure(written.error());
     }
     return status;

@@ -98,10 +98,10 @@ Result<void> merge(const Options &options, Report &report)
 {
     if (options.time_trace.empty())
         return run_timed(options, report);
-    auto trace = TRY(trace::File::start(options.time_trace, "btf-merge"));
+    TRY(trace::start(options.time_trace, "btf-merge"));
     TRY(run_timed(options, report));
     TRY(check_trace_apart(options)); // again, because the result exists only now
-    return trace.write();
+    return trace::write();
 }
 
 } // namespace btflink::merge

@@ -33,7 +33,7 @@ struct Event {
 /// exits.
 struct Recorder {
     std::mutex mutex;
-    std::string program;
+    std::string path, program;
     int64_t start = 0;
     std::vector<Event> events;
 };
@@ -121,30 +121,23 @@ std::string Phase::record()
     return std::move(detail_);
 }
 
-Result<File> File::start(std::string path, std::string program)
+Result<void> start(std::string path, std::string program)
 {
     TRY(check_writable(path));
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    CHECK(!on());
+    r.path = std::move(path);
     r.program = std::move(program);
     r.start = now(CLOCK_MONOTONIC);
     r.events.clear();
     internal::recording = true;
-    return File(std::move(path));
+    return {};
 }
 
-File::File(File &&other) noexcept : path_(std::exchange(other.path_, {})) {}
-
-File::~File()
+Result<void> write()
 {
-    if (!path_.empty())
-        internal::recording = false;
-}
-
-Result<void> File::write() const
-{
-    return write_file(path_, as_bytes(trace_text()));
+    internal::recording = false;
+    return write_file(recorder().path, as_bytes(trace_text()));
 }
 
 } // namespace btflink::trace

@@ -3,9 +3,9 @@
 // A phase has a name, a thread, wall and processor time. Phases nest, and threads have their own.
 // While no trace is recorded, a phase costs one load and one branch.
 //
-//     auto file = trace::File::start(path, "btf-merge");   // first of all: reports a bad path
+//     TRY(trace::start(path, "btf-merge"));   // first of all: reports a bad path
 //     { trace::Phase phase("load"); ... }
-//     file->write();
+//     TRY(trace::write());
 #pragma once
 
 #include "common/result.h"
@@ -75,24 +75,11 @@ private:
     std::vector<std::pair<std::string, uint64_t>> notes_;
 };
 
-/// The trace of this process; there is one at a time.
-class File
-{
-public:
-    /// Starts recording. Error: `path` cannot be written. Does not write to it yet.
-    static Result<File> start(std::string path, std::string program);
-    File(File &&other) noexcept;
-    File &operator=(File &&) = delete;
-    /// Ends the recording.
-    ~File();
+/// Starts recording, in place of any earlier recording. Error: `path` cannot be written. Does not
+/// write to it yet.
+Result<void> start(std::string path, std::string program);
 
-    /// Writes all phases that have ended.
-    Result<void> write() const;
-
-private:
-    explicit File(std::string path) : path_(std::move(path)) {}
-
-    std::string path_; // empty: moved from
-};
+/// Ends the recording, and writes all phases that have ended.
+Result<void> write();
 
 } // namespace btflink::trace

@@ -57,15 +57,14 @@ protected:
 
 TEST_F(TraceTest, PhasesNest)
 {
-    auto file = File::start(path_, "program");
-    ASSERT_TRUE(file) << file.error().str();
+    ASSERT_TRUE(start(path_, "program"));
     EXPECT_FALSE(std::filesystem::exists(path_));
     {
         Phase outer("outer");
         outer.note("things", 7);
         Phase inner("inner", "a \"file\"");
     }
-    ASSERT_TRUE(file->write());
+    ASSERT_TRUE(write());
     EXPECT_EQ(count("\"ph\":\"X\""), 2);
     EXPECT_EQ(count("\"process_name\".*\"args\":\\{\"name\":\"program\"\\}"), 1);
     EXPECT_EQ(count("\"name\":\"outer\".*\"args\":\\{\"things\":7\\}"), 1);
@@ -87,8 +86,7 @@ double processor_time()
 TEST_F(TraceTest, WallTimeAndProcessorTime)
 {
     using Clock = std::chrono::steady_clock;
-    auto file = File::start(path_, "program");
-    ASSERT_TRUE(file) << file.error().str();
+    ASSERT_TRUE(start(path_, "program"));
     const auto begin = Clock::now();
     const double processor_begin = processor_time();
     {
@@ -97,7 +95,7 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     }
     const double processor = processor_time() - processor_begin;
     const double wall = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
-    ASSERT_TRUE(file->write());
+    ASSERT_TRUE(write());
     // sleep never takes less than asked for, and a phase never more than the clocks around it.
     constexpr double rounding = 1;
     EXPECT_GE(value("asleep", "dur"), 20000 - rounding);
@@ -108,12 +106,11 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
 
 TEST_F(TraceTest, EndsOnceAndWhereItSays)
 {
-    auto file = File::start(path_, "program");
-    ASSERT_TRUE(file);
+    ASSERT_TRUE(start(path_, "program"));
     Phase phase("ended"), open("open");
     phase.end();
     phase.end();
-    ASSERT_TRUE(file->write());
+    ASSERT_TRUE(write());
     EXPECT_EQ(count("\"name\":\"ended\""), 1);
     EXPECT_EQ(count("\"name\":\"open\""), 0);
 }
@@ -122,25 +119,21 @@ TEST_F(TraceTest, NothingIsRecordedOtherwise)
 {
     EXPECT_FALSE(on());
     Phase before("before");
-    {
-        auto file = File::start(path_, "program");
-        ASSERT_TRUE(file);
-        EXPECT_TRUE(on());
-        before.end();
-        Phase("of another trace");
-    }
+    ASSERT_TRUE(start(path_, "program"));
+    EXPECT_TRUE(on());
+    before.end();
+    Phase("of another trace");
+    ASSERT_TRUE(write());
     EXPECT_FALSE(on());
     Phase("after");
-    auto file = File::start(path_, "program");
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->write());
+    ASSERT_TRUE(start(path_, "program"));
+    ASSERT_TRUE(write());
     EXPECT_EQ(count("\"ph\":\"X\""), 0);
 }
 
 TEST_F(TraceTest, ManyThreads)
 {
-    auto file = File::start(path_, "program");
-    ASSERT_TRUE(file);
+    ASSERT_TRUE(start(path_, "program"));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
         threads.emplace_back([] {
@@ -149,7 +142,7 @@ TEST_F(TraceTest, ManyThreads)
         });
     for (std::thread &thread : threads)
         thread.join();
-    ASSERT_TRUE(file->write());
+    ASSERT_TRUE(write());
     EXPECT_EQ(count("\"name\":\"work\""), 2000);
     std::set<std::string> ids;
     std::string all = text();
@@ -161,10 +154,10 @@ TEST_F(TraceTest, ManyThreads)
 
 TEST_F(TraceTest, UnwritableIsToldAtTheStart)
 {
-    auto none = File::start(folder_ + "/none/trace.json", "program");
+    auto none = start(folder_ + "/none/trace.json", "program");
     ASSERT_FALSE(none);
     EXPECT_NE(none.error().str().find("No such file"), std::string::npos) << none.error().str();
-    auto folder = File::start(folder_, "program");
+    auto folder = start(folder_, "program");
     ASSERT_FALSE(folder);
     EXPECT_EQ(folder.error().str(), folder_ + ": cannot write: is a directory");
     EXPECT_FALSE(on());
