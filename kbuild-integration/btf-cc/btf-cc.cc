@@ -66,6 +66,16 @@ void pass_on(int signal)
         kill(static_cast<pid_t>(child), signal);
 }
 
+/// As exec() takes them. `words` must outlive the result.
+std::vector<char *> pointers_to(std::vector<std::string> &words)
+{
+    std::vector<char *> pointers;
+    for (std::string &word : words)
+        pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 /// Replaces this process.
 [[noreturn]] void become(char **argv)
 {
@@ -262,11 +272,7 @@ Result<void> try_plugin(char **compiler, const CompileCommand &command, const Se
     words = TRY(with_plugin(std::move(words), settings));
     if (std::string warning = why_not_merged(); !warning.empty())
         complain(settings, false, warning);
-    std::vector<char *> arguments;
-    for (std::string &word : words)
-        arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    become(arguments.data());
+    become(pointers_to(words).data());
 }
 
 int build_plugins(char **compilers)
@@ -275,9 +281,11 @@ int build_plugins(char **compilers)
         return usage_error({{}, "--build-plugin: COMPILER is required"});
     int status = 0;
     for (; *compilers; ++compilers) {
-        auto path = build_plugin(*compilers);
-        if (const int done = path ? answer(*path + "\n") : failure(path.error()); done != exit_good)
-            status = done;
+        auto builder = plugin_builder(*compilers);
+        if (!builder)
+            status = failure(builder.error());
+        else if (run(pointers_to(*builder).data()) != 0)
+            status = exit_bad_input;
     }
     return status;
 }

@@ -15,6 +15,7 @@
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
 #include <sys/stat.h>
@@ -74,6 +75,32 @@ std::string user_folder()
     return home.empty() ? home : home + "/.local/share/btflink/gcc-plugins";
 }
 
+/// The sources of plugins: a folder with the sources that use gcc's headers, and an archive with
+/// everything else.
+struct PluginSources {
+    std::string folder, archive;
+};
+
+Result<PluginSources> plugin_sources()
+{
+    const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";
+    PluginSources sources;
+    if (auto file = read_file(paths)) { // two lines
+        const std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
+        const size_t end = std::min(text.find('\n'), text.size());
+        sources.folder = text.substr(0, end);
+        sources.archive = text.substr(std::min(end + 1, text.size()));
+        sources.archive = sources.archive.substr(0, sources.archive.find('\n'));
+    } else {
+        const std::string libraries = BTFLINK_LIBRARIES;
+        sources.folder = (libraries[0] == '/' ? libraries : folder + libraries) + "/plugin-source";
+        sources.archive = sources.folder + "/libbtflink-gcc-plugin.a";
+    }
+    if (::access(sources.archive.c_str(), R_OK) != 0)
+        return fail_errno(Where{sources.archive}, "sources of gcc plugins are not installed");
+    return sources;
+}
+
 /// Changes when a source of plugins changes.
 std::string sources_id(const PluginSources &sources)
 {
@@ -105,6 +132,35 @@ std::vector<std::string> plugin_folders()
     return folders;
 }
 
+/// Different for any two builds of gcc: the build id of the driver, or a hash of its contents if it
+/// has no build id.
+Result<std::string> compiler_key(const std::string &driver)
+{
+    const std::vector<std::byte> file = TRY(read_file(driver));
+    if (auto image = read_elf(file, Where{driver}))
+        for (const ElfSection &section : image->sections)
+            if (section.head.sh_type == SHT_NOTE)
+                if (Bytes id = find_note(section.data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image->order);
+                    !id.empty())
+                    return hex(id);
+    const XXH128_hash_t hash = XXH3_128bits(file.data(), file.size());
+    return strf("xxh3-%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+}
+
+/// Where `btf-cc --build-plugin` puts plugins built from `sources`: $BTF_CC_PLUGIN_DIR, otherwise a
+/// folder of the system (for root) or of the user.
+Result<std::string> folder_for_new_plugins(const PluginSources &sources)
+{
+    if (std::string only = variable(folder_variable); !only.empty())
+        return only;
+    const std::string folder = ::geteuid() == 0 ? system_folder : user_folder();
+    if (folder.empty())
+        return fail({}, "neither BTF_CC_PLUGIN_DIR nor XDG_DATA_HOME nor HOME says where to put a "
+                        "plugin");
+    return folder + "/" + sources_id(sources);
+}
+
 } // namespace
 
 std::string first_program(const std::string &program)
@@ -119,20 +175,6 @@ std::string find_driver(const std::string &program)
         if (std::string path = resolved_path(candidate); !is_cache_or_distributor(path))
             return path;
     return "";
-}
-
-Result<std::string> compiler_key(const std::string &driver)
-{
-    const std::vector<std::byte> file = TRY(read_file(driver));
-    if (auto image = read_elf(file, Where{driver}))
-        for (const ElfSection &section : image->sections)
-            if (section.head.sh_type == SHT_NOTE)
-                if (Bytes id = find_note(section.data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image->order);
-                    !id.empty())
-                    return hex(id);
-    const XXH128_hash_t hash = XXH3_128bits(file.data(), file.size());
-    return strf("xxh3-%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
 }
 
 Result<std::string> find_plugin(const std::string &program)
@@ -156,35 +198,22 @@ Result<std::string> file_hash(const std::string &path)
     return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(file.data(), file.size())));
 }
 
-Result<PluginSources> plugin_sources()
+Result<std::vector<std::string>> plugin_builder(const std::string &program)
 {
-    const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";
-    PluginSources sources;
-    if (auto file = read_file(paths)) { // two lines
-        const std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
-        const size_t end = std::min(text.find('\n'), text.size());
-        sources.folder = text.substr(0, end);
-        sources.archive = text.substr(std::min(end + 1, text.size()));
-        sources.archive = sources.archive.substr(0, sources.archive.find('\n'));
-    } else {
-        const std::string libraries = BTFLINK_LIBRARIES;
-        sources.folder = (libraries[0] == '/' ? libraries : folder + libraries) + "/plugin-source";
-        sources.archive = sources.folder + "/libbtflink-gcc-plugin.a";
-    }
-    if (::access(sources.archive.c_str(), R_OK) != 0)
-        return fail_errno(Where{sources.archive}, "sources of gcc plugins are not installed");
-    return sources;
-}
-
-Result<std::string> folder_for_new_plugins(const PluginSources &sources)
-{
-    if (std::string only = variable(folder_variable); !only.empty())
-        return only;
-    const std::string folder = ::geteuid() == 0 ? system_folder : user_folder();
-    if (folder.empty())
-        return fail({}, "neither BTF_CC_PLUGIN_DIR nor XDG_DATA_HOME nor HOME says where to put a "
-                        "plugin");
-    return folder + "/" + sources_id(sources);
+    const std::string driver = find_driver(program);
+    if (driver.empty())
+        return fail({}, program + ": no such compiler");
+    if (compiler_kind(driver) == CompilerKind::clang)
+        return fail({}, program + " is clang; the plugin is for gcc");
+    const std::string key = TRY(compiler_key(driver));
+    const PluginSources sources = TRY(plugin_sources());
+    const std::string folder = TRY(folder_for_new_plugins(sources));
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return fail(Where{folder}, error.message());
+    return std::vector<std::string>{sources.folder + "/emit/gcc/build-plugin", driver,
+                                    sources.archive, folder, key};
 }
 
 } // namespace btflink::kbuild
