@@ -167,7 +167,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         abbrev.tag = tag <= UINT16_MAX ? static_cast<uint16_t>(tag) : 0;
         abbrev.children = in.read<uint8_t>() == DW_CHILDREN_yes;
         attributes.clear();
-        bool stands_in = false, outside = false;
+        bool outside = false;
         for (;;) {
             uint64_t name = in.uleb(), form = in.uleb();
             if (in.overrun())
@@ -184,19 +184,15 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
                 {static_cast<uint32_t>(name), static_cast<uint32_t>(form), implicit});
             abbrev.declares |= name == DW_AT_declaration;
             outside |= name == DW_AT_external;
-            stands_in |= name == DW_AT_signature;
+            abbrev.stands_in |= name == DW_AT_signature && file.is_split();
         }
         if (!wanted)
             continue;
-        abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         // A static member of C++ is treated as a variable, as in DWARF 5.
         if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {
             abbrev.tag = DW_TAG_variable;
             abbrev.declares = true;
         }
-        abbrev.keep = KeepTable(abbrev.tag);
-        if (stands_in && file.is_split())
-            abbrev.keep = KeepTable::stand_in();
         abbrev.first = static_cast<uint32_t>(table.steps_.size());
         Program reading(table.steps_, widths);
         for (const Attribute &a : attributes)

@@ -13,25 +13,6 @@
 namespace btflink::emit
 {
 
-/// keep_tag() for one tag below every parent, made once per abbreviation.
-class KeepTable
-{
-public:
-    KeepTable() = default;
-    explicit KeepTable(uint32_t tag);
-    /// For an entry that refers to a type unit for its type.
-    static KeepTable stand_in();
-    Keep below(uint8_t parent_class) const
-    {
-        return static_cast<Keep>(answers_ >> parent_class * 2 & 3);
-    }
-    /// The class of a parent. keep_tag() treats all parents of a class in the same way.
-    static uint8_t class_of(uint32_t parent_tag, bool is_unit);
-
-private:
-    uint32_t answers_ = 0;
-};
-
 /// Widths that forms depend on.
 struct UnitWidths {
     uint16_t version = 5;
@@ -55,10 +36,9 @@ struct AbbrevStep {
 struct Abbrev {
     uint16_t tag = 0;
     bool known = false, children = false;
-    bool declares = false;    // has DW_AT_declaration
-    uint8_t parent_class = 0; // KeepTable::class_of()
-    KeepTable keep;
-    uint32_t first = 0; // steps, in AbbrevTable::steps
+    bool declares = false;  // has DW_AT_declaration
+    bool stands_in = false; // refers to a type unit for its type
+    uint32_t first = 0;     // steps, in AbbrevTable::steps
     uint32_t count = 0;
     uint32_t skip_first = 0; // steps to skip an entry that BTF does not need
     uint32_t skip_count = 0;

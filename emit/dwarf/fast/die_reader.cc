@@ -18,22 +18,6 @@ namespace btflink::emit
 namespace
 {
 
-/// Parents that matter to keep_tag(). The first represents all others, the second the unit.
-constexpr uint32_t parent_classes[] = {
-    0,
-    DW_TAG_compile_unit,
-    DW_TAG_structure_type,
-    DW_TAG_class_type,
-    DW_TAG_union_type,
-    DW_TAG_enumeration_type,
-    DW_TAG_array_type,
-    DW_TAG_subprogram,
-    DW_TAG_subroutine_type,
-    DW_TAG_namespace,
-    DW_TAG_lexical_block,
-};
-static_assert(std::size(parent_classes) <= 16);
-
 class Reader
 {
 public:
@@ -53,8 +37,7 @@ public:
         pass(*unit_abbrev);
         if (!unit_abbrev->children)
             return {};
-        open_.push_back(
-            {0, DW_TAG_compile_unit, KeepTable::class_of(DW_TAG_compile_unit, true), false});
+        open_.push_back({0, DW_TAG_compile_unit, false});
         while (!open_.empty() && !in_.in().at_end()) {
             uint64_t offset = in_.in().offset();
             uint64_t code = in_.in().uleb();
@@ -86,8 +69,7 @@ private:
     struct Open {
         DieIndex kept; // nearest kept entry, this one or above
         uint32_t tag;
-        uint8_t parent_class; // KeepTable::class_of()
-        bool is_kept;         // `kept` is this one
+        bool is_kept; // `kept` is this one
     };
 
     bool stop(uint64_t offset, std::string why)
@@ -152,8 +134,9 @@ private:
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const Open parent = open_.back();
-        const bool file_level = open_.size() == 1 || parent.tag == DW_TAG_namespace;
-        Keep keep = abbrev.keep.below(parent.parent_class);
+        const bool top_level = open_.size() == 1;
+        const bool file_level = top_level || parent.tag == DW_TAG_namespace;
+        Keep keep = abbrev.stands_in ? Keep::stand_in : keep_tag(abbrev.tag, parent.tag, top_level);
         if (abbrev.tag == DW_TAG_variable && !file_level && !abbrev.declares)
             keep = Keep::no;
         if (keep == Keep::no) {
@@ -171,7 +154,7 @@ private:
             else
                 pass(abbrev);
             if (abbrev.children)
-                open_.push_back({parent.kept, abbrev.tag, abbrev.parent_class, false});
+                open_.push_back({parent.kept, abbrev.tag, false});
             return true;
         }
         auto index = static_cast<DieIndex>(tree_.dies.size());
@@ -193,7 +176,7 @@ private:
                 in_.skip();
         }
         if (abbrev.children)
-            open_.push_back({index, abbrev.tag, abbrev.parent_class, true});
+            open_.push_back({index, abbrev.tag, true});
         else
             tree_.complete(index);
         return true;
@@ -224,29 +207,6 @@ private:
 };
 
 } // namespace
-
-uint8_t KeepTable::class_of(uint32_t parent_tag, bool is_unit)
-{
-    if (is_unit)
-        return 1;
-    for (size_t c = 2; c < std::size(parent_classes); ++c)
-        if (parent_classes[c] == parent_tag)
-            return static_cast<uint8_t>(c);
-    return 0;
-}
-
-KeepTable::KeepTable(uint32_t tag)
-{
-    for (size_t c = 0; c < std::size(parent_classes); ++c)
-        answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
-}
-
-KeepTable KeepTable::stand_in()
-{
-    KeepTable table;
-    table.answers_ = UINT32_MAX;
-    return table;
-}
 
 Result<void> read_entries(const Unit &unit, DieTree &tree, TypeReferences &types, Skips &skips)
 {
