@@ -3,14 +3,13 @@
 // Problem. A plugin works with one build of gcc only. The plugin is looked up once per object, so
 // running a program to identify the compiler would take too long.
 //
-// Method. The build id of the driver (gcc, not cc1) identifies the build of gcc and names the
-// folder of the plugin. A distribution's update of gcc has another build id, so the old plugin is
-// not found. gcc compares versions again when it loads the plugin. A plugin must also match
-// btflink: plugins from btflink's build are installed with btflink; plugins from `btf-cc
-// --build-plugin` are in a folder whose name is a hash of the size and time of their sources.
+// Method. A hash of the driver (gcc, not cc1) identifies the build of gcc and names the folder of
+// the plugin. A distribution's update of gcc has another hash, so the old plugin is not found. gcc
+// compares versions again when it loads the plugin. A plugin must also match btflink: plugins from
+// btflink's build are installed with btflink; plugins from `btf-cc --build-plugin` are in a folder
+// whose name is a hash of the size and time of their sources.
 #include "kbuild-integration/btf-cc/steps.h"
 
-#include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
@@ -46,14 +45,6 @@ bool is_cache_or_distributor(const std::string &path)
 {
     return std::find(std::begin(caches_and_distributors), std::end(caches_and_distributors),
                      base_name(path)) != std::end(caches_and_distributors);
-}
-
-std::string hex(Bytes bytes)
-{
-    std::string text;
-    for (std::byte byte : bytes)
-        text += strf("%02x", static_cast<unsigned>(byte));
-    return text;
 }
 
 /// The folder of the plugins that were built with this btf-cc: installed, or in its build folder.
@@ -132,22 +123,6 @@ std::vector<std::string> plugin_folders()
     return folders;
 }
 
-/// Different for any two builds of gcc: the build id of the driver, or a hash of its contents if it
-/// has no build id.
-Result<std::string> compiler_key(const std::string &driver)
-{
-    const std::vector<std::byte> file = TRY(read_file(driver));
-    if (auto image = read_elf(file, Where{driver}))
-        for (const ElfSection &section : image->sections)
-            if (section.head.sh_type == SHT_NOTE)
-                if (Bytes id = find_note(section.data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image->order);
-                    !id.empty())
-                    return hex(id);
-    const XXH128_hash_t hash = XXH3_128bits(file.data(), file.size());
-    return strf("xxh3-%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-}
-
 /// Where `btf-cc --build-plugin` puts plugins built from `sources`: $BTF_CC_PLUGIN_DIR, otherwise a
 /// folder of the system (for root) or of the user.
 Result<std::string> folder_for_new_plugins(const PluginSources &sources)
@@ -182,7 +157,7 @@ Result<std::string> find_plugin(const std::string &program)
     const std::string driver = find_driver(program);
     if (driver.empty())
         return fail({}, program + ": no such compiler");
-    const std::string key = TRY(compiler_key(driver));
+    const std::string key = TRY(file_hash(driver));
     const std::vector<std::string> folders = plugin_folders();
     for (const std::string &folder : folders)
         if (std::string path = folder + "/" + key + "/btflink.so";
@@ -205,7 +180,7 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program)
         return fail({}, program + ": no such compiler");
     if (compiler_kind(driver) == CompilerKind::clang)
         return fail({}, program + " is clang; the plugin is for gcc");
-    const std::string key = TRY(compiler_key(driver));
+    const std::string key = TRY(file_hash(driver));
     const PluginSources sources = TRY(plugin_sources());
     const std::string folder = TRY(folder_for_new_plugins(sources));
     std::error_code error;

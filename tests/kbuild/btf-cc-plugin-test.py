@@ -90,7 +90,7 @@ class Compiles(PluginCase):
 
     def key_of(self, gcc):
         """Returns the plugin's key, from the message that there is no plugin."""
-        done = self.cc('--plugin', gcc, *COMPILE)
+        done = self.cc('--plugin', gcc, *COMPILE, settings={'BTF_CC_PLUGIN_DIR': self.path('nothing')})
         self.assertEqual(done[0], 2)
         return done[2].decode().split(')')[0].split()[-1]
 
@@ -209,9 +209,7 @@ class Compiles(PluginCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def plugin_file(self):
-        found = list(pathlib.Path(self.btf_cc).parent.glob('gcc-plugins/*/btflink.so'))
-        notes = self.must('readelf', '-n', str(pathlib.Path(shutil.which('gcc')).resolve()))
-        return next(path for path in found if path.parent.name in notes)
+        return pathlib.Path(self.btf_cc).parent / 'gcc-plugins' / self.key_of('gcc') / 'btflink.so'
 
     def test_several_sources(self):
         self.plugin('gcc', '-g', '-O1', '-c', 'add.c', 'main.c', 'other.c')
