@@ -5,6 +5,7 @@
 #include "common/elf/compressed_section.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace btflink::emit
 {
@@ -14,37 +15,34 @@ namespace
 
 constexpr uint32_t note_lto_info = 0x101; // LINUX_ELFNOTE_LTO_INFO of the kernel's elfnote-lto.h
 
-struct NamedSection {
-    std::string_view name;
-    DebugSection DwarfFile::*section;
-};
 using F = DwarfFile;
 constexpr NamedSection sections[] = {
-    {".debug_info", &F::info}, {".debug_abbrev", &F::abbrev},
-    {".debug_str", &F::str},   {".debug_line_str", &F::line_str},
-    {".debug_addr", &F::addr}, {".debug_str_offsets", &F::str_offsets},
-    {".debug_loc", &F::loc},   {".debug_loclists", &F::loclists},
+    {".debug_info", &F::info},         {".debug_types", &F::types},
+    {".debug_abbrev", &F::abbrev},     {".debug_str", &F::str},
+    {".debug_line_str", &F::line_str}, {".debug_addr", &F::addr},
+    {".debug_loc", &F::loc},           {".debug_str_offsets", &F::str_offsets},
+    {".debug_loclists", &F::loclists},
 };
 constexpr NamedSection sections_of_split[] = {
-    {".debug_info.dwo", &F::info},         {".debug_abbrev.dwo", &F::abbrev},
-    {".debug_str.dwo", &F::str},           {".debug_str_offsets.dwo", &F::str_offsets},
-    {".debug_loc.dwo", &F::loc},           {".debug_loclists.dwo", &F::loclists},
-    {".debug_rnglists.dwo", &F::rnglists}, {".debug_cu_index", &F::cu_index},
-    {".debug_tu_index", &F::tu_index},
+    {".debug_info.dwo", &F::info},         {".debug_types.dwo", &F::types},
+    {".debug_abbrev.dwo", &F::abbrev},     {".debug_str.dwo", &F::str},
+    {".debug_loc.dwo", &F::loc},           {".debug_str_offsets.dwo", &F::str_offsets},
+    {".debug_loclists.dwo", &F::loclists}, {".debug_rnglists.dwo", &F::rnglists},
+    {".debug_cu_index", &F::cu_index},     {".debug_tu_index", &F::tu_index},
 };
+
+/// In GNU's older compression scheme, .debug_info is called .zdebug_info.
+bool has_name(const ElfSection &section, std::string_view name)
+{
+    return section.name == name ||
+           (section.name.starts_with(".zdebug_") && section.name.substr(2) == name.substr(1));
+}
 
 } // namespace
 
-/// Null if the section is not needed. In GNU's older compression scheme, .debug_info is called
-/// .zdebug_info.
-DebugSection *DwarfFile::wanted(std::string_view name)
+std::span<const NamedSection> DwarfFile::plain_sections()
 {
-    const bool old = !skeleton_ && name.starts_with(".zdebug_");
-    for (const NamedSection &row :
-         skeleton_ ? std::span<const NamedSection>(sections_of_split) : sections)
-        if (name == row.name || (old && name.substr(2) == row.name.substr(1)))
-            return &(this->*row.section);
-    return nullptr;
+    return sections;
 }
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &where,
@@ -74,7 +72,7 @@ Result<void> DwarfFile::find_sections()
         symbol_count_ = count;
         symtab_ = image_.sections[symtab].data;
     }
-    std::vector<uint32_t> units, types; // sections of split DWARF that have them
+    std::vector<uint32_t> candidates; // debug sections
     for (uint32_t i = 1; i < image_.sections.size(); ++i) {
         const ElfSection &s = image_.sections[i];
         if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == symtab)
@@ -83,70 +81,73 @@ Result<void> DwarfFile::find_sections()
             if (Bytes lto = find_note(s.data, "Linux", note_lto_info, image_.order);
                 lto.size() >= sizeof(uint32_t))
                 lto_note_ = load<uint32_t>(lto.data(), image_.order) != 0;
-        if (s.head.sh_type == SHT_NOBITS || (s.head.sh_flags & SHF_ALLOC))
-            continue;
-        if (skeleton_ && s.name == ".debug_types.dwo")
-            types.push_back(i);
-        DebugSection *mine = wanted(s.name);
-        if (!mine)
-            continue;
-        if (skeleton_ && mine == &info)
-            units.push_back(i);
-        // Of several sections with the same name the first counts. Sections of groups hold type
-        // units and come last.
-        bool grouped = s.head.sh_flags & SHF_GROUP;
-        if (mine->present() && (grouped || !mine->grouped))
-            continue;
-        mine->grouped = grouped;
-        TRY(load_section(i, *mine));
+        if (s.in_file() && !s.data.empty() && !(s.head.sh_flags & SHF_ALLOC) &&
+            (s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_")))
+            candidates.push_back(i);
     }
-    if (units.size() + types.size() > 1)
-        TRY(join_units(units, types));
+    TRY(load_sections(candidates));
     if (!relocatable())
         return {};
     TRY(check_symbols());
     for (uint32_t i = 1; i < image_.sections.size(); ++i)
         if (image_.sections[i].relocates())
             TRY(attach_relocations(i));
+    for (const NamedSection &row : sections)
+        if (DebugSection &section = this->*row.section; !section.own_relocs.empty())
+            section.relocs = RelocTable(section.own_relocs, image_.is64, section.rela, order());
     return {};
 }
 
-/// The contents of section `index` of the file.
-Result<void> DwarfFile::load_section(uint32_t index, DebugSection &section) const
+/// Of several sections with the same name the first counts, and all that have units. Sections of
+/// groups come last, except in split DWARF, where all sections with units count.
+Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
+{
+    const std::span<const NamedSection> names =
+        skeleton_ ? std::span<const NamedSection>(sections_of_split) : sections;
+    for (const NamedSection &row : names) {
+        DebugSection &section = this->*row.section;
+        const bool has_units = &section == &info || &section == &types;
+        for (bool grouped : {false, true})
+            for (uint32_t i : candidates) {
+                const ElfSection &s = image_.sections[i];
+                if (grouped == (!skeleton_ && (s.head.sh_flags & SHF_GROUP)) &&
+                    has_name(s, row.name) &&
+                    (!section.present() || (has_units && (skeleton_ || grouped))))
+                    TRY(append_section(i, section));
+            }
+    }
+    if (!skeleton_ || !types.present())
+        return {};
+    types_at = info.data.size();
+    for (const DebugSection::Piece &piece : std::exchange(types, {}).pieces)
+        TRY(append_section(piece.index, info));
+    return {};
+}
+
+/// Appends the contents of section `index` of the file.
+Result<void> DwarfFile::append_section(uint32_t index, DebugSection &section) const
 {
     const ElfSection &s = image_.sections[index];
-    section.own.clear();
-    section.data = s.data;
-    if (!is_compressed(s.name, s.head.sh_flags, s.data))
+    const bool is_first = section.pieces.empty();
+    std::vector<std::byte> unpacked;
+    Bytes data = s.data;
+    if (is_compressed(s.name, s.head.sh_flags, s.data)) {
+        unpacked = TRY(
+            decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(index)));
+        data = unpacked;
+    }
+    section.pieces.push_back({index, section.data.size()});
+    if (is_first) {
+        section.own = std::move(unpacked);
+        section.data = data;
         return {};
-    section.own =
-        TRY(decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(index)));
+    }
+    if (section.own.empty())
+        section.own.assign(section.data.begin(), section.data.end());
+    const size_t end = section.own.size();
+    section.own.resize(end + data.size());
+    std::copy(data.begin(), data.end(), section.own.data() + end);
     section.data = section.own;
-    return {};
-}
-
-/// Concatenates sections with units. Compilers write each type unit of split DWARF into its own
-/// section, so that linkers can drop duplicates.
-Result<void> DwarfFile::join_units(const std::vector<uint32_t> &units,
-                                   const std::vector<uint32_t> &types)
-{
-    std::vector<std::byte> all;
-    auto add = [&](const std::vector<uint32_t> &parts) -> Result<void> {
-        for (uint32_t i : parts) {
-            DebugSection part;
-            TRY(load_section(i, part));
-            const size_t end = all.size();
-            all.resize(end + part.data.size());
-            std::copy(part.data.begin(), part.data.end(), all.data() + end);
-        }
-        return {};
-    };
-    TRY(add(units));
-    if (!types.empty())
-        types_at = all.size();
-    TRY(add(types));
-    info.own = std::move(all);
-    info.data = info.own;
     return {};
 }
 
@@ -156,24 +157,52 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
     if (rel.head.sh_info >= image_.sections.size())
         return fail(image_.place(rel_index), strf("is for section %u, but there are %zu",
                                                   rel.head.sh_info, image_.sections.size()));
-    const ElfSection &target = image_.sections[rel.head.sh_info];
-    DebugSection *mine = target.head.sh_flags & SHF_ALLOC ? nullptr : wanted(target.name);
-    if (!mine)
-        return {};
-    bool first =
-        mine->own.empty() ? mine->data.data() == target.data.data() : mine->relocs.size() == 0;
-    return first ? read_relocations(rel_index, *mine) : Result<void>();
+    for (const NamedSection &row : sections) {
+        DebugSection &section = this->*row.section;
+        auto piece =
+            std::ranges::find(section.pieces, rel.head.sh_info, &DebugSection::Piece::index);
+        if (piece == section.pieces.end())
+            continue;
+        const bool is_joined = section.pieces.size() > 1, rela = rel.head.sh_type == SHT_RELA;
+        if (!is_joined && section.relocs.size())
+            continue; // of several tables the first counts
+        const bool is_last = std::next(piece) == section.pieces.end();
+        const uint64_t end = is_last ? section.data.size() : std::next(piece)->begin;
+        RelocTable table = TRY(read_relocations(rel_index, end - piece->begin));
+        if (!section.own_relocs.empty() && section.rela != rela)
+            return fail(image_.place(rel_index), "is of another kind than relocations before it");
+        section.rela = rela;
+        if (is_joined)
+            append_relocations(rel, piece->begin, section.own_relocs);
+        else
+            section.relocs = std::move(table);
+    }
+    return {};
 }
 
-/// Also checks that each relocation fits into `section`.
-Result<void> DwarfFile::read_relocations(uint32_t rel_index, DebugSection &section) const
+/// Appends the entries of `rel`, whose section begins at `begin` of a joined one, to `out`.
+void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
+                                   std::vector<std::byte> &out) const
+{
+    const size_t start = out.size();
+    out.resize(start + rel.data.size());
+    std::copy(rel.data.begin(), rel.data.end(), out.data() + start);
+    // An entry begins with its offset.
+    for (std::byte *p = out.data() + start; p < out.data() + out.size(); p += rel.head.sh_entsize)
+        if (image_.is64)
+            store(p, load<uint64_t>(p, order()) + begin, order());
+        else
+            store(p, load<uint32_t>(p, order()) + static_cast<uint32_t>(begin), order());
+}
+
+/// Also checks that each relocation fits into its section of `size` bytes.
+Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size) const
 {
     const ElfSection &rel = image_.sections[rel_index];
     if (rel.head.sh_type == sht_crel)
         return fail(image_.place(rel_index), "compact relocations are not supported");
     TRY(image_.reloc_count(rel_index));
-    bool rela = rel.head.sh_type == SHT_RELA;
-    RelocTable table(rel.data, image_.is64, rela, image_.order);
+    RelocTable table(rel.data, image_.is64, rel.head.sh_type == SHT_RELA, image_.order);
     // The table may have been sorted, so the offset is approximate.
     auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
     const DebugReloc *known = nullptr; // of the last entry: most have the same type
@@ -186,27 +215,14 @@ Result<void> DwarfFile::read_relocations(uint32_t rel_index, DebugSection &secti
             return fail(here(i),
                         strf("relocation type %u is not expected in debug information of %s", type,
                              arch_->name));
-        if (known &&
-            (r.offset > section.data.size() || section.data.size() - r.offset < known->size))
+        if (known && (r.offset > size || size - r.offset < known->size))
             return fail(here(i), strf("relocation is for offset 0x%llx, beyond the section's end",
                                       static_cast<unsigned long long>(r.offset)));
         if (image_.reloc_symbol(r.info) >= symbol_count_)
             return fail(here(i), strf("relocation names symbol %u, but there are %u",
                                       image_.reloc_symbol(r.info), symbol_count_));
     }
-    section.relocs = std::move(table);
-    section.rela = rela;
-    return {};
-}
-
-Result<DebugSection> DwarfFile::read_section(uint32_t index) const
-{
-    DebugSection section;
-    TRY(load_section(index, section));
-    for (uint32_t i = 1; i < image_.sections.size() && relocatable(); ++i)
-        if (image_.sections[i].relocates() && image_.sections[i].head.sh_info == index)
-            TRY(read_relocations(i, section));
-    return section;
+    return table;
 }
 
 Result<void> DwarfFile::check_symbols() const
@@ -286,6 +302,14 @@ uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint6
 {
     const size_t i = section.relocs.find(offset);
     return section.relocs.is_at(i, offset) ? relocated(section, i, raw) : raw;
+}
+
+std::optional<AddressRef> DwarfFile::indexed_address(uint64_t index, uint64_t base) const
+{
+    const uint64_t size = addr.data.size();
+    if (index > size || base > size)
+        return std::nullopt;
+    return address_at(addr, base + index * arch_->address_size);
 }
 
 std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uint64_t offset) const

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace btflink::emit
@@ -18,13 +19,27 @@ namespace btflink::emit
 /// A debug section with the relocations that apply to it. Values are relocated when they are read;
 /// most never are.
 struct DebugSection {
+    /// A section of the file.
+    struct Piece {
+        uint32_t index;
+        uint64_t begin; // in `data`
+    };
+    std::vector<Piece> pieces; // several only for units
     Bytes data;
-    std::vector<std::byte> own; // decompressed contents
-    RelocTable relocs;          // empty in linked files
+    std::vector<std::byte> own;        // `data`, if decompressed or made of several pieces
+    RelocTable relocs;                 // empty in linked files
+    std::vector<std::byte> own_relocs; // of several pieces
     bool rela = true;
-    bool grouped = false; // in a section group
 
     bool present() const { return !data.empty(); }
+};
+
+class DwarfFile;
+
+/// The name of a debug section in a file.
+struct NamedSection {
+    std::string_view name;
+    DebugSection DwarfFile::*section;
 };
 
 class DwarfFile
@@ -53,10 +68,11 @@ public:
     /// link-time optimisation?
     bool lto_note() const { return lto_note_; }
 
-    DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
+    // Compilers write each type unit into its own section, so that linkers can drop duplicates.
+    // `info` and `types` have all of them, one after the other.
+    DebugSection info, types, abbrev, str, line_str, str_offsets, addr, loc, loclists;
     DebugSection rnglists, cu_index, tu_index; // of split DWARF
-    /// In split DWARF, `info` is the concatenation of all sections with units. Those of
-    /// .debug_types.dwo begin at this offset.
+    /// In split DWARF, `info` also has the units of .debug_types.dwo, from this offset on.
     uint64_t types_at = UINT64_MAX;
 
     /// The relocated value of `raw`, which is in `section` at the place of relocation entry
@@ -77,20 +93,23 @@ public:
     /// The address at `offset` of .debug_info or .debug_addr. Empty if it has no relocation in a
     /// relocatable file.
     std::optional<AddressRef> address_at(const DebugSection &section, uint64_t offset) const;
+    /// The same for entry `index` of a unit's part of .debug_addr, which begins at `base`.
+    std::optional<AddressRef> indexed_address(uint64_t index, uint64_t base) const;
 
-    /// Section `index` with the relocations that apply to it. The debug sections above are loaded
-    /// already.
-    Result<DebugSection> read_section(uint32_t index) const;
+    /// The debug sections of a file that is not split.
+    static std::span<const NamedSection> plain_sections();
     /// Applies the relocations of `section` to a copy of its contents.
     void relocate(const DebugSection &section, std::span<std::byte> contents) const;
 
 private:
     DwarfFile() = default;
     Result<void> find_sections();
-    Result<void> load_section(uint32_t index, DebugSection &section) const;
-    Result<void> join_units(const std::vector<uint32_t> &units, const std::vector<uint32_t> &types);
+    Result<void> load_sections(const std::vector<uint32_t> &candidates);
+    Result<void> append_section(uint32_t index, DebugSection &section) const;
     Result<void> attach_relocations(uint32_t rel_index);
-    Result<void> read_relocations(uint32_t rel_index, DebugSection &section) const;
+    Result<RelocTable> read_relocations(uint32_t rel_index, uint64_t size) const;
+    void append_relocations(const ElfSection &rel, uint64_t begin,
+                            std::vector<std::byte> &out) const;
 
     ElfImage image_;
     const DwarfFile *skeleton_ = nullptr;
@@ -119,7 +138,6 @@ private:
         return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
     }
     Result<void> check_symbols() const;
-    DebugSection *wanted(std::string_view name);
 };
 
 } // namespace btflink::emit

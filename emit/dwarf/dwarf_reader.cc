@@ -13,19 +13,16 @@ namespace btflink::emit
 namespace
 {
 
-/// The first section that only libdw can read, or "".
+/// The section that only libdw can read, or "".
 std::string not_for_fast(const DwarfFile &file)
 {
-    bool has_units = false;
-    for (const ElfSection &s : file.image().sections) {
-        if (s.name == ".debug_types" || s.name == ".zdebug_types" || s.name == ".gnu_debugaltlink")
-            return std::string(s.name);
-        if (s.name != ".debug_info" || !s.in_file())
-            continue;
-        if (has_units)
-            return "several .debug_info";
-        has_units = true;
-    }
+    if (file.types.present())
+        return std::string(file.image().sections[file.types.pieces.front().index].name);
+    if (file.info.pieces.size() > 1)
+        return "several .debug_info";
+    for (const ElfSection &s : file.image().sections)
+        if (s.name == ".gnu_debugaltlink")
+            return ".gnu_debugaltlink";
     return "";
 }
 

@@ -38,7 +38,10 @@ struct Unit : UnitHead {
     const TypeUnits *types = nullptr; // the type units to which its entries may refer
 
     /// Entry `index` of the unit's part of .debug_addr.
-    std::optional<AddressRef> indexed_address(uint64_t index) const;
+    std::optional<AddressRef> indexed_address(uint64_t index) const
+    {
+        return file->with_addresses().indexed_address(index, addr_base);
+    }
 };
 
 /// Compiles tables of abbreviations. Successive units often share a table.

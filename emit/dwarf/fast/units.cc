@@ -267,15 +267,6 @@ Result<void> Abbrevs::attach(Unit &unit)
     return {};
 }
 
-std::optional<AddressRef> Unit::indexed_address(uint64_t index) const
-{
-    const DwarfFile &holder = file->with_addresses();
-    uint64_t size = holder.addr.data.size();
-    if (index > size || addr_base > size)
-        return std::nullopt;
-    return holder.address_at(holder.addr, addr_base + index * widths.address);
-}
-
 Result<TypeUnit> read_type_unit(const SplitPlace &place)
 {
     const DwarfFile &file = *place.file;

@@ -108,7 +108,7 @@ public:
         if (ops[0].atom == DW_OP_addr)
             address = context_.file.address_in_info(block.data + 1);
         else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
-            address = context_.file.address_in_pool(ops[0].number, context_.unit.addr_base);
+            address = context_.file.elf().indexed_address(ops[0].number, context_.unit.addr_base);
         return address && count == 2 ? address->plus(ops[1].number) : address;
     }
     /// libdw does not locate the range lists in a .dwo file.

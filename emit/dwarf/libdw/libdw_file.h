@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A file as libdw sees it. Steps that libdw does not support are done first: applying relocations,
-// decompressing sections, and joining the sections of type units (one per type).
+// A file as libdw sees it. DwarfFile has done what libdw does not support: decompressing all
+// sections, and joining those of type units (one per type). Here relocations are applied.
 #pragma once
 
 #include "emit/dwarf/debug_files.h"
 
 #include <elfutils/libdw.h>
 #include <functional>
-#include <map>
 #include <string>
 
 namespace btflink::emit
@@ -29,7 +28,7 @@ public:
     /// Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types,
     /// then those of the alternate file. Units of a file of split DWARF do not refer to other
     /// files, so their numbers begin at 0 again. 0 if the number exceeds 32 bits.
-    uint32_t number_of(Dwarf_Die &die);
+    uint32_t number_of(Dwarf_Die &die) const;
 
     // These return nullopt for an address without relocation in a relocatable file. `addr_base`:
     // where the unit's part of .debug_addr begins.
@@ -38,33 +37,16 @@ public:
     std::optional<AddressRef> address_of(const Dwarf_Attribute &attr, uint64_t addr_base) const;
     /// The address in the operand of DW_OP_addr.
     std::optional<AddressRef> address_in_info(const unsigned char *operand) const;
-    /// Entry `index` of the unit's part of .debug_addr.
-    std::optional<AddressRef> address_in_pool(uint64_t index, uint64_t addr_base) const;
 
     /// An error at `offset` of .debug_info, with libdw's reason.
     Failure dwarf_error(uint64_t offset, std::string_view what) const;
 
 private:
-    /// A section of the file.
-    struct Piece {
-        DebugSection section;
-        uint64_t base; // its place in `Contents::bytes`
-    };
-    /// All sections of one name, one after the other.
-    struct Contents {
-        Bytes bytes;
-        std::vector<std::byte> own; // `bytes`, unless these are the file's
-        std::vector<Piece> pieces;
-    };
-
     explicit LibdwFile(const DwarfFile &file) : file_(file) {}
     Result<void> start();
-    Result<void> read_sections();
-    Result<void> take(uint32_t index, const std::string &name);
     Result<std::vector<std::byte>> make_plain() const;
     Result<void> open_alternate(const std::string &debug_dir);
-    std::optional<AddressRef> lookup(const Contents &contents, uint64_t offset) const;
-    uint64_t first_number(Dwarf_CU *unit);
+    uint64_t first_number(Dwarf_CU *unit) const;
 
     const DwarfFile &file_;
     DebugFile alternate_file_;
@@ -72,12 +54,7 @@ private:
     std::vector<std::byte> plain_;         // the file that libdw reads
     Elf *elf_ = nullptr;
     Dwarf *dwarf_ = nullptr;
-    std::map<std::string, Contents, std::less<>> contents_; // by name
-    const Contents *info_ = nullptr, *addr_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info
-    std::map<Dwarf_CU *, uint64_t> first_numbers_;
-    Dwarf_CU *last_unit_ = nullptr; // of the last call of number_of(), and its number
-    uint64_t last_first_number_ = 0;
 };
 
 struct LibdwUnit {
