@@ -102,6 +102,20 @@ bool has_hidden_parameter(tree function)
            !targetm.calls.struct_value_rtx(TREE_TYPE(function), 1);
 }
 
+/// Is a register skipped before the second parameter? On 32-bit arm, a 64-bit integer begins at a
+/// register with an even number. One that would begin at the fourth register is on the stack.
+bool skips_register(tree first)
+{
+    tree second = first ? DECL_CHAIN(first) : NULL_TREE;
+    if (!second || !INTEGRAL_TYPE_P(TREE_TYPE(second)))
+        return false;
+    tree type = TREE_TYPE(second);
+    const HOST_WIDE_INT size = int_size_in_bytes(TREE_TYPE(first));
+    return size > 0 && size <= UNITS_PER_WORD && int_size_in_bytes(type) > UNITS_PER_WORD &&
+           targetm.calls.function_arg_boundary(TYPE_MODE(type), type) >
+               static_cast<unsigned>(BITS_PER_WORD);
+}
+
 /// Is any parameter not in the register where BPF programs look for it?
 bool has_displaced_parameters(tree function)
 {
@@ -109,7 +123,8 @@ bool has_displaced_parameters(tree function)
     for (tree p = first; p; p = DECL_CHAIN(p))
         if (is_in_other_registers(p))
             return true;
-    return first && (has_other_convention(function) || has_hidden_parameter(function));
+    return first && (has_other_convention(function) || has_hidden_parameter(function) ||
+                     skips_register(first));
 }
 
 void on_early_global_decl(tree decl)
