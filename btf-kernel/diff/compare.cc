@@ -16,7 +16,6 @@
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
-#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <set>
@@ -148,10 +147,9 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
 
 /// The sides must have this place and outlive the result. A definition that is missing in a module
 /// may have moved into vmlinux, and is compared with that one.
-std::vector<Delta> match_names(const Sides &before, const Sides &after, uint32_t place)
+void match_names(const Sides &before, const Sides &after, uint32_t place, std::vector<Delta> &out)
 {
     const Side &a = *before.at(place), &b = *after.at(place);
-    std::vector<Delta> out;
     auto match = [&](const Name &name) {
         const std::span<const Definition> old = a.find(name), now = b.find(name);
         if (!are_equal(old, now))
@@ -163,7 +161,6 @@ std::vector<Delta> match_names(const Sides &before, const Sides &after, uint32_t
     for (const auto &item : b.names)
         if (a.find(item.first).empty())
             match(item.first);
-    return out;
 }
 
 std::vector<std::string> module_names(const KernelTypes &before, const KernelTypes &after)
@@ -175,33 +172,23 @@ std::vector<std::string> module_names(const KernelTypes &before, const KernelTyp
     return {names.begin(), names.end()};
 }
 
-void add_module(const ModuleTypes &module, size_t index, Sides &sides)
+/// `names`: of modules.
+Sides make_sides(const KernelTypes &kernel, const std::vector<std::string> &names)
 {
-    const Side *base = sides.vmlinux.get();
-    if (module.btf->base() != base->btf && module.btf->base()) {
-        sides.bases[index] = std::make_unique<Side>(module.btf->base(), nullptr);
-        base = sides.bases[index].get();
+    Sides sides;
+    sides.vmlinux = std::make_unique<Side>(kernel.vmlinux, nullptr);
+    sides.modules.resize(names.size());
+    for (const ModuleTypes &module : kernel.modules) {
+        const auto at = std::lower_bound(names.begin(), names.end(), module.name) - names.begin();
+        const Side *base = sides.vmlinux.get();
+        if (!module.btf->base())
+            base = nullptr;
+        else if (module.btf->base() != base->btf) // a distilled one
+            base =
+                sides.bases.emplace_back(std::make_unique<Side>(module.btf->base(), nullptr)).get();
+        sides.modules[static_cast<size_t>(at)] = std::make_unique<Side>(module.btf, base);
     }
-    sides.modules[index] = std::make_unique<Side>(module.btf, module.btf->base() ? base : nullptr);
-}
-
-void make_sides(const KernelTypes &before, const KernelTypes &after, unsigned threads,
-                Compared &out)
-{
-    const std::vector<std::string> &names = out.difference.modules;
-    parallel_for(2, threads, [&](size_t i) {
-        Sides &sides = i ? out.after : out.before;
-        sides.vmlinux = std::make_unique<Side>((i ? after : before).vmlinux, nullptr);
-        sides.modules.resize(names.size());
-        sides.bases.resize(names.size());
-    });
-    const size_t split = before.modules.size(), all = split + after.modules.size();
-    parallel_for(all, threads, [&](size_t i) {
-        const bool old = i < split;
-        const ModuleTypes &module = old ? before.modules[i] : after.modules[i - split];
-        const auto at = std::lower_bound(names.begin(), names.end(), module.name);
-        add_module(module, static_cast<size_t>(at - names.begin()), old ? out.before : out.after);
-    });
+    return sides;
 }
 
 uint32_t count_types(const Sides &sides)
@@ -210,20 +197,6 @@ uint32_t count_types(const Sides &sides)
     for (const auto &module : sides.modules)
         types += module ? module->btf->size() : 0;
     return types;
-}
-
-std::vector<Delta> match_all(const Compared &sides, unsigned threads)
-{
-    std::vector<std::vector<Delta>> per_place(sides.difference.modules.size() + 1);
-    parallel_for(per_place.size(), threads, [&](size_t i) {
-        const auto place = static_cast<uint32_t>(i);
-        if (sides.before.at(place) && sides.after.at(place))
-            per_place[i] = match_names(sides.before, sides.after, place);
-    });
-    std::vector<Delta> deltas;
-    for (const auto &list : per_place)
-        deltas.insert(deltas.end(), list.begin(), list.end());
-    return deltas;
 }
 
 bool has_one_place(const Name &name)
@@ -312,20 +285,18 @@ Change describe(std::span<const Delta> same)
 }
 
 /// Makes one change from all deltas with the same identity; sorted.
-std::vector<Change> group(std::vector<Delta> deltas, unsigned threads)
+std::vector<Change> group(std::vector<Delta> deltas)
 {
     std::stable_sort(deltas.begin(), deltas.end(), [](const Delta &a, const Delta &b) {
         return std::pair(a.identity(), a.place) < std::pair(b.identity(), b.place);
     });
-    std::vector<std::span<const Delta>> groups;
+    std::vector<Change> changes;
     for (size_t begin = 0, end; begin < deltas.size(); begin = end) {
         end = begin + 1;
         while (end < deltas.size() && deltas[end].identity() == deltas[begin].identity())
             ++end;
-        groups.emplace_back(&deltas[begin], end - begin);
+        changes.push_back(describe({&deltas[begin], end - begin}));
     }
-    std::vector<Change> changes(groups.size());
-    parallel_for(groups.size(), threads, [&](size_t i) { changes[i] = describe(groups[i]); });
     // Shapes may differ in details that are not reported.
     std::erase_if(changes,
                   [](const Change &c) { return c.what == What::changed && c.details.empty(); });
@@ -375,18 +346,22 @@ Found Sides::find(std::initializer_list<Space> spaces, std::string_view name) co
     return {};
 }
 
-Compared compare(const KernelTypes &before, const KernelTypes &after, unsigned threads)
+Compared compare(const KernelTypes &before, const KernelTypes &after)
 {
     Compared out;
     out.difference.old_name = before.name;
     out.difference.new_name = after.name;
     out.difference.modules = module_names(before, after);
-    make_sides(before, after, threads, out);
+    out.before = make_sides(before, out.difference.modules);
+    out.after = make_sides(after, out.difference.modules);
     out.difference.old_types = count_types(out.before);
     out.difference.new_types = count_types(out.after);
-    std::vector<Delta> deltas = match_all(out, threads);
+    std::vector<Delta> deltas;
+    for (uint32_t place = 0; place <= out.difference.modules.size(); ++place)
+        if (out.before.at(place) && out.after.at(place))
+            match_names(out.before, out.after, place, deltas);
     drop_moved(out, deltas);
-    out.difference.changes = group(std::move(deltas), threads);
+    out.difference.changes = group(std::move(deltas));
     compare_modules_as_a_whole(out);
     return out;
 }

@@ -33,7 +33,7 @@ struct Found {
 /// The prepared BTF of one kernel.
 struct Sides {
     std::unique_ptr<Side> vmlinux;
-    std::vector<std::unique_ptr<Side>> bases;   // distilled bases of modules; null: none
+    std::vector<std::unique_ptr<Side>> bases;   // distilled bases of modules
     std::vector<std::unique_ptr<Side>> modules; // as Difference::modules; null: not in this kernel
     const Side *at(uint32_t place) const
     {
@@ -49,8 +49,7 @@ struct Compared {
     Difference difference;
 };
 
-/// The result does not depend on the number of threads.
-Compared compare(const KernelTypes &before, const KernelTypes &after, unsigned threads);
+Compared compare(const KernelTypes &before, const KernelTypes &after);
 
 /// A type of a side.
 struct TypeOf {

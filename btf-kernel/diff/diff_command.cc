@@ -159,14 +159,13 @@ struct Answers {
     }
 };
 
-Answers answer_questions(const Questions &questions, const diff::Compared &compared,
-                         unsigned threads)
+Answers answer_questions(const Questions &questions, const diff::Compared &compared)
 {
     Answers out;
     for (const bpf::BpfObject &program : questions.programs)
         out.programs.push_back(bpf::check_program(program, compared));
     if (!questions.symbols.empty())
-        out.symbols = kabi::check_symbols(questions.symbols, compared, threads);
+        out.symbols = kabi::check_symbols(questions.symbols, compared);
     return out;
 }
 
@@ -217,13 +216,13 @@ int diff_command(int argc, char **argv)
     for (OpenKernel *opened : {&before, &after})
         if (auto done = open(given->operands[opened == &after], draft, *opened); !done)
             return failure(done.error());
-    const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
+    const diff::Compared compared = diff::compare(before.types, after.types);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
     std::string text;
     if (questions->none()) {
         text = difference_text(compared.difference, draft);
     } else {
-        const Answers answers = answer_questions(*questions, compared, draft.threads);
+        const Answers answers = answer_questions(*questions, compared);
         text = answers_text(answers, compared.difference, draft);
         good = answers.all_hold();
     }

@@ -3,7 +3,6 @@
 // bounded, because malformed BTF may have loops.
 #include "btf-kernel/diff/types.h"
 
-#include "common/btf/type_sizes.h"
 #include "merge/explain/c_text.h"
 
 #include <algorithm>

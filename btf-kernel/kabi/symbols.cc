@@ -11,7 +11,6 @@
 #include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/types.h"
 #include "common/io/json_text.h"
-#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <deque>
@@ -254,13 +253,12 @@ std::vector<std::string> parse_symbols(std::string_view text)
     return names;
 }
 
-std::vector<Symbol> check_symbols(const std::vector<std::string> &names, const Compared &kernels,
-                                  unsigned threads)
+std::vector<Symbol> check_symbols(const std::vector<std::string> &names, const Compared &kernels)
 {
     const ChangeIndex index(kernels.before, kernels.difference);
-    std::vector<Symbol> out(names.size());
-    parallel_for(names.size(), threads,
-                 [&](size_t i) { out[i] = check_symbol(names[i], kernels, index); });
+    std::vector<Symbol> out;
+    for (const std::string &name : names)
+        out.push_back(check_symbol(name, kernels, index));
     return out;
 }
 

@@ -31,9 +31,9 @@ std::string_view status_name(Symbol::Status status);
 /// ("0x12ab name module", as in Module.symvers). Lines that begin with '#' or '[' are skipped.
 std::vector<std::string> parse_symbols(std::string_view text);
 
-/// In the order of `names`. The result does not depend on the number of threads.
+/// In the order of `names`.
 std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
-                                  const diff::Compared &kernels, unsigned threads);
+                                  const diff::Compared &kernels);
 
 std::string as_text(const std::vector<Symbol> &symbols, const diff::Difference &difference);
 std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Difference &difference);

@@ -41,8 +41,8 @@ void compare(const kernel::Kernel &kernel, unsigned threads)
         if (auto parsed = kernel::parse_module(module, types.vmlinux))
             types.modules.push_back(
                 {module.name + std::to_string(types.modules.size()), parsed->btf});
-    CHECK(kernel::diff::compare(types, types, threads).difference.changes.empty());
-    const auto compared = kernel::diff::compare(alone, types, threads);
+    CHECK(kernel::diff::compare(types, types).difference.changes.empty());
+    const auto compared = kernel::diff::compare(alone, types);
     CHECK(!kernel::diff::as_text(compared.difference, {}).empty());
     CHECK(!kernel::diff::as_json(compared.difference, {}).empty());
 }
