@@ -141,13 +141,10 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
 /// Writes the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
 {
-    file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (file.get() < 0) { // not all file systems have O_TMPFILE
-        std::string name = folder + "/btf-kernel.XXXXXX";
-        file.reset(::mkostemp(name.data(), O_CLOEXEC));
-        if (file.get() < 0 || ::unlink(name.c_str()) != 0)
-            return fail_errno(Where{folder}, "cannot be written");
-    }
+    std::string name = folder + "/btf-kernel.XXXXXX";
+    file.reset(::mkostemp(name.data(), O_CLOEXEC));
+    if (file.get() < 0 || ::unlink(name.c_str()) != 0)
+        return fail_errno(Where{folder}, "cannot be written");
     if (auto written = write_file(path_of(file.get()), bytes); !written)
         return fail(Where{folder}, written.error().what);
     return {};
@@ -214,7 +211,7 @@ private:
 
     Result<void> encode_archive()
     {
-        if (has(TRY(read_parts(draft_.package)).bytes, 0, "\177ELF"))
+        if (is_elf(TRY(read_parts(draft_.package)).bytes))
             return fail(Where{draft_.package}, single_file);
         TRY(check_settings());
         if (is_kept(vmlinux_btf_, draft_.package))

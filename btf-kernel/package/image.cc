@@ -131,7 +131,8 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
     return fail(where, "has no compressed kernel after its code");
 }
 
-/// Unpacks data to which Kbuild may have appended the unpacked size.
+/// Unpacks data to which Kbuild may have appended the unpacked size. Some kernels count it as part
+/// of the data, others do not.
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
 {
     auto out = unpack(bytes, most, where);
@@ -143,31 +144,23 @@ Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Wh
                                                                                         : out;
 }
 
-/// A kernel without wrappings and compression.
+/// A kernel without wrappings and compression: ELF, BTF, or memory as it is when the kernel starts.
 struct BareImage {
-    enum class Form : uint8_t { elf, btf, flat };
-    Form form = Form::flat; // flat: memory as it is when the kernel starts
     Bytes bytes;
     std::shared_ptr<const void> owner; // keeps `bytes` alive
-    std::string release;               // from the header of a wrapping
+    std::string release = {};          // from the header of a wrapping
 };
 
 /// Removes wrappings and compression. `owner` keeps the bytes of `file` alive. Errors: the contents
 /// are damaged, larger than the limits, or of an unknown kind.
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
-    BareImage image{BareImage::Form::flat, file, std::move(owner), {}};
+    BareImage image{file, std::move(owner)};
     uint64_t left = most_of_image;
     bool wrapped = false;
     for (unsigned depth = 0; depth <= most_nested; ++depth) {
-        if (has(image.bytes, 0, "\177ELF")) {
-            image.form = BareImage::Form::elf;
+        if (is_elf(image.bytes) || is_btf(image.bytes))
             return image;
-        }
-        if (is_btf(image.bytes)) {
-            image.form = BareImage::Form::btf;
-            return image;
-        }
         Payload payload{image.bytes};
         if (const Wrapping *wrapping = find_wrapping(image.bytes)) {
             if (!wrapping->open)
@@ -364,9 +357,14 @@ std::vector<Bytes> loaded_data(const ElfImage &elf)
 
 } // namespace
 
+bool is_elf(Bytes file)
+{
+    return has(file, 0, "\177ELF");
+}
+
 bool is_image(Bytes file)
 {
-    return has(file, 0, "\177ELF") || is_btf(file) || find_wrapping(file);
+    return is_elf(file) || is_btf(file) || find_wrapping(file);
 }
 
 std::string release_of(Bytes file)
@@ -384,7 +382,7 @@ Result<Binary> read_module(Bytes file, const Where &where)
     if (is_btf(file))
         return raw_binary(file, where);
     std::vector<std::byte> unpacked;
-    if (!has(file, 0, "\177ELF"))
+    if (!is_elf(file))
         file = unpacked = TRY(unpack(file, most_of_module, where));
     auto elf = TRY(read_elf(file, where));
     return Picker(elf).run();
@@ -394,21 +392,20 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
 {
     auto image = TRY(bare_image(file, std::move(owner), where));
     ImageFacts facts;
-    std::vector<Bytes> memory;
-    if (image.form == BareImage::Form::elf) {
+    std::vector<Bytes> memory = {image.bytes};
+    if (is_btf(image.bytes)) {
+        facts.binary = raw_binary(image.bytes, where);
+        memory.clear();
+    } else if (is_elf(image.bytes)) {
         auto elf = TRY(read_elf(image.bytes, where));
-        if (elf.sections.size() < 2) { // section headers were stripped: search the whole file
-            facts.binary = flat_binary(image.bytes, where);
-            memory = {image.bytes};
-        } else {
+        if (elf.sections.size() >= 2) {
             facts.binary = TRY(Picker(elf).run());
             memory = loaded_data(elf);
+        } else { // section headers were stripped: search the whole file
+            facts.binary = flat_binary(image.bytes, where);
         }
     } else {
-        const bool raw = image.form == BareImage::Form::btf;
-        facts.binary = raw ? raw_binary(image.bytes, where) : flat_binary(image.bytes, where);
-        if (!raw)
-            memory = {image.bytes};
+        facts.binary = flat_binary(image.bytes, where);
     }
     facts.binary.path = where.file;
     facts.binary.name = "vmlinux";

@@ -9,6 +9,8 @@
 namespace btflink::kernel
 {
 
+bool is_elf(Bytes file); // by the magic number
+
 /// Does the file begin like ELF, raw BTF or a known wrapping? False for compressed files.
 bool is_image(Bytes file);
 

@@ -22,14 +22,10 @@ std::string_view trimmed(std::string_view text)
     return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-bool is_elf(Bytes bytes)
-{
-    return bytes.size() > 18 && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
-}
-
 bool is_relocatable(Bytes elf)
 {
-    return std::to_integer<unsigned>(elf[16]) + std::to_integer<unsigned>(elf[17]) == ET_REL;
+    return elf.size() > 17 &&
+           std::to_integer<unsigned>(elf[16]) + std::to_integer<unsigned>(elf[17]) == ET_REL;
 }
 
 bool is_module(const Content &content)

@@ -56,14 +56,6 @@ std::string first_word(std::string_view text)
     return {text.begin(), std::find_if(text.begin(), text.end(), is_space)};
 }
 
-/// Kbuild appends the unpacked size, except to gzip data, which end with it anyway.
-Bytes without_size(Bytes payload)
-{
-    const bool appended =
-        is_compressed(payload) && !has(payload, 0, "\x1f\x8b") && payload.size() > 4;
-    return appended ? payload.first(payload.size() - 4) : payload;
-}
-
 Result<Payload> open_bz_image(Bytes file, const Where &where)
 {
     constexpr size_t setup_sects = 0x1f1, version = 0x206, version_text = 0x20e, payload = 0x248;
@@ -72,13 +64,11 @@ Result<Payload> open_bz_image(Bytes file, const Where &where)
     const size_t sectors = std::to_integer<size_t>(file[setup_sects]);
     const uint64_t start = ((sectors ? sectors : 4) + 1) * 512 + uint64_t{u32(file, payload)};
     auto part = TRY(part_of(file, start, u32(file, payload + 4), "bzImage", where));
-    return Payload{without_size(part),
-                   first_word(text_at(file, size_t{u16(file, version_text)} + 0x200))};
+    return Payload{part, first_word(text_at(file, size_t{u16(file, version_text)} + 0x200))};
 }
 
 Result<Payload> open_zboot(Bytes file, const Where &where)
 {
-    // Some kernels count the appended size as part of the payload, others do not.
     auto part = TRY(part_of(file, u32(file, 8), u32(file, 12), "EFI image", where));
     return Payload{part};
 }
@@ -178,162 +168,100 @@ Result<Payload> open_vendor_boot(Bytes, const Where &where)
     return fail(where, "is a vendor_boot.img, which has no kernel; boot.img has it");
 }
 
-// A FIT is a flattened device tree with a node per image below /images.
+/// A property of a flattened device tree.
+struct Property {
+    std::string path; // "/images/kernel/type"
+    Bytes value;
+};
 
-/// The value of a property that is one number.
-std::optional<uint32_t> number(Bytes value)
+/// Nodes below "/FOLDER/NODE" are left out.
+Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
-    return value.size() == 4 ? std::optional(be32(value, 0)) : std::nullopt;
-}
-
-struct Image {
-    std::string_view name, type = {};
-    Bytes data = {};
-    std::optional<uint32_t> offset = {}, position = {}, size = {}; // of data outside the tree
-};
-
-struct Configuration {
-    std::string_view name, kernel = {};
-};
-
-struct Tree {
-    std::vector<Image> images;
-    std::vector<Configuration> configurations;
-    std::string_view chosen; // name of the default configuration
-};
-
-class TreeReader
-{
-public:
-    TreeReader(Bytes nodes, Bytes names, Where where)
-        : nodes_(nodes), names_(names), where_(std::move(where))
-    {
-    }
-
-    Result<Tree> run()
-    {
-        enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
-        for (;;) {
-            auto token = TRY(take(4));
-            switch (be32(token, 0)) {
-            case begin_node:
-                TRY(enter());
-                break;
-            case property:
-                TRY(read_property());
-                break;
-            case end_node:
-                if (path_.empty())
-                    return fail(where_.at(at_), "FIT: a node ends that did not begin");
-                path_.pop_back();
-                break;
-            case nothing:
-                break;
-            case end:
-                return std::move(tree_);
-            default:
-                return fail(where_.at(at_), "FIT: its tree is damaged");
-            }
+    constexpr size_t most_parts = 3;
+    enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
+    std::vector<Property> out;
+    std::vector<std::string_view> path; // the root's name is empty
+    uint64_t at = 0;
+    // Padding up to a whole word is skipped.
+    auto take = [&](uint64_t size) {
+        auto part = part_of(nodes, at, size, "FIT", where);
+        at = std::min<uint64_t>(at + (size + 3) / 4 * 4, nodes.size());
+        return part;
+    };
+    for (;;) {
+        const Bytes token = TRY(take(4));
+        switch (be32(token, 0)) {
+        case begin_node:
+            path.push_back(text_at(nodes, at));
+            TRY(take(path.back().size() + 1));
+            break;
+        case property: {
+            const Bytes head = TRY(take(8));
+            const Bytes value = TRY(take(be32(head, 0)));
+            std::string name;
+            for (size_t i = 0; i < path.size() && path.size() <= most_parts; ++i)
+                name.append(path[i]).push_back('/');
+            if (path.size() <= most_parts)
+                out.push_back({name.append(text_at(names, be32(head, 4))), value});
+            break;
+        }
+        case end_node:
+            if (path.empty())
+                return fail(where.at(at), "FIT: a node ends that did not begin");
+            path.pop_back();
+            break;
+        case nothing:
+            break;
+        case end:
+            return out;
+        default:
+            return fail(where.at(at), "FIT: its tree is damaged");
         }
     }
-
-private:
-    /// The next `size` bytes. Padding up to a whole word is skipped.
-    Result<Bytes> take(uint64_t size)
-    {
-        auto part = part_of(nodes_, at_, size, "FIT", where_);
-        if (part)
-            at_ = std::min<uint64_t>(at_ + (size + 3) / 4 * 4, nodes_.size());
-        return part;
-    }
-
-    Result<void> enter()
-    {
-        const std::string_view name = text_at(nodes_, at_);
-        TRY(take(name.size() + 1));
-        path_.push_back(name);
-        if (is_in("images"))
-            tree_.images.push_back({.name = name});
-        else if (is_in("configurations"))
-            tree_.configurations.push_back({.name = name});
-        return {};
-    }
-
-    /// Is this "/FOLDER/X"?
-    bool is_in(std::string_view folder) const { return path_.size() == 3 && path_[1] == folder; }
-
-    Result<void> read_property()
-    {
-        auto head = TRY(take(8));
-        auto value = TRY(take(be32(head, 0)));
-        const std::string_view name = text_at(names_, be32(head, 4));
-        if (is_in("images"))
-            keep(tree_.images.back(), name, value);
-        else if (is_in("configurations") && name == "kernel")
-            tree_.configurations.back().kernel = text_at(value, 0);
-        else if (path_.size() == 2 && path_[1] == "configurations" && name == "default")
-            tree_.chosen = text_at(value, 0);
-        return {};
-    }
-
-    static void keep(Image &image, std::string_view name, Bytes value)
-    {
-        if (name == "type")
-            image.type = text_at(value, 0);
-        else if (name == "data")
-            image.data = value;
-        else if (name == "data-offset")
-            image.offset = number(value);
-        else if (name == "data-position")
-            image.position = number(value);
-        else if (name == "data-size")
-            image.size = number(value);
-    }
-
-    Bytes nodes_, names_;
-    Where where_;
-    uint64_t at_ = 0;
-    std::vector<std::string_view> path_; // the root's name is empty
-    Tree tree_;
-};
-
-/// The kernel of the default configuration, or the first kernel.
-const Image *choose(const Tree &tree)
-{
-    std::string_view name;
-    for (const Configuration &configuration : tree.configurations)
-        if (configuration.name == tree.chosen)
-            name = configuration.kernel;
-    const Image *first = nullptr;
-    for (const Image &image : tree.images) {
-        if (image.type != "kernel" && image.type != "kernel_noload")
-            continue;
-        if (image.name == name)
-            return &image;
-        if (!first)
-            first = &image;
-    }
-    return first;
 }
 
-/// The kernel in a FIT, U-Boot's flattened image tree.
+/// The kernel in a FIT, U-Boot's flattened image tree: that of the default configuration, or else
+/// the first one.
 Result<Payload> open_fit(Bytes file, const Where &where)
 {
     constexpr const char name[] = "FIT";
     const uint64_t total = be32(file, 4);
-    auto tree_bytes = TRY(part_of(file, 0, total, name, where));
-    const uint32_t nodes_at = be32(file, 8);
-    auto nodes = TRY(part_of(tree_bytes, nodes_at, be32(file, 36), name, where));
-    auto names = TRY(part_of(tree_bytes, be32(file, 12), be32(file, 32), name, where));
-    auto tree = TRY(TreeReader(nodes, names, where).run());
-    const Image *kernel = choose(tree);
-    if (!kernel)
-        return fail(where, "is a device tree without a kernel in it (a FIT has one in /images)");
-    if (!kernel->offset && !kernel->position)
-        return Payload{kernel->data};
-    const uint64_t start =
-        kernel->position ? *kernel->position : (total + 3) / 4 * 4 + *kernel->offset;
-    auto data = TRY(part_of(file, start, kernel->size.value_or(0), name, where));
+    auto tree = TRY(part_of(file, 0, total, name, where));
+    auto nodes = TRY(part_of(tree, be32(file, 8), be32(file, 36), name, where));
+    auto names = TRY(part_of(tree, be32(file, 12), be32(file, 32), name, where));
+    const std::vector<Property> properties = TRY(read_tree(nodes, names, where));
+    auto value = [&](const std::string &path) {
+        auto found = std::find_if(properties.begin(), properties.end(),
+                                  [&](const Property &p) { return p.path == path; });
+        return found == properties.end() ? Bytes() : found->value;
+    };
+    auto text = [&](const std::string &path) { return std::string(text_at(value(path), 0)); };
+    auto number = [&](const std::string &path) -> std::optional<uint32_t> {
+        const Bytes bytes = value(path);
+        return bytes.size() == 4 ? std::optional(be32(bytes, 0)) : std::nullopt;
+    };
+    auto is_kernel = [](std::string_view type) {
+        return type == "kernel" || type == "kernel_noload";
+    };
+    const std::string chosen = text("/configurations/default");
+    std::string image = "/images/" + text("/configurations/" + chosen + "/kernel");
+    if (!is_kernel(text(image + "/type"))) {
+        constexpr std::string_view begin = "/images/", end = "/type";
+        const auto first =
+            std::find_if(properties.begin(), properties.end(), [&](const Property &p) {
+                return p.path.starts_with(begin) && p.path.ends_with(end) &&
+                       is_kernel(text_at(p.value, 0));
+            });
+        if (first == properties.end())
+            return fail(where,
+                        "is a device tree without a kernel in it (a FIT has one in /images)");
+        image = first->path.substr(0, first->path.size() - end.size());
+    }
+    const auto position = number(image + "/data-position"), offset = number(image + "/data-offset");
+    if (!position && !offset)
+        return Payload{value(image + "/data")};
+    const uint64_t start = position ? *position : (total + 3) / 4 * 4 + *offset;
+    auto data = TRY(part_of(file, start, number(image + "/data-size").value_or(0), name, where));
     return Payload{data};
 }
 
