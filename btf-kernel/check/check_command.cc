@@ -92,7 +92,8 @@ size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known)
 
 struct Draft {
     bool help = false, quiet = false, verbose = false, json = false;
-    CheckOptions check{.version = {}, .threads = std::max(1u, std::thread::hardware_concurrency())};
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    std::optional<KernelVersion> version; // whose rules apply
     std::string release;
     std::vector<Rule> ignored;
     std::string known_file;
@@ -104,7 +105,7 @@ struct Draft {
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
-    draft.check.version = TRY(read_kernel_option(text));
+    draft.version = TRY(read_kernel_option(text));
     return {};
 }
 
@@ -170,10 +171,7 @@ constexpr Option<Draft> check_options[] = {
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take =
-         [](Draft &d, std::string_view text) {
-             return take_threads<&CheckOptions::threads>(d.check, text);
-         }},
+     .take = take_threads<&Draft::threads>},
     {.words = {.letter = 'q',
                .name = "quiet",
                .help = "Print only findings: no counts, no progress"},
@@ -197,12 +195,12 @@ Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft
                           std::optional<Kernel> &kernel)
 {
     Progress progress(draft.quiet);
-    const OpenOptions open{draft.release, draft.check.threads, &progress};
+    const OpenOptions open{draft.release, draft.threads, &progress};
     kernel = TRY(open_kernel(packages, open));
-    CheckReport report = check_kernel(*kernel, draft.check);
+    CheckReport report = check_kernel(*kernel, draft.version);
     if (!draft.against.empty()) {
         const Kernel other = TRY(open_kernel(draft.against, open));
-        compare_builds(*kernel, other, draft.check.threads, report.found);
+        compare_builds(*kernel, other, draft.threads, report.found);
     }
     return report;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks vmlinux, then all modules over it, several at a time. Later checks rely on earlier ones:
+// Checks vmlinux, then all modules over it. Later checks rely on earlier ones:
 // if BTF violates the kernel's rules, its types are not followed.
 //
 // A module's own copy of a type of vmlinux is the encoder's fault. It matters if kfuncs or helpers
@@ -8,7 +8,6 @@
 
 #include "common/btf/btf_check.h"
 #include "common/cli/program.h"
-#include "common/io/parallel.h"
 #include "merge/input/final_btf.h"
 
 #include <algorithm>
@@ -430,20 +429,6 @@ void check_other_builds(const Kernel &kernel, Findings &out)
     }
 }
 
-struct ModuleReport {
-    Findings findings;
-    KfuncCounts counts;
-};
-
-std::vector<ModuleReport> check_modules(const CheckContext &context, const CheckOptions &options)
-{
-    std::vector<ModuleReport> out(context.kernel.modules.size());
-    parallel_for(out.size(), options.threads, [&](size_t i) {
-        out[i].counts = check_module(context, context.kernel.modules[i], out[i].findings);
-    });
-    return out;
-}
-
 } // namespace
 
 void Findings::skip(Rule rule, const std::string &binary, const std::string &why)
@@ -456,30 +441,21 @@ void Findings::skip(Rule rule, const std::string &binary, const std::string &why
     same->binaries.push_back(binary);
 }
 
-void Findings::append(Findings other)
-{
-    std::move(other.list.begin(), other.list.end(), std::back_inserter(list));
-    for (const Unchecked &skipped : other.unchecked)
-        for (const std::string &binary : skipped.binaries)
-            skip(skipped.rule, binary, skipped.why);
-}
-
-CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options)
+CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> version)
 {
     CheckReport report;
-    report.version = options.version ? options.version : kernel.version;
+    report.version = version ? version : kernel.version;
     report.modules = kernel.modules.size();
     CheckContext context{.kernel = kernel, .version = report.version};
     Findings &found = report.found;
     for (const Error &error : kernel.left_out)
         found.add(Rule::unreadable, "", error);
     KfuncCounts counts = check_vmlinux(context, found);
-    std::vector<ModuleReport> modules = check_modules(context, options);
-    for (size_t i = 0; i < modules.size(); ++i) {
-        found.append(std::move(modules[i].findings));
-        counts.kfuncs += modules[i].counts.kfuncs;
-        counts.tagged += modules[i].counts.tagged;
-        report.with_btf += !kernel.modules[i].btf.empty();
+    for (const Binary &module : kernel.modules) {
+        const KfuncCounts more = check_module(context, module, found);
+        counts.kfuncs += more.kfuncs;
+        counts.tagged += more.tagged;
+        report.with_btf += !module.btf.empty();
     }
     check_other_builds(kernel, found);
     std::stable_sort(found.unchecked.begin(), found.unchecked.end(),

@@ -82,12 +82,6 @@ struct Findings {
         add({.rule = rule, .binary = binary, .error = std::move(error), .degree = degree});
     }
     void skip(Rule rule, const std::string &binary, const std::string &why);
-    void append(Findings other);
-};
-
-struct CheckOptions {
-    std::optional<KernelVersion> version; // whose rules apply; empty: its own version
-    unsigned threads = 1;
 };
 
 struct CheckReport {
@@ -97,8 +91,8 @@ struct CheckReport {
     size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; kfuncs that also have the tag
 };
 
-/// The result does not depend on the number of threads.
-CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options);
+/// `version`: whose rules apply; empty: the kernel's own version.
+CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> version = {});
 
 /// Adds findings of rule `against`: of vmlinux, then of modules by path. Modules that differ only
 /// because vmlinux differs are counted in a note. The number of threads does not change the result.

@@ -13,7 +13,6 @@
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/json_text.h"
-#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <thread>
@@ -74,31 +73,20 @@ struct OpenKernel {
     size_t errors = 0;
 };
 
-void parse_modules(OpenKernel &opened, unsigned threads)
+void parse_modules(OpenKernel &opened)
 {
-    std::vector<Binary> &list = opened.kernel.modules;
-    std::vector<std::optional<Error>> errors(list.size());
-    std::vector<std::shared_ptr<const Btf>> parsed(list.size());
-    parallel_for(list.size(), threads, [&](size_t i) {
-        errors[i] = list[i].unreadable;
-        if (errors[i] || list[i].btf.empty())
-            return;
-        auto btf = parse_module(list[i], opened.types.vmlinux);
-        if (btf)
-            parsed[i] = btf->btf;
-        else
-            errors[i] = btf.error();
-    });
-    for (size_t i = 0; i < list.size(); ++i) {
-        if (errors[i]) {
-            print_error(*errors[i]);
+    auto &modules = opened.types.modules;
+    for (const Binary &module : opened.kernel.modules) {
+        if (module.btf.empty() && !module.unreadable)
+            continue;
+        if (auto parsed = parse_module(module, opened.types.vmlinux); parsed) {
+            modules.push_back({plain_text(module.name), parsed->btf});
+        } else {
+            print_error(parsed.error());
             ++opened.errors;
         }
-        if (parsed[i])
-            opened.types.modules.push_back({plain_text(list[i].name), parsed[i]});
     }
     // If several files have the same name, the first one by path counts.
-    auto &modules = opened.types.modules;
     std::stable_sort(modules.begin(), modules.end(),
                      [](const auto &a, const auto &b) { return a.name < b.name; });
     modules.erase(std::unique(modules.begin(), modules.end(),
@@ -118,7 +106,7 @@ Result<void> open(const std::string &path, const Draft &draft, OpenKernel &opene
     for (const Error &error : opened.kernel.left_out)
         print_error(error);
     opened.errors += opened.kernel.left_out.size();
-    parse_modules(opened, draft.threads);
+    parse_modules(opened);
     return {};
 }
 

@@ -7,7 +7,6 @@
 #include "btf-kernel/diff/types.h"
 #include "btf-kernel/package/magic.h"
 #include "common/io/file_io.h"
-#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <array>
@@ -143,8 +142,7 @@ Step &step_called(std::vector<Step> &steps, const std::string &name)
 
 } // namespace
 
-Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
-                            std::vector<Error> &errors)
+Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> &errors)
 {
     auto vmlinux = TRY(parse_vmlinux(kernel));
     const diff::Side side(vmlinux, nullptr);
@@ -157,43 +155,29 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
     out.functions = kinds[static_cast<size_t>(btf::Kind::FUNC)].types;
     out.vmlinux_kinds = sorted(kinds, out.vmlinux_strings);
     find_duplicates(side, out);
-    std::vector<ModuleSize> sizes(kernel.modules.size());
-    std::vector<Kinds> counted(kernel.modules.size(), no_kinds());
-    std::vector<std::optional<Error>> failed(kernel.modules.size());
-    parallel_for(kernel.modules.size(), threads, [&](size_t i) {
-        const Binary &module = kernel.modules[i];
-        sizes[i] = {module.name, module.path, 0, module.btf.size(), 0, module.bytes, 0};
-        if (module.btf.empty() && !module.unreadable)
-            return;
-        auto parsed = parse_module(module, vmlinux);
-        if (!parsed) {
-            failed[i] = parsed.error();
-            return;
-        }
-        sizes[i].types = parsed->btf->size();
-        sizes[i].strings = parsed->btf->str_size();
-        count_kinds(*parsed->btf, counted[i]);
-        if (parsed->btf->base()) // else self-contained on purpose
-            sizes[i].redefined = count_redefined(*parsed->btf, side);
-    });
     uint64_t strings = 0;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-        if (failed[i])
-            errors.push_back(*failed[i]);
-        strings += sizes[i].strings;
-        for (uint32_t k = 0; k < btf::kind_count; ++k) {
-            of_modules[k].types += counted[i][k].types;
-            of_modules[k].bytes += counted[i][k].bytes;
+    for (const Binary &module : kernel.modules) {
+        ModuleSize size{module.name, module.path, 0, module.btf.size(), 0, module.bytes, 0};
+        if (!module.btf.empty() || module.unreadable) {
+            if (auto parsed = parse_module(module, vmlinux); parsed) {
+                size.types = parsed->btf->size();
+                size.strings = parsed->btf->str_size();
+                count_kinds(*parsed->btf, of_modules);
+                if (parsed->btf->base()) // else self-contained on purpose
+                    size.redefined = count_redefined(*parsed->btf, side);
+            } else {
+                errors.push_back(parsed.error());
+            }
         }
-        const auto bytes = double(sizes[i].bytes);
-        add_place(out.places, place_of(sizes[i].path), bytes, bytes);
+        strings += size.strings;
+        add_place(out.places, place_of(size.path), double(size.bytes), double(size.bytes));
+        out.modules.push_back(std::move(size));
     }
     add_place(out.places, "vmlinux", double(out.vmlinux_bytes), double(out.vmlinux_bytes));
-    if (!sizes.empty())
+    if (!out.modules.empty())
         out.module_kinds = sorted(of_modules, strings);
-    std::stable_sort(sizes.begin(), sizes.end(),
+    std::stable_sort(out.modules.begin(), out.modules.end(),
                      [](const ModuleSize &a, const ModuleSize &b) { return a.bytes > b.bytes; });
-    out.modules = std::move(sizes);
     return {};
 }
 

@@ -70,8 +70,7 @@ void tidy_places(Node &root);
 
 /// Sizes, modules, duplicates. Error: vmlinux has no BTF, or it is malformed. Errors of modules are
 /// added to `errors`.
-Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
-                            std::vector<Error> &errors);
+Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> &errors);
 
 /// Which source brought which types, and which functions were left out. `objects`: files with
 /// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them.

@@ -85,7 +85,7 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
     auto kernel = TRY(open_kernel(paths, {draft.release, draft.threads, &progress}));
     report::Data data;
     std::vector<Error> found = kernel.left_out;
-    TRY(report::collect_kernel(kernel, draft.threads, data, found));
+    TRY(report::collect_kernel(kernel, data, found));
     const bool asked = !draft.objects.empty();
     if (!asked && paths.size() == 1)
         if (auto looked = find_objects(paths[0], draft); !looked)

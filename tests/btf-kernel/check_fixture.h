@@ -139,11 +139,9 @@ protected:
 
     /// Runs the checks; returns "RULE BINARY: WHAT" of findings that are not
     /// harmless.
-    std::vector<std::string> findings(unsigned threads = 1)
+    std::vector<std::string> findings()
     {
-        CheckOptions options;
-        options.threads = threads;
-        report_ = check_kernel(kernel_, options);
+        report_ = check_kernel(kernel_);
         return lines(false);
     }
     /// The last findings that are harmless, or those that are not.

@@ -329,16 +329,6 @@ TEST_F(CheckKernel, PerCpu)
               Lines{"per-cpu: there are no symbols to compare per-CPU variables with"});
 }
 
-TEST_F(CheckKernel, Threads)
-{
-    for (int i = 0; i < 40; ++i) {
-        kernel_.modules.push_back(kernel_.modules[0]);
-        kernel_.modules.back().name = "m" + std::to_string(i);
-        kernel_.modules.back().btf.resize(static_cast<size_t>(30 + i));
-    }
-    EXPECT_EQ(findings(1), findings(4));
-}
-
 } // namespace
 
 } // namespace btflink::kernel

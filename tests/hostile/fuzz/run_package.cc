@@ -16,11 +16,11 @@ namespace btflink::fuzz
 namespace
 {
 
-void write_report(const kernel::Kernel &kernel, unsigned threads)
+void write_report(const kernel::Kernel &kernel)
 {
     kernel::report::Data data;
     std::vector<Error> errors;
-    if (!kernel::report::collect_kernel(kernel, threads, data, errors))
+    if (!kernel::report::collect_kernel(kernel, data, errors))
         return;
     kernel::report::tidy_places(data.places);
     CHECK(!kernel::report::page(data).empty());
@@ -62,9 +62,9 @@ Run run_package(const Bundle &bundle)
         run.error = opened.error();
         return run;
     }
-    kernel::check_kernel(*opened, {.version = {}, .threads = options.threads});
+    kernel::check_kernel(*opened);
     if (bundle.settings[0] & 2)
-        write_report(*opened, options.threads);
+        write_report(*opened);
     if (bundle.settings[0] & 4)
         compare(*opened, options.threads);
     return run;
