@@ -200,7 +200,7 @@ Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft
     CheckReport report = check_kernel(*kernel, draft.version);
     if (!draft.against.empty()) {
         const Kernel other = TRY(open_kernel(draft.against, open));
-        compare_builds(*kernel, other, draft.threads, report.found);
+        compare_builds(*kernel, other, report.found);
     }
     return report;
 }

@@ -95,8 +95,8 @@ struct CheckReport {
 CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> version = {});
 
 /// Adds findings of rule `against`: of vmlinux, then of modules by path. Modules that differ only
-/// because vmlinux differs are counted in a note. The number of threads does not change the result.
-void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out);
+/// because vmlinux differs are counted in a note.
+void compare_builds(const Kernel &here, const Kernel &there, Findings &out);
 
 // The single checks.
 

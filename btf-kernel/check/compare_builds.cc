@@ -8,8 +8,6 @@
 // that only moved is recognised.
 #include "btf-kernel/check/check_kernel.h"
 
-#include "common/io/parallel.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -208,7 +206,7 @@ std::optional<std::string> compare_module(const Binary &here, const Binary &ther
 
 } // namespace
 
-void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out)
+void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
 {
     auto base_here = parse_vmlinux(here), base_there = parse_vmlinux(there);
     if (!base_here || !base_there)
@@ -225,23 +223,20 @@ void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, F
     std::map<std::string_view, const Binary *> others; // by name
     for (const Binary &module : there.modules)
         others.emplace(module.name, &module);
-    std::vector<std::optional<std::string>> results(here.modules.size());
-    parallel_for(results.size(), threads, [&](size_t i) {
-        auto it = others.find(here.modules[i].name);
-        if (it == others.end())
-            results[i] = "is only here";
-        else
-            results[i] =
-                compare_module(here.modules[i], *it->second, *base_here, *base_there, same_base);
-    });
     size_t followed = 0;
-    for (size_t i = 0; i < results.size(); ++i) {
-        others.erase(here.modules[i].name);
-        if (results[i] == follows_vmlinux)
+    for (const Binary &module : here.modules) {
+        auto it = others.find(module.name);
+        const std::optional<std::string> result =
+            it == others.end()
+                ? "is only here"
+                : compare_module(module, *it->second, *base_here, *base_there, same_base);
+        if (result == follows_vmlinux)
             ++followed;
-        else if (results[i])
-            find(here.modules[i], *results[i]);
+        else if (result)
+            find(module, *result);
     }
+    for (const Binary &module : here.modules)
+        others.erase(module.name);
     for (const auto &[name, module] : others)
         find(*module, "is only there");
     if (followed)

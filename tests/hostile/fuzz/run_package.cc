@@ -27,10 +27,10 @@ void write_report(const kernel::Kernel &kernel)
 }
 
 /// Compares the package with itself, and with its vmlinux alone.
-void compare(const kernel::Kernel &kernel, unsigned threads)
+void compare(const kernel::Kernel &kernel)
 {
     kernel::Findings same;
-    kernel::compare_builds(kernel, kernel, threads, same);
+    kernel::compare_builds(kernel, kernel, same);
     kernel::diff::KernelTypes types;
     auto vmlinux = kernel::parse_vmlinux(kernel);
     if (!vmlinux)
@@ -66,7 +66,7 @@ Run run_package(const Bundle &bundle)
     if (bundle.settings[0] & 2)
         write_report(*opened);
     if (bundle.settings[0] & 4)
-        compare(*opened, options.threads);
+        compare(*opened);
     return run;
 }
 
