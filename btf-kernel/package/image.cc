@@ -135,13 +135,13 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
 /// of the data, others do not.
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
 {
-    auto out = unpack(bytes, most, where);
-    if (out || bytes.size() < 8)
-        return out;
-    auto shorter = unpack(bytes.first(bytes.size() - 4), most, where);
-    const Bytes tail = bytes.last(4);
-    return shorter && shorter->size() == load<uint32_t>(tail.data(), ByteOrder::little) ? shorter
-                                                                                        : out;
+    if (bytes.size() >= 8 && !has(bytes, 0, "\x1f\x8b")) { // gzip data end with the size anyway
+        auto shorter = unpack(bytes.first(bytes.size() - 4), most, where);
+        const Bytes tail = bytes.last(4);
+        if (shorter && shorter->size() == load<uint32_t>(tail.data(), ByteOrder::little))
+            return shorter;
+    }
+    return unpack(bytes, most, where);
 }
 
 /// A kernel without wrappings and compression: ELF, BTF, or memory as it is when the kernel starts.
