@@ -247,27 +247,17 @@ bool is_question(Core kind)
 std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
 {
     const btf::Kind kind = local.kind(TypeId{type});
-    const Name name{kind == btf::Kind::TYPEDEF ? Space::alias : Space::type,
-                    plain_int_name(essential_name(local.name(TypeId{type})))};
-    const std::string flavours = std::string(name.text) + "___";
+    const std::string_view name = essential_name(local.name(TypeId{type}));
     std::vector<Found> out;
+    // Not by Side::names, which lacks flavours and copies: two types that look the same, but refer
+    // to different types.
     auto add = [&](const Side &side) {
-        auto add_all = [&](const std::vector<Definition> &definitions) {
-            for (const Definition &named : definitions) {
-                const btf::Kind other = side.btf->kind(TypeId{named.id});
-                if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
-                    out.push_back({&side, named.id});
-            }
-        };
-        if (auto found = side.names.find(name); found != side.names.end())
-            add_all(found->second);
-        // CO-RE ignores flavours in the kernel's names, too.
-        for (auto found = side.names.lower_bound({name.space, flavours});
-             found != side.names.end() && found->first.space == name.space &&
-             found->first.text.starts_with(flavours);
-             ++found)
-            if (essential_name(found->first.text) == name.text)
-                add_all(found->second);
+        for (TypeId id : side.btf->ids()) {
+            const btf::Kind other = side.btf->kind(id);
+            if ((other == kind || (btf::is_enum(other) && btf::is_enum(kind))) &&
+                essential_name(side.btf->name(id)) == name)
+                out.push_back({&side, raw(id)});
+        }
     };
     add(*kernel.vmlinux);
     if (!out.empty())

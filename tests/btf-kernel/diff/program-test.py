@@ -230,6 +230,13 @@ class Diff(CliCase):
                               ' __builtin_preserve_field_info(a->x, 2);')
         self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
+    def test_id_of_a_type_that_exists_twice(self):
+        """Both structs look the same, but refer to different types."""
+        kernel = self.two_adapters('struct in0 { int i; } *p;', 'struct in0 { long i; } *p;')
+        self.adapters_program('return __builtin_btf_type_id(*a, 1);')
+        self.assertIn('type id struct adapter: broken (several types have that name)',
+                      self.diff(kernel, kernel, '--bpf=p.o'))
+
     def test_bitfield_that_no_load_covers(self):
         self.write('k.c', 'struct __attribute__((packed)) adapter { unsigned long a : 4, x : 61, o : 60; } a;\n')
         kernel = self.kernel('k', source='k.c')
