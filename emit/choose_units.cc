@@ -31,7 +31,7 @@ bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
                    const std::vector<uint32_t> &units)
 {
     return file.lto_note() || std::ranges::any_of(units, [&](uint32_t i) {
-               return reader.units()[i].reads_foreign_units;
+               return reader.units()[i].refers_to_other_units;
            });
 }
 

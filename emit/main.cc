@@ -136,21 +136,21 @@ constexpr Option<CommandLine> own_options[] = {
 Result<void> check_together(const CommandLine &line)
 {
     const EmitOptions &emit = line.emit;
-    bool one_place = !emit.output.empty(), other_place = !emit.detached.empty();
-    if (line.files.size() > 1 && (one_place || other_place))
+    bool to_output = !emit.output.empty(), to_detached = !emit.detached.empty();
+    if (line.files.size() > 1 && (to_output || to_detached))
         return fail({}, "--output and --detached take one input file");
-    if (one_place && other_place)
+    if (to_output && to_detached)
         return fail({}, "--output and --detached exclude each other");
-    if (emit.strip_dwarf && other_place)
-        return fail({}, "--detached leaves FILE alone, and has no use for --strip-dwarf");
+    if (emit.strip_dwarf && to_detached)
+        return fail({}, "--detached cannot be combined with --strip-dwarf");
     if (line.threads && !emit.image)
         return fail({}, "--threads needs --image");
     if (!line.trace_path.empty() &&
         (line.trace_path == emit.output || line.trace_path == emit.detached))
-        return fail({}, "--time-trace and the result go to one place");
+        return fail({}, "--time-trace and the result name the same file");
     for (const std::string &file : line.files) {
-        if (other_place && same_file(emit.detached, file))
-            return fail(Where{file}, "--detached leaves FILE alone, and cannot name it");
+        if (to_detached && same_file(emit.detached, file))
+            return fail(Where{file}, "--detached cannot name FILE itself");
         if (!line.trace_path.empty() && same_file(line.trace_path, file))
             return fail(Where{file}, "--time-trace would overwrite FILE");
     }

@@ -27,15 +27,15 @@ std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &rea
 
 // encode_units.cc: reads units and makes their object BTF.
 
-/// The object BTF of one group. `reader` must read `file`.
-Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader, UnitGroup units,
-                                const UnitOptions &options);
-
 /// Object BTF by group, in the order of `groups`. With `options.take`, blobs are passed to this
 /// function, and the results contain the rest.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options);
+
+/// The object BTF of one group. `reader` must read `file`. encode_groups() calls it.
+Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader, UnitGroup units,
+                                const UnitOptions &options);
 
 // write_result.cc: writes what was encoded as the options say.
 

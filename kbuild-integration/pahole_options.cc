@@ -26,64 +26,72 @@ FeatureSet legacy_features()
     return set;
 }
 
-/// Collects the options until all have been read.
-struct Draft : PaholeOptions {
+/// The options that have been read so far.
+struct PaholeCommandLine {
+    PaholeOptions options;
     bool encodes = false, features_given = false, languages_given = false;
     bool does_other = false; // an option is given with which pahole does not encode
 };
 
 // What options do. `value` is "" if there is none.
 
-template <auto field>
-Result<void> set(Draft &draft, const std::string &)
+template <bool PaholeCommandLine::*field>
+Result<void> set(PaholeCommandLine &line, const std::string &)
 {
-    draft.*field = true;
+    line.*field = true;
     return {};
 }
 
-template <auto field>
-Result<void> set_text(Draft &draft, const std::string &value)
+template <bool PaholeOptions::*field>
+Result<void> set(PaholeCommandLine &line, const std::string &)
 {
-    draft.*field = value;
+    line.options.*field = true;
+    return {};
+}
+
+template <std::string PaholeOptions::*field>
+Result<void> set_text(PaholeCommandLine &line, const std::string &value)
+{
+    line.options.*field = value;
     return {};
 }
 
 template <PaholeOptions::Action action>
-Result<void> act(Draft &draft, const std::string &)
+Result<void> act(PaholeCommandLine &line, const std::string &)
 {
-    draft.action = action;
+    line.options.action = action;
     return {};
 }
 
 template <Feature feature>
-Result<void> add(Draft &draft, const std::string &)
+Result<void> add(PaholeCommandLine &line, const std::string &)
 {
-    draft.features.add(feature);
+    line.options.features.add(feature);
     return {};
 }
 
 template <Feature feature>
-Result<void> remove(Draft &draft, const std::string &)
+Result<void> remove(PaholeCommandLine &line, const std::string &)
 {
-    draft.features.remove(feature);
+    line.options.features.remove(feature);
     return {};
 }
 
-Result<void> add_all(Draft &draft, const std::string &)
+Result<void> add_all(PaholeCommandLine &line, const std::string &)
 {
-    draft.features.add(all_features());
+    line.options.features.add(all_features());
     return {};
 }
 
 /// The first list replaces what earlier options turned on; later lists add to it.
 template <bool strict>
-Result<void> add_features(Draft &draft, const std::string &value)
+Result<void> add_features(PaholeCommandLine &line, const std::string &value)
 {
     std::string_view list = value;
-    if (!std::exchange(draft.features_given, true))
-        draft.features = FeatureSet();
+    if (!std::exchange(line.features_given, true))
+        line.options.features = FeatureSet();
     if (list.starts_with('+')) {
-        draft.features.add(default_features());
+        line.options.features.add(default_features());
         list.remove_prefix(1);
     }
     while (!list.empty()) {
@@ -91,37 +99,37 @@ Result<void> add_features(Draft &draft, const std::string &value)
         list.remove_prefix(std::min(name.size() + 1, list.size()));
         auto known = parse_features(name);
         if (known && !name.starts_with('+')) // + is allowed only in front of the list
-            draft.features.add(*known);
+            line.options.features.add(*known);
         else if (strict)
             return fail({}, "feature '" + std::string(name) + "' is not known");
         else
-            draft.unknown_features.emplace_back(name);
+            line.options.unknown_features.emplace_back(name);
     }
     return {};
 }
 
 template <std::vector<uint16_t> emit::UnitFilter::*field>
-Result<void> add_languages(Draft &draft, const std::string &list)
+Result<void> add_languages(PaholeCommandLine &line, const std::string &list)
 {
     const std::vector<uint16_t> codes = TRY(emit::parse_languages(list));
-    std::vector<uint16_t> &all = draft.filter.*field;
+    std::vector<uint16_t> &all = line.options.filter.*field;
     all.insert(all.end(), codes.begin(), codes.end());
     return {};
 }
 
-Result<void> exclude_languages(Draft &draft, const std::string &list)
+Result<void> exclude_languages(PaholeCommandLine &line, const std::string &list)
 {
-    draft.languages_given = true;
-    return add_languages<&emit::UnitFilter::excluded_languages>(draft, list);
+    line.languages_given = true;
+    return add_languages<&emit::UnitFilter::excluded_languages>(line, list);
 }
 
-Result<void> exclude_name(Draft &draft, const std::string &prefix)
+Result<void> exclude_name(PaholeCommandLine &line, const std::string &prefix)
 {
-    draft.filter.excluded_names = prefix;
+    line.options.filter.excluded_names = prefix;
     return {};
 }
 
-Result<void> set_jobs(Draft &draft, const std::string &value)
+Result<void> set_jobs(PaholeCommandLine &line, const std::string &value)
 {
     unsigned number = std::max(1u, std::thread::hardware_concurrency());
     if (!value.empty()) {
@@ -130,7 +138,7 @@ Result<void> set_jobs(Draft &draft, const std::string &value)
             return fail({}, "-j" + value + ": not a number");
         number = std::clamp(number, 1u, 1024u);
     }
-    draft.jobs = number;
+    line.options.jobs = number;
     return {};
 }
 
@@ -138,15 +146,16 @@ Result<void> set_jobs(Draft &draft, const std::string &value)
 struct PaholeOption {
     const char *name;
     int has_value; // as getopt_long() has it
-    Result<void> (*take)(Draft &draft, const std::string &value) = nullptr; // null: ignored
+    Result<void> (*take)(PaholeCommandLine &line,
+                         const std::string &value) = nullptr; // null: ignored
     char letter = 0;
     bool needs_text = false; // an empty value is an error
 };
 
 constexpr PaholeOption encoding_options[] = {
-    {"btf_encode", no_argument, set<&Draft::encodes>, 'J'},
-    {"btf_base", required_argument, set_text<&Draft::base>, 0, true},
-    {"btf_encode_detached", required_argument, set_text<&Draft::detached>, 0, true},
+    {"btf_encode", no_argument, set<&PaholeCommandLine::encodes>, 'J'},
+    {"btf_base", required_argument, set_text<&PaholeOptions::base>, 0, true},
+    {"btf_encode_detached", required_argument, set_text<&PaholeOptions::detached>, 0, true},
     {"btf_features", required_argument, add_features<false>},
     {"btf_features_strict", required_argument, add_features<true>},
     {"features", required_argument, add_features<false>},
@@ -165,17 +174,17 @@ constexpr PaholeOption encoding_options[] = {
     {"lang", required_argument, add_languages<&emit::UnitFilter::languages>},
     {"cu_exclude", required_argument, exclude_name, 'X'},
     {"jobs", optional_argument, set_jobs, 'j'},
-    {"verbose", no_argument, set<&Draft::verbose>, 'V'},
-    {"quiet", no_argument, set<&Draft::quiet>, 'q'},
+    {"verbose", no_argument, set<&PaholeOptions::verbose>, 'V'},
+    {"quiet", no_argument, set<&PaholeOptions::quiet>, 'q'},
     {"help", no_argument, act<PaholeOptions::Action::help>, '?'},
     {"version", no_argument, act<PaholeOptions::Action::version>},
     {"numeric_version", no_argument, act<PaholeOptions::Action::numeric_version>},
     {"devel_version", no_argument, act<PaholeOptions::Action::devel_version>},
     {"supported_btf_features", no_argument, act<PaholeOptions::Action::supported_features>},
     // With these options pahole does not encode, not even with -J.
-    {"contains_enumerator", required_argument, set<&Draft::does_other>},
-    {"running_kernel_vmlinux", no_argument, set<&Draft::does_other>},
-    {"usage", no_argument, set<&Draft::does_other>},
+    {"contains_enumerator", required_argument, set<&PaholeCommandLine::does_other>},
+    {"running_kernel_vmlinux", no_argument, set<&PaholeCommandLine::does_other>},
+    {"usage", no_argument, set<&PaholeCommandLine::does_other>},
     {"format_path", required_argument, nullptr, 'F'}, // only DWARF is read
     {"kabi_prefix", required_argument},
     {"skip_missing", no_argument},
@@ -254,12 +263,12 @@ std::string problem_with(const std::string &word, int c)
     return "";
 }
 
-/// Takes the next argument, which is no option. Returns false if there is none.
-bool next_file(Draft &draft, const std::vector<char *> &argv)
+/// Takes the next argument as a file. Returns false if no arguments are left.
+bool next_file(PaholeCommandLine &line, const std::vector<char *> &argv)
 {
     if (argv[static_cast<size_t>(optind)] == nullptr)
         return false;
-    draft.files.emplace_back(argv[static_cast<size_t>(optind++)]);
+    line.options.files.emplace_back(argv[static_cast<size_t>(optind++)]);
     return true;
 }
 
@@ -269,8 +278,8 @@ Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &argume
                                           const std::string &environment_languages)
 {
     using Action = PaholeOptions::Action;
-    Draft draft;
-    draft.features = legacy_features();
+    PaholeCommandLine line;
+    line.options.features = legacy_features();
     std::vector<std::string> words = {"btf-pahole"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char *> argv;
@@ -290,12 +299,12 @@ Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &argume
         if (c == '?' && optopt == '?') // "-?" is an option of pahole's
             c = opt_help;
         if (c == -1 && word == "--") { // getopt_long() must not be asked again
-            while (next_file(draft, argv))
+            while (next_file(line, argv))
                 ;
             break;
         }
         if (c == -1) {
-            if (!next_file(draft, argv))
+            if (!next_file(line, argv))
                 break;
             continue;
         }
@@ -303,19 +312,19 @@ Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &argume
         if (!problem.empty())
             wrong = wrong.empty() ? problem : wrong;
         else if (const PaholeOption *option = option_of(c))
-            TRY(option->take(draft, optarg ? optarg : ""));
+            TRY(option->take(line, optarg ? optarg : ""));
     }
-    if (draft.action == Action::other && (draft.encodes || !draft.detached.empty()) &&
-        !draft.does_other)
-        draft.action = Action::encode;
-    if (draft.action != Action::encode)
-        return draft;
+    if (line.options.action == Action::other && (line.encodes || !line.options.detached.empty()) &&
+        !line.does_other)
+        line.options.action = Action::encode;
+    if (line.options.action != Action::encode)
+        return std::move(line.options);
     if (!wrong.empty())
         return fail({}, wrong, ErrorKind::usage);
-    if (!draft.languages_given)
-        if (auto done = exclude_languages(draft, environment_languages); !done)
+    if (!line.languages_given)
+        if (auto done = exclude_languages(line, environment_languages); !done)
             return fail({}, "PAHOLE_LANG_EXCLUDE: " + done.error().str(), ErrorKind::environment);
-    return draft;
+    return std::move(line.options);
 }
 
 } // namespace btflink::kbuild

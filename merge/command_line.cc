@@ -57,24 +57,24 @@ Result<void> take_kernel(PartialLine &partial, std::string_view text)
 
 constexpr Option<PartialLine> merge_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](PartialLine &d) -> bool & { return d.line.help; }},
+     .flag = [](PartialLine &p) -> bool & { return p.line.help; }},
     {.words = {.name = "version", .help = "Print the version and exit"},
-     .flag = [](PartialLine &d) -> bool & { return d.line.version; }},
+     .flag = [](PartialLine &p) -> bool & { return p.line.version; }},
     {.words = {.name = "image",
                .value = "ELF",
                .help = "Linked file: final addresses, symbols, kfunc sets"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.options.image; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.options.image; }},
     {.words = {.name = "base", .value = "FILE", .help = "BTF that the result extends (raw or ELF)"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.options.base; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.options.base; }},
     {.words = {.name = "base-index",
                .value = "FILE",
                .help = "With --base: keep an index of it here, which saves time in later runs"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.options.base_index; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.options.base_index; }},
     {.words = {.name = "distilled-base",
                .help = "Write split BTF over a small base of its own, for use with other kernels"},
-     .flag = [](PartialLine &d) -> bool & { return d.distilled_base; }},
+     .flag = [](PartialLine &p) -> bool & { return p.distilled_base; }},
     {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the result here"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.options.output; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.options.output; }},
     {.words = {.name = "format",
                .value = "FORMAT",
                .help = "Format of the result: raw (default), or object (ET_REL)"},
@@ -82,11 +82,11 @@ constexpr Option<PartialLine> merge_options[] = {
     {.words = {.name = "update",
                .value = "FILE",
                .help = "Put the result into this ELF file as .BTF"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.options.update; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.options.update; }},
     {.words = {.name = "check",
                .value = "FILE",
                .help = "Say what a kernel would refuse of the final BTF in this file; no INPUT"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.check; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.check; }},
     {.words = {.name = "kernel",
                .value = "VERSION",
                .help = "With --check: the version of that kernel"},
@@ -101,7 +101,7 @@ constexpr Option<PartialLine> merge_options[] = {
      .take = take_threads<&PartialLine::threads>},
     {.words = {.name = "verify",
                .help = "Recompute the hashes that objects state; a wrong one is an error"},
-     .flag = [](PartialLine &d) -> bool & { return d.line.options.verify; }},
+     .flag = [](PartialLine &p) -> bool & { return p.line.options.verify; }},
     {.words = {.name = "features",
                .value = "LIST",
                .help = "What to encode: pahole's --btf_features names (default: default)",
@@ -111,29 +111,29 @@ constexpr Option<PartialLine> merge_options[] = {
                .value = "FILE",
                .help = "Write a page (HTML) about the result and where it comes from; needs "
                        "btf-kernel"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.report; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.report; }},
     {.words = {.name = "stats", .help = "Print counts and times to stderr"},
-     .flag = [](PartialLine &d) -> bool & { return d.line.stats; }},
+     .flag = [](PartialLine &p) -> bool & { return p.line.stats; }},
     {.words = {.name = "time-trace",
                .value = "FILE",
                .help = "Write where the time goes, for chrome://tracing or ui.perfetto.dev"},
-     .text = [](PartialLine &d) -> std::string & { return d.line.options.time_trace; }},
+     .text = [](PartialLine &p) -> std::string & { return p.line.options.time_trace; }},
     {.words = {.name = "why-dup",
                .value = "[NAME]",
                .help = "Say for each name with several definitions, or for NAME, where and why "
                        "they differ"},
-     .take = [](PartialLine &d, std::string_view name) -> Result<void> {
-         d.line.options.why_dup = name;
+     .take = [](PartialLine &p, std::string_view name) -> Result<void> {
+         p.line.options.why_dup = name;
          return {};
      }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
-     .flag = [](PartialLine &d) -> bool & { return d.line.quiet; }},
+     .flag = [](PartialLine &p) -> bool & { return p.line.quiet; }},
     {.words = {.letter = 'v', .name = "verbose", .help = "Say what was left out and why"},
-     .flag = [](PartialLine &d) -> bool & { return d.line.options.verbose; }},
+     .flag = [](PartialLine &p) -> bool & { return p.line.options.verbose; }},
 };
 
 /// --check takes only a file, a base and a kernel version.
-Result<void> check_alone(const CommandLine &line, const Given &given)
+Result<void> check_alone(const CommandLine &line, const GivenWords &given)
 {
     if (!given.operands.empty() || !line.options.output.empty() || !line.options.update.empty())
         return fail({}, "--check takes no INPUT and writes nothing");
@@ -147,7 +147,7 @@ Result<void> check_alone(const CommandLine &line, const Given &given)
     return {};
 }
 
-Result<void> finish(PartialLine &partial, Given &&given)
+Result<void> finish(PartialLine &partial, GivenWords &&given)
 {
     CommandLine &line = partial.line;
     Options &o = line.options;
@@ -166,7 +166,7 @@ Result<void> finish(PartialLine &partial, Given &&given)
     others.insert(others.end(), {o.base, o.image, o.output, o.update, o.time_trace, line.report});
     for (const std::string &other : others)
         if (!o.base_index.empty() && (o.base_index == other || same_file(o.base_index, other)))
-            return fail({}, "--base-index: '" + other + "' is another file of this merge");
+            return fail({}, "--base-index: '" + other + "' is already used by this merge");
     if (o.update == "-")
         return fail({}, "--update needs a file, not standard output");
     for (std::string *path : {&o.output, &o.time_trace, &line.report})
@@ -187,8 +187,8 @@ Result<void> finish(PartialLine &partial, Given &&given)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     PartialLine partial;
-    auto given = TRY(read_options(merge_options, argc, argv, partial, [](const PartialLine &d) {
-        return d.line.help || d.line.version;
+    auto given = TRY(read_options(merge_options, argc, argv, partial, [](const PartialLine &p) {
+        return p.line.help || p.line.version;
     }));
     if (!partial.line.help && !partial.line.version)
         TRY(finish(partial, std::move(given)));

@@ -71,11 +71,11 @@ Result<void> check_options(const Options &options);
 /// `files`: the inputs that were opened. Call it before anything is written.
 Result<void> check_apart(const Options &options, std::span<const std::string> files);
 
-/// The part of it about the trace. Call it again before the trace is written, as the result may not
-/// have existed before.
+/// The part of check_apart() that concerns the trace. Call it again before the trace is written,
+/// because the result may not have existed before.
 Result<void> check_trace_apart(const Options &options);
 
-/// What a merge has to say.
+/// The messages and figures of a merge.
 struct Report {
     std::vector<std::string> warnings;                                    // always shown
     std::vector<std::string> notes;                                       // shown with -v

@@ -282,8 +282,8 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
     }
     in.target = TRY(find_target(in, base));
     if (base.btf)
-        take_form_of_base(*base.index, in.loaded.objects, options.engine == Engine::hash,
-                          options.threads);
+        use_array_form_of_base(*base.index, in.loaded.objects, options.engine == Engine::hash,
+                               options.threads);
     for (std::string &text : check_settings(in.objects(), options.features))
         report.warnings.push_back(std::move(text));
     return in;

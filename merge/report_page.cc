@@ -48,7 +48,7 @@ Result<void> check_report_options(const Options &options)
     if (options.format == OutputFormat::object && options.update.empty())
         return fail({}, "--report does not go with --format=object");
     if (!options.base.empty() && options.update.empty())
-        return fail({}, "--report of BTF over a base needs --update");
+        return fail({}, "--report with --base needs --update");
     if (options.output.empty() && options.update.empty())
         return fail({}, "--report needs -o or --update");
     return {};

@@ -25,7 +25,7 @@
 #include "common/io/file_io.h"
 #include "common/io/json_text.h"
 #include "emit/dwarf/languages.h"
-#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "kbuild-integration/btf-pahole/dwarf_units.h"
 #include "merge/base_index/base_index.h"
 #include "merge/input/final_btf.h"
 #include "merge/merge.h"
@@ -311,8 +311,8 @@ private:
     {
         kbuild::PaholeOptions settings = settings_;
         settings.jobs = draft_.threads;
-        kbuild::ForeignReport report;
-        auto made = TRY(kbuild::encode_foreign(file, {}, settings, report));
+        kbuild::DwarfReport report;
+        auto made = TRY(kbuild::encode_uncovered(file, {}, settings, report));
         if (!made)
             return fail({}, report.no_dwarf ? no_dwarf : "its DWARF has nothing for BTF");
         return merge(made->path(), file, vmlinux_btf_, draft_.threads);
@@ -329,7 +329,7 @@ private:
             return fail(Where{folder.string()}, "cannot be made: " + error.message());
         fs::remove(output, error); // from an earlier run, perhaps over another vmlinux
         auto plain = TRY(unpacked(file, Where{shown}));
-        kbuild::ForeignReport report;
+        kbuild::DwarfReport report;
         auto made =
             TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, false, report));
         if (report.no_dwarf)

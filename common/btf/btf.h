@@ -54,13 +54,13 @@ LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order);
 struct MarkedTypes {
     std::span<const uint32_t> words;
     std::span<const uint32_t> marks;
-    uint32_t count;            // of types; the last has a mark
-    uint32_t plain_end;        // types below refer only to such; not FUNC, VAR or DATASEC
-    std::string_view strings;  // types below refer only to such, and are not FUNC, VAR or DATASEC
+    uint32_t count;     // of types; the last has a mark
+    uint32_t plain_end; // types below refer only to each other; not FUNC, VAR or DATASEC
+    std::string_view strings;
     uint64_t types_offset = 0; // of `words`, from the blob's start
 };
 constexpr uint32_t types_per_mark = 4;
-/// Marks of so many types.
+/// The number of marks for so many types.
 constexpr uint32_t marks_for(uint32_t types)
 {
     return (types + types_per_mark - 1) / types_per_mark;
@@ -71,7 +71,7 @@ constexpr uint32_t marks_for(uint32_t types)
 /// for `count` types.
 std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count);
 
-/// Was a type found malformed when it was looked at (Btf::marked())?
+/// Records whether an accessed type was malformed (Btf::marked()).
 class Damage
 {
 public:

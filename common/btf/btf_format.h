@@ -207,14 +207,14 @@ inline const btf_type &type_at(std::span<const uint32_t> words, size_t at)
     return *reinterpret_cast<const btf_type *>(words.data() + at);
 }
 
-/// Words of a type of a known kind, including its head.
+/// The number of words of a type of a known kind, its head included.
 inline uint32_t words_of(const btf_type &t)
 {
     const KindInfo &kind = kind_info(t);
     return 3 + kind.fixed.count + vlen_of(t) * kind.element.count;
 }
 
-/// All of them.
+/// These words.
 inline std::span<const uint32_t> all_words(const btf_type &t)
 {
     return {reinterpret_cast<const uint32_t *>(&t), words_of(t)};

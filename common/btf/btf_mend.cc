@@ -51,7 +51,7 @@ btf_type &head(Words &words)
 
 struct Place {
     uint32_t type;                   // index
-    std::optional<uint32_t> element; // of it
+    std::optional<uint32_t> element; // of the type
 };
 
 /// Names may have any length, so shorten them for messages.

@@ -69,7 +69,7 @@ OptionReader::OptionReader(std::span<const OptionWords> table, int argc, char **
     names_.push_back({});
 }
 
-Result<OptionReader::Found> OptionReader::next()
+Result<OptionReader::ParsedOption> OptionReader::next()
 {
     const char *word = optind < argc_ ? argv_[optind] : "";
     int code = getopt_long(argc_, argv_, letters_.c_str(), names_.data(), nullptr);
@@ -77,7 +77,7 @@ Result<OptionReader::Found> OptionReader::next()
         given_.operands.assign(argv_ + optind, argv_ + argc_);
         if (letters_.front() != '+' && std::ranges::count(given_.operands, ""))
             return fail({}, "the name of a file is empty"); // perhaps an unset variable
-        return Found{};
+        return ParsedOption{};
     }
     if (code == '?' || code == ':')
         return refused(table_, code, word);
@@ -93,7 +93,7 @@ Result<OptionReader::Found> OptionReader::next()
     given_.options.push_back(index);
     if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an unset variable
         return fail({}, as_given + " needs a value");
-    return Found{index, *o.value && optarg ? optarg : ""};
+    return ParsedOption{index, *o.value && optarg ? optarg : ""};
 }
 
 std::string options_text(std::span<const OptionWords> table)

@@ -23,19 +23,19 @@ struct OptionWords {
     bool repeats = false;   // several values add up
 };
 
-/// An option of a program. `Draft` collects options until all are known. Exactly one function is
+/// An option of a program. `CommandLine` collects the options. Exactly one function is
 /// set: the field of an option without value, the field for the unparsed value, or a parser of the
 /// value ("" if none was given).
-template <typename Draft>
+template <typename CommandLine>
 struct Option {
     OptionWords words;
-    bool &(*flag)(Draft &) = nullptr;
-    std::string &(*text)(Draft &) = nullptr;
-    Result<void> (*take)(Draft &, std::string_view value) = nullptr;
+    bool &(*flag)(CommandLine &) = nullptr;
+    std::string &(*text)(CommandLine &) = nullptr;
+    Result<void> (*take)(CommandLine &, std::string_view value) = nullptr;
 };
 
 /// The operands, and the indices of options that were given.
-struct Given {
+struct GivenWords {
     std::vector<std::string> operands;
     std::vector<size_t> options;
 };
@@ -52,13 +52,13 @@ public:
     OptionReader(std::span<const OptionWords> table, int argc, char **argv,
                  Operands operands = Operands::anywhere);
 
-    struct Found {
+    struct ParsedOption {
         size_t index = SIZE_MAX; // SIZE_MAX: no options are left
         const char *value = "";
     };
     /// Errors are usage errors.
-    Result<Found> next();
-    const Given &given() const { return given_; }
+    Result<ParsedOption> next();
+    const GivenWords &given() const { return given_; }
 
 private:
     std::span<const OptionWords> table_;
@@ -66,7 +66,7 @@ private:
     char **argv_;
     std::string letters_; // in getopt_long's format
     std::vector<option> names_;
-    Given given_;
+    GivenWords given_;
 };
 
 /// The options as --help prints them.
@@ -75,41 +75,41 @@ std::string options_text(std::span<const OptionWords> table);
 /// A number of threads, 1 to 1024.
 Result<unsigned> parse_threads(std::string_view text);
 
-/// Parser for an option with a number of threads. `field`: "&Draft::threads".
-template <auto field, typename Draft>
-Result<void> take_threads(Draft &draft, std::string_view text)
+/// Parser for an option with a number of threads. `field`: "&CommandLine::threads".
+template <auto field, typename CommandLine>
+Result<void> take_threads(CommandLine &line, std::string_view text)
 {
     auto count = TRY(parse_threads(text));
-    draft.*field = count;
+    line.*field = count;
     return {};
 }
 
-/// Reads all options into `draft`, or until `stop` returns true (--help).
-template <typename Draft, size_t count, typename Stop>
-Result<Given> read_options(const Option<Draft> (&options)[count], int argc, char **argv,
-                           Draft &draft, Stop stop)
+/// Reads all options into `line`, or until `stop` returns true (--help).
+template <typename CommandLine, size_t count, typename Stop>
+Result<GivenWords> read_options(const Option<CommandLine> (&options)[count], int argc, char **argv,
+                                CommandLine &line, Stop stop)
 {
     OptionWords words[count];
     for (size_t i = 0; i < count; ++i)
         words[i] = options[i].words;
     OptionReader reader(words, argc, argv);
-    while (!stop(draft)) {
+    while (!stop(line)) {
         auto found = TRY(reader.next());
         if (found.index == SIZE_MAX)
             break;
-        const Option<Draft> &option = options[found.index];
+        const Option<CommandLine> &option = options[found.index];
         if (option.flag)
-            option.flag(draft) = true;
+            option.flag(line) = true;
         else if (option.take)
-            TRY(option.take(draft, found.value));
+            TRY(option.take(line, found.value));
         else
-            option.text(draft) = found.value;
+            option.text(line) = found.value;
     }
     return reader.given();
 }
 
-template <typename Draft, size_t count>
-std::string options_text(const Option<Draft> (&options)[count])
+template <typename CommandLine, size_t count>
+std::string options_text(const Option<CommandLine> (&options)[count])
 {
     OptionWords words[count];
     for (size_t i = 0; i < count; ++i)

@@ -107,7 +107,7 @@ void on_signal(int signal, siginfo_t *info, void *)
     }
     if (const Mapping *m = find_changed())
         say(*m, changed_text);
-    for (size_t i = 0; i < std::size(signals); ++i) // it comes again, with its former action
+    for (size_t i = 0; i < std::size(signals); ++i) // it is raised again, with its former action
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
     if (info->si_code <= 0) // sent by a process, so it does not come again by itself

@@ -25,7 +25,7 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image,
 /// The part of the new file that comes before the appended sections.
 struct ElfBody {
     uint64_t kept = 0;                // the first bytes of the file stay as they are ...
-    ByteParts rebuilt;                // ... or, if not empty, this replaces all of it
+    ByteParts rebuilt;                // ... or, if not empty, this replaces the file
     std::vector<uint32_t> symbol_map; // new indexes of symbols; empty if they did not change
 
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
@@ -66,8 +66,8 @@ private:
     ElfImage &image_;
     ElfBody body_;
     ByteWriter out_;     // the new part
-    uint64_t start_ = 0; // its position in the file
-    uint64_t last_ = 0;  // position in it of the last section
+    uint64_t start_ = 0; // position of the new part in the file
+    uint64_t last_ = 0;  // position of the last section in the new part
 };
 
 } // namespace btflink

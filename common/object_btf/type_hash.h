@@ -71,8 +71,8 @@ private:
     std::unique_ptr<Buffers> buffers_;
 };
 
-// cycle_hash.cc: stub hashes of types that reach a cycle without names. Here parts cannot be hashed
-// first. C has no such cycles, but recursive function types of other languages are such cycles. See
+// cycle_hash.cc: stub hashes of types that reach a cycle without names, in which no type can be
+// hashed first. Cycles in C have names. Recursive function types of other languages lack them. See
 // FORMAT.md, 6.
 
 /// `refs[i]`: the references of type i to these types, in order. `own[i]`: hash of everything else

@@ -15,12 +15,12 @@ namespace btflink::emit
 /// What a compile unit's own entry says about the unit.
 struct UnitHead {
     const char *name = nullptr;
-    uint16_t language = 0;            // DW_LANG_*
-    bool clang = false;               // by its DW_AT_producer
-    uint64_t offset = 0;              // of the unit; its entries have higher offsets in trees
-    bool reads_foreign_units = false; // its entries may refer to other compile units
-    Bytes entries;                    // in the file; empty if unknown
-    const void *file = nullptr;       // identifies the file; units do not refer to other files
+    uint16_t language = 0;              // DW_LANG_*
+    bool clang = false;                 // by its DW_AT_producer
+    uint64_t offset = 0;                // of the unit; its entries have higher offsets in trees
+    bool refers_to_other_units = false; // its entries may refer to other compile units
+    Bytes entries;                      // in the file; empty if unknown
+    const void *file = nullptr;         // identifies the file; units do not refer to other files
 };
 
 class DwarfReader

@@ -260,7 +260,7 @@ struct Entries::State {
     Die &add(const Entry &entry, DieIndex parent = 0);
     void annotate(const char *kind, const char *text);
     uint32_t add_symbol(const char *text);
-    uint32_t add_function_symbol(const Emitted &how);
+    uint32_t add_function_symbol(const EmittedFunction &how);
     uint32_t add_section(const char *name, bool zero);
     DieIndex add_clone(DieIndex function, bool displaced, const std::vector<uint32_t> &uids);
     void set_address(DieIndex entry, const AddressRef &address);
@@ -327,7 +327,7 @@ uint32_t Entries::State::add_symbol(const char *text)
 
 /// A symbol for the address of a function. The linker resolves the name of a weak function to the
 /// strong one that replaces it. A local label stays with the code, like the labels in gcc's DWARF.
-uint32_t Entries::State::add_function_symbol(const Emitted &how)
+uint32_t Entries::State::add_function_symbol(const EmittedFunction &how)
 {
     if (!how.weak)
         return add_symbol(how.symbol);
@@ -350,8 +350,8 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
 }
 
 /// First come the parameters that the clone takes, as in gcc's DWARF, then those that it does not
-/// take. A parameter that is where the clone's prototype puts it has a location. After a new
-/// parameter, for example a part of a struct, none has one.
+/// take. A parameter that is where the clone's prototype puts it has a location. Parameters after a
+/// new one, for example a part of a struct, have none.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {
@@ -501,7 +501,7 @@ void Entries::was_inlined(uint32_t uid)
     d.has |= d.is(Die::low_pc | Die::ranges) ? 0u : uint32_t{Die::inlined};
 }
 
-void Entries::emitted(uint32_t uid, const Emitted &how, const std::vector<uint32_t> *clone)
+void Entries::emitted(uint32_t uid, const EmittedFunction &how, const std::vector<uint32_t> *clone)
 {
     State &s = *state_;
     const DieIndex function = s.entry_of.at(uid),

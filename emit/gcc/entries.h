@@ -63,7 +63,7 @@ struct Entry {
 };
 
 /// A function in the assembly output.
-struct Emitted {
+struct EmittedFunction {
     const char *symbol; // as the assembler spells it
     bool split;         // into hot and cold parts, in two ranges of addresses
     bool displaced;     // some parameter is not in the register of its position
@@ -122,7 +122,7 @@ public:
     /// The function itself, with all parameters, or a clone of it. `clone`: null for the function
     /// itself; for a clone the uid of the function's parameter for each parameter of the clone, 0
     /// for a new one.
-    void emitted(uint32_t uid, const Emitted &how, const std::vector<uint32_t> *clone);
+    void emitted(uint32_t uid, const EmittedFunction &how, const std::vector<uint32_t> *clone);
 
     /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,

@@ -195,8 +195,9 @@ void on_function_decl(tree decl)
         if (!plugin.entries->has(DECL_UID(origin)))
             return;
         const std::string symbol = assembler_name(decl);
-        const Emitted how{symbol.c_str(), crtl->has_bb_partition, has_displaced_parameters(decl),
-                          static_cast<bool>(DECL_WEAK(decl))};
+        const EmittedFunction how{symbol.c_str(), crtl->has_bb_partition,
+                                  has_displaced_parameters(decl),
+                                  static_cast<bool>(DECL_WEAK(decl))};
         const std::vector<uint32_t> parameters = original_parameters(decl);
         plugin.entries->emitted(DECL_UID(origin), how, origin == decl ? nullptr : &parameters);
     });

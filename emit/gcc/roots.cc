@@ -202,7 +202,7 @@ void TreeReader::add_types_used_by_variables()
     add_used_types(std::move(types));
 }
 
-void TreeReader::add_variable(const Declared &variable)
+void TreeReader::add_variable(const DeclaredVariable &variable)
 {
     tree decl = variable.decl;
     if (DECL_IGNORED_P(decl) || is_left_out(decl))
@@ -221,7 +221,7 @@ void TreeReader::add_variable(const Declared &variable)
 
 void TreeReader::finish()
 {
-    for (const Declared &variable : variables_)
+    for (const DeclaredVariable &variable : variables_)
         add_variable(variable);
     add_types_used_by_variables();
     for (tree type : base_types_)
@@ -240,7 +240,7 @@ void TreeReader::mark() const
         if (t && ggc_marked_p(t) == 0)
             gt_ggc_mx_tree_node(t);
     };
-    for (const Declared &v : variables_) {
+    for (const DeclaredVariable &v : variables_) {
         keep(v.decl);
         keep(v.type);
     }

@@ -62,7 +62,7 @@ public:
     void mark() const;
 
 private:
-    struct Declared {
+    struct DeclaredVariable {
         tree decl, type;
         int quals; // of declaration and type; gcc may mark a variable read-only later
         bool defines;
@@ -103,12 +103,12 @@ private:
     void add_type_of_local(tree decl);
     void add_used_types(std::vector<tree> types);
     void add_types_used_by_variables();
-    void add_variable(const Declared &variable);
+    void add_variable(const DeclaredVariable &variable);
 
     Entries &entries_;
     std::deque<TypeNumber> numbers_; // by TYPE_UID. A deque grows without a copy.
     std::vector<tree> waiting_;      // structs, unions, enums and prototypes to describe
-    std::vector<Declared> variables_;
+    std::vector<DeclaredVariable> variables_;
     std::unordered_map<unsigned, bool> defined_; // by DECL_UID, for all in variables_
     std::vector<tree> base_types_;               // main variants; used in types outside functions
     std::vector<Original> originals_;            // of typedefs outside functions, by uid

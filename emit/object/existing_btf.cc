@@ -64,7 +64,8 @@ private:
                 continue;
             Where where = image_.place(i);
             if (rel.head.sh_type != (arch_.rela ? SHT_RELA : SHT_REL))
-                return fail(where, "is not of the kind that the target uses");
+                return fail(where,
+                            std::string("must have type ") + (arch_.rela ? "SHT_RELA" : "SHT_REL"));
             TRY(image_.reloc_count(i));
             RelocTable table(rel.data, image_.is64, arch_.rela, image_.order);
             for (size_t k = 0; k < table.size(); ++k) {

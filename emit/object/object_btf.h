@@ -40,8 +40,8 @@ struct ObjectBtf {
 using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
 
 struct ExistingBtf {
-    /// All of it, contribution by contribution. Without pools if DWARF's own addresses are among
-    /// them, because then the section is not replaced.
+    /// All contributions, in order. Without pools if a pool's section also has DWARF's own
+    /// addresses, because this section is not replaced.
     ObjectBtf all;
     SourceCounts sources;
     /// The union over all objects. Nothing if no BTF was made by btflink.

@@ -55,9 +55,9 @@ constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
 /// What a reader does with an entry: skip it with its children, keep it, or only read its children.
-/// `stand_in`, which keep_tag() never returns, is for an entry that refers to a type unit for its
-/// type; only its children are read.
-enum class Keep : uint8_t { no, yes, children_only, stand_in };
+/// `signature`, which keep_tag() never returns, is for an entry whose type is in a type unit
+/// (DW_AT_signature); only its children are read.
+enum class Keep : uint8_t { no, yes, children_only, signature };
 /// Variables inside functions and classes are kept only if they are declarations; the tag does not
 /// show this.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Answers questions about C types that no single DWARF attribute answers: sizes, alignments,
-// whether a struct is packed. All walks along type references are bounded, because they may form
-// cycles.
+// offsets of members and bitfields, whether a struct is packed. All walks along type references are
+// bounded, because they may form cycles.
 #pragma once
 
 #include "emit/tree/die_tree.h"

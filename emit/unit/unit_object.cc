@@ -24,7 +24,7 @@ namespace
 
 /// The contribution under construction: first types, then variables, functions and sections, each
 /// with its part of the trailer.
-struct Draft {
+struct NewContribution {
     const UnitFile &file;
     BtfBuilder btf;
     LinkTrailer trailer;
@@ -55,9 +55,9 @@ uint32_t trailer_flags(const UnitFile &file, const UnitOptions &options)
            (options.by_compiler ? trailer_by_compiler : 0u);
 }
 
-/// Starts a draft with the types, without duplicates. `hashes`: stub hashes of `types`.
-Draft take_types(const UnitFile &file, const UnitOptions &options, BtfBuilder types,
-                 const UnitDedup &dedup, std::vector<Hash128> hashes, const char *source)
+/// Starts a contribution with the types, without duplicates. `hashes`: stub hashes of `types`.
+NewContribution take_types(const UnitFile &file, const UnitOptions &options, BtfBuilder types,
+                           const UnitDedup &dedup, std::vector<Hash128> hashes, const char *source)
 {
     std::vector<TypeId> ids(raw(types.next_id()), void_id);
     uint32_t next = 1;
@@ -72,39 +72,42 @@ Draft take_types(const UnitFile &file, const UnitOptions &options, BtfBuilder ty
                 hashes[raw(ids[id]) - 1] = hashes[id - 1];
         hashes.resize(next - 1);
     }
-    Draft draft{file, std::move(types), {}, std::move(ids), {}, {}};
-    draft.trailer.hashes = std::move(hashes);
-    draft.trailer.plain_end = draft.btf.next_id();
+    NewContribution contribution{file, std::move(types), {}, std::move(ids), {}, {}};
+    contribution.trailer.hashes = std::move(hashes);
+    contribution.trailer.plain_end = contribution.btf.next_id();
     for (const std::string &name : dedup.ambiguous)
-        draft.trailer.ambiguous.push_back(draft.btf.str(name));
-    draft.trailer.features = options.features;
-    draft.trailer.emitter = BTFLINK_VERSION_NUMBER;
-    draft.trailer.flags |= trailer_flags(file, options);
-    draft.trailer.source = draft.btf.str(source ? source : "");
-    return draft;
+        contribution.trailer.ambiguous.push_back(contribution.btf.str(name));
+    contribution.trailer.features = options.features;
+    contribution.trailer.emitter = BTFLINK_VERSION_NUMBER;
+    contribution.trailer.flags |= trailer_flags(file, options);
+    contribution.trailer.source = contribution.btf.str(source ? source : "");
+    return contribution;
 }
 
-uint32_t pool_index(Draft &draft, const AddressRef &address)
+uint32_t pool_index(NewContribution &contribution, const AddressRef &address)
 {
-    if (!(draft.trailer.flags & (trailer_has_pool | trailer_final_addresses)))
+    if (!(contribution.trailer.flags & (trailer_has_pool | trailer_final_addresses)))
         return 0;
-    auto [it, added] = draft.pool_slots.emplace(std::pair(address.symbol, address.addend),
-                                                static_cast<uint32_t>(draft.pool.size()) + 1);
+    auto [it, added] =
+        contribution.pool_slots.emplace(std::pair(address.symbol, address.addend),
+                                        static_cast<uint32_t>(contribution.pool.size()) + 1);
     if (added)
-        draft.pool.push_back(address);
+        contribution.pool.push_back(address);
     return it->second;
 }
 
-Sections add_variables(Draft &draft, const std::vector<VariableCandidate> &candidates)
+Sections add_variables(NewContribution &contribution,
+                       const std::vector<VariableCandidate> &candidates)
 {
     Sections sections;
     for (const VariableCandidate &v : candidates) {
         uint32_t linkage = v.flags & var_external ? BTF_VAR_GLOBAL_ALLOCATED : BTF_VAR_STATIC;
-        TypeId id = draft.btf.add_var(v.name, draft.id_of(v.type), linkage);
+        TypeId id = contribution.btf.add_var(v.name, contribution.id_of(v.type), linkage);
         for (std::string_view tag : v.tags)
-            draft.btf.add_decl_tag(tag, id, -1);
-        draft.trailer.variables.push_back(
-            {id, draft.btf.str(v.section), pool_index(draft, v.address), v.size, v.flags});
+            contribution.btf.add_decl_tag(tag, id, -1);
+        contribution.trailer.variables.push_back({id, contribution.btf.str(v.section),
+                                                  pool_index(contribution, v.address), v.size,
+                                                  v.flags});
         if (v.address.section || v.address.is_final)
             sections[v.section].push_back({id, &v});
     }
@@ -214,68 +217,70 @@ Prototypes collect_prototypes(BtfBuilder &btf)
 }
 
 /// Name and type of each parameter.
-void append_params(Draft &draft, const FunctionCandidate &f, std::vector<uint32_t> &words)
+void append_params(NewContribution &contribution, const FunctionCandidate &f,
+                   std::vector<uint32_t> &words)
 {
     for (const FunctionParam &p : f.params) {
-        words.push_back(raw(name_of(draft.btf, p)));
-        words.push_back(raw(draft.id_of(p.type)));
+        words.push_back(raw(name_of(contribution.btf, p)));
+        words.push_back(raw(contribution.id_of(p.type)));
     }
 }
 
-TypeId add_prototype(Draft &draft, Prototypes &prototypes, const FunctionCandidate &f)
+TypeId add_prototype(NewContribution &contribution, Prototypes &prototypes,
+                     const FunctionCandidate &f)
 {
-    const TypeId result = draft.id_of(f.result), fresh = draft.btf.next_id();
+    const TypeId result = contribution.id_of(f.result), fresh = contribution.btf.next_id();
     std::vector<uint32_t> &words = prototypes.words;
     words.clear();
-    append_params(draft, f, words);
-    const TypeId id = find_or_add(prototypes, draft.btf, result, words, fresh);
+    append_params(contribution, f, words);
+    const TypeId id = find_or_add(prototypes, contribution.btf, result, words, fresh);
     if (id == fresh) {
-        draft.btf.add_func_proto(result);
+        contribution.btf.add_func_proto(result);
         for (size_t i = 0; i < words.size(); i += 2)
-            draft.btf.add_param(StrOff{words[i]}, TypeId{words[i + 1]});
+            contribution.btf.add_param(StrOff{words[i]}, TypeId{words[i + 1]});
     }
     return id;
 }
 
 /// A function that may have an address becomes a FUNC in the blob. An inline-only instance is only
 /// compared with others by the merge, so its prototype is in the trailer.
-LinkFunction add_function(Draft &draft, Prototypes &prototypes, const FunctionCandidate &f,
-                          uint32_t flags)
+LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
+                          const FunctionCandidate &f, uint32_t flags)
 {
     LinkFunction out;
-    out.name = draft.btf.placed_str(f.name.data());
+    out.name = contribution.btf.placed_str(f.name.data());
     out.flags = flags;
     if (f.address)
-        out.pool_index = pool_index(draft, *f.address);
+        out.pool_index = pool_index(contribution, *f.address);
     if (is_placed(f) || !f.tags.empty() || !f.symbol.empty()) {
-        const TypeId proto = add_prototype(draft, prototypes, f);
-        out.func = draft.btf.add_func(out.name, proto, BTF_FUNC_STATIC);
+        const TypeId proto = add_prototype(contribution, prototypes, f);
+        out.func = contribution.btf.add_func(out.name, proto, BTF_FUNC_STATIC);
         if (!f.symbol.empty())
-            draft.btf.add_decl_tag(linkage_tag(f.language, f.symbol), out.func, -1);
+            contribution.btf.add_decl_tag(linkage_tag(f.language, f.symbol), out.func, -1);
         for (const FunctionTag &tag : f.tags)
-            draft.btf.add_decl_tag(tag.text, out.func, tag.component);
+            contribution.btf.add_decl_tag(tag.text, out.func, tag.component);
     } else {
-        std::vector<uint32_t> &words = draft.trailer.proto_words;
+        std::vector<uint32_t> &words = contribution.trailer.proto_words;
         out.proto = static_cast<uint32_t>(words.size());
-        words.push_back(raw(draft.id_of(f.result)));
+        words.push_back(raw(contribution.id_of(f.result)));
         words.push_back(static_cast<uint32_t>(f.params.size()));
-        append_params(draft, f, words);
+        append_params(contribution, f, words);
     }
     return out;
 }
 
-void add_functions(Draft &draft, const std::vector<Instance> &instances)
+void add_functions(NewContribution &contribution, const std::vector<Instance> &instances)
 {
-    Prototypes prototypes = collect_prototypes(draft.btf);
+    Prototypes prototypes = collect_prototypes(contribution.btf);
     for (const Instance &instance : instances)
-        draft.trailer.functions.push_back(
-            add_function(draft, prototypes, *instance.candidate, instance.flags));
+        contribution.trailer.functions.push_back(
+            add_function(contribution, prototypes, *instance.candidate, instance.flags));
     for (uint32_t i = 0; i < instances.size(); ++i)
         if (const FunctionCandidate *true_signature =
                 instances[i].candidate->true_signature.get()) {
-            draft.trailer.true_signatures.push_back(
-                add_function(draft, prototypes, *true_signature, true_signature->flags));
-            draft.trailer.true_signatures.back().instance = i;
+            contribution.trailer.true_signatures.push_back(
+                add_function(contribution, prototypes, *true_signature, true_signature->flags));
+            contribution.trailer.true_signatures.back().instance = i;
         }
 }
 
@@ -291,112 +296,116 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
 }
 
 /// Returns the relocations for the offsets.
-std::vector<NewReloc> add_datasecs(Draft &draft, Sections &&sections)
+std::vector<NewReloc> add_datasecs(NewContribution &contribution, Sections &&sections)
 {
     std::vector<NewReloc> relocs;
     for (auto &[name, entries] : sections) {
         std::ranges::stable_sort(
             entries, {}, [](const PlacedVariable &v) { return v.candidate->address.offset; });
-        const uint64_t base = base_of(draft.file, name);
-        const TypeId sec = draft.btf.add_datasec(name, 0);
-        const size_t first_word = draft.btf.word_index(sec);
+        const uint64_t base = base_of(contribution.file, name);
+        const TypeId sec = contribution.btf.add_datasec(name, 0);
+        const size_t first_word = contribution.btf.word_index(sec);
         uint64_t end = 0;
         for (size_t i = 0; i < entries.size(); ++i) {
             const VariableCandidate &v = *entries[i].candidate;
             const uint64_t offset = v.address.offset - base;
-            draft.btf.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
+            contribution.btf.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
             end = std::max(end, offset + v.size);
-            if (draft.file.relocatable)
+            if (contribution.file.relocatable)
                 relocs.push_back({btf::header_size + (first_word + 3 + i * 3 + 1) * 4,
                                   v.address.symbol, v.address.addend});
         }
-        draft.btf.type(sec).size = static_cast<uint32_t>(end);
+        contribution.btf.type(sec).size = static_cast<uint32_t>(end);
     }
     return relocs;
 }
 
-void hash_prototypes(Draft &draft, const Btf &view, const std::vector<Instance> &instances)
+void hash_prototypes(NewContribution &contribution, const Btf &view,
+                     const std::vector<Instance> &instances)
 {
     LooseHasher hasher(view);
     std::vector<TypeId> params;
     auto hash = [&](const FunctionCandidate &f) {
         params.clear();
         for (const FunctionParam &p : f.params)
-            params.push_back(draft.id_of(p.type));
-        return hasher.prototype(draft.id_of(f.result), params);
+            params.push_back(contribution.id_of(p.type));
+        return hasher.prototype(contribution.id_of(f.result), params);
     };
     for (size_t i = 0; i < instances.size(); ++i)
-        draft.trailer.functions[i].loose_hash = hash(*instances[i].candidate);
-    for (LinkFunction &f : draft.trailer.true_signatures)
+        contribution.trailer.functions[i].loose_hash = hash(*instances[i].candidate);
+    for (LinkFunction &f : contribution.trailer.true_signatures)
         f.loose_hash = hash(*instances[f.instance].candidate->true_signature);
 }
 
-void add_pool(const Draft &draft, UnitObject &out)
+void add_pool(const NewContribution &contribution, UnitObject &out)
 {
-    if (!(draft.trailer.flags & trailer_has_pool))
+    if (!(contribution.trailer.flags & trailer_has_pool))
         return;
     out.has_pool = true;
-    out.pool_entries = draft.trailer.pool_entries;
-    for (uint32_t i = 0; i < draft.pool.size(); ++i)
-        out.pool_relocs.push_back({pool_entry_offset(i + 1, draft.file.arch.address_size),
-                                   draft.pool[i].symbol, draft.pool[i].addend});
+    out.pool_entries = contribution.trailer.pool_entries;
+    for (uint32_t i = 0; i < contribution.pool.size(); ++i)
+        out.pool_relocs.push_back({pool_entry_offset(i + 1, contribution.file.arch.address_size),
+                                   contribution.pool[i].symbol, contribution.pool[i].addend});
 }
 
-void serialize(Draft &draft, UnitObject &out)
+void serialize(NewContribution &contribution, UnitObject &out)
 {
-    const ByteOrder order = draft.file.order;
-    out.contribution = draft.btf.serialize(order, trailer_room(draft.trailer));
+    const ByteOrder order = contribution.file.order;
+    out.contribution = contribution.btf.serialize(order, trailer_room(contribution.trailer));
     out.blob_size = out.contribution.size();
-    std::vector<std::byte> trailer = encode_trailer(draft.trailer, out.contribution, order);
+    std::vector<std::byte> trailer = encode_trailer(contribution.trailer, out.contribution, order);
     out.contribution.resize(align_up(out.contribution.size(), 8));
     out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
     out.size = out.contribution.size();
-    out.object_id = draft.trailer.object_id;
+    out.object_id = contribution.trailer.object_id;
 }
 
-void leave_open(Draft &draft, const std::shared_ptr<StringTable> &strings, UnitObject &out)
+void leave_open(NewContribution &contribution, const std::shared_ptr<StringTable> &strings,
+                UnitObject &out)
 {
-    out.blob_size = draft.btf.words() * sizeof(uint32_t);
-    out.size = out.blob_size + trailer_room(draft.trailer);
-    out.open = std::make_unique<OpenUnit>(
-        OpenUnit{std::move(draft.btf), std::move(draft.trailer), draft.file.order, strings});
+    out.blob_size = contribution.btf.words() * sizeof(uint32_t);
+    out.size = out.blob_size + trailer_room(contribution.trailer);
+    out.open = std::make_unique<OpenUnit>(OpenUnit{std::move(contribution.btf),
+                                                   std::move(contribution.trailer),
+                                                   contribution.file.order, strings});
 }
 
 /// Builds the contribution. `shared`: UnitOptions::strings; if set, returns it as an OpenUnit.
-UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables,
+UnitObject assemble(NewContribution contribution, const std::vector<VariableCandidate> &variables,
                     const std::vector<FunctionCandidate> &functions,
                     const std::shared_ptr<StringTable> &shared)
 {
     UnitObject out;
-    Sections sections = add_variables(draft, variables);
-    const std::vector<Instance> instances = choose_instances(functions, draft.trailer.features);
-    add_functions(draft, instances);
-    out.btf_relocs = add_datasecs(draft, std::move(sections));
-    CHECK(!draft.btf.too_large());
-    if (draft.btf.next_id() == TypeId{1} && draft.trailer.functions.empty())
+    Sections sections = add_variables(contribution, variables);
+    const std::vector<Instance> instances =
+        choose_instances(functions, contribution.trailer.features);
+    add_functions(contribution, instances);
+    out.btf_relocs = add_datasecs(contribution, std::move(sections));
+    CHECK(!contribution.btf.too_large());
+    if (contribution.btf.next_id() == TypeId{1} && contribution.trailer.functions.empty())
         return out;
     // The blob is complete now.
     {
-        const Btf view = draft.btf.view();
+        const Btf view = contribution.btf.view();
         if (!shared)
-            complete_stub_hashes(view, draft.trailer.hashes);
-        hash_prototypes(draft, view, instances);
+            complete_stub_hashes(view, contribution.trailer.hashes);
+        hash_prototypes(contribution, view, instances);
     }
-    draft.trailer.pool_entries = static_cast<uint32_t>(draft.pool.size());
-    if (draft.trailer.flags & trailer_final_addresses)
-        for (const AddressRef &address : draft.pool)
-            draft.trailer.addresses.push_back(address.offset);
-    out.types_before = static_cast<uint32_t>(draft.ids.size()) - 1;
-    out.types = raw(draft.btf.next_id()) - 1;
-    out.functions = static_cast<uint32_t>(draft.trailer.functions.size());
-    for (const LinkFunction &f : draft.trailer.functions)
+    contribution.trailer.pool_entries = static_cast<uint32_t>(contribution.pool.size());
+    if (contribution.trailer.flags & trailer_final_addresses)
+        for (const AddressRef &address : contribution.pool)
+            contribution.trailer.addresses.push_back(address.offset);
+    out.types_before = static_cast<uint32_t>(contribution.ids.size()) - 1;
+    out.types = raw(contribution.btf.next_id()) - 1;
+    out.functions = static_cast<uint32_t>(contribution.trailer.functions.size());
+    for (const LinkFunction &f : contribution.trailer.functions)
         out.inline_only += f.func == void_id;
-    out.variables = static_cast<uint32_t>(draft.trailer.variables.size());
-    add_pool(draft, out);
+    out.variables = static_cast<uint32_t>(contribution.trailer.variables.size());
+    add_pool(contribution, out);
     if (shared)
-        leave_open(draft, shared, out);
+        leave_open(contribution, shared, out);
     else
-        serialize(draft, out);
+        serialize(contribution, out);
     return out;
 }
 
@@ -517,8 +526,9 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
         dedup = find_duplicates(view, hashes);
     }
     phase.next("assemble");
-    Draft draft = take_types(file, options, std::move(types.btf), dedup, std::move(hashes), source);
-    UnitObject object = assemble(std::move(draft), variables, functions, options.strings);
+    NewContribution contribution =
+        take_types(file, options, std::move(types.btf), dedup, std::move(hashes), source);
+    UnitObject object = assemble(std::move(contribution), variables, functions, options.strings);
     object.skips = std::move(skips);
     object.dies = dies;
     object.rejected = std::move(rejected);

@@ -572,9 +572,9 @@ private:
     UnitTypes out_;
     TypeId index_type_ = void_id; // the same for all arrays
     TypeId byte_type_ = void_id;  // element type of the arrays that replace is_bytes() types
-    // The same types, if they were added because the unit lacks them.
+    // index_type_ and byte_type_, if they were added because the unit lacks them.
     TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
-    bool floats_ = false, bytes_ = false; // there are such base types
+    bool floats_ = false, bytes_ = false; // a base type is a FLOAT, or is_bytes()
     std::set<uint32_t> inexpressible_;    // offsets of DIEs that were left out
     std::string why_;                     // the last result of why_not_in()
 };

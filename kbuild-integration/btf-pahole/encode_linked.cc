@@ -15,7 +15,7 @@
 // back when it knows which units its inputs cover; the other units are encoded into a file in
 // memory, which becomes one more input. For a relocatable file, whose addresses are not final and
 // whose relocations must be kept, the other units are added to a copy of the file in memory. If no
-// unit of a linked file has object BTF, gather_units() (foreign_units.h) passes units on to
+// unit of a linked file has object BTF, gather_units() (dwarf_units.h) passes units on to
 // merge/gather one by one, to limit memory.
 //
 // Invariant: the file is written once, at the end.
@@ -46,7 +46,7 @@ namespace
 enum class Lack : uint8_t { types, dwarf, symbols, bytes };
 
 /// The inputs of btf-merge, and the files in memory that must live until they have been read.
-struct MergeInputs {
+struct MergeSources {
     std::vector<std::string> inputs;
     std::string image;                         // empty: a module, whose inputs are complete
     std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
@@ -55,10 +55,10 @@ struct MergeInputs {
 };
 
 /// For a relocatable file: `files`, each with object BTF added for units that have DWARF alone.
-Result<MergeInputs> complete_all(const std::vector<std::string> &files,
-                                 const PaholeOptions &options, ForeignReport &report)
+Result<MergeSources> complete_all(const std::vector<std::string> &files,
+                                  const PaholeOptions &options, DwarfReport &report)
 {
-    MergeInputs sources;
+    MergeSources sources;
     for (const std::string &file : files) {
         auto completed = TRY(encode_object(file, options, true, report));
         sources.inputs.push_back(completed ? completed->path() : file);
@@ -68,11 +68,11 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
 }
 
 /// The file `made` from DWARF only, if the DWARF had anything to encode.
-Result<MergeInputs> by_dwarf(Result<Scratch> made)
+Result<MergeSources> by_dwarf(Result<Scratch> made)
 {
     if (!made)
         return fail(made.error());
-    MergeInputs sources;
+    MergeSources sources;
     if (*made) {
         sources.inputs = {(*made)->path()};
         sources.scratch = {*made};
@@ -80,8 +80,8 @@ Result<MergeInputs> by_dwarf(Result<Scratch> made)
     return sources;
 }
 
-Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
-                                      ForeignReport &report)
+Result<MergeSources> sources_of_module(const std::string &module, const PaholeOptions &options,
+                                       DwarfReport &report)
 {
     if (TRY(has_object_btf(module)))
         return complete_all({module}, options, report);
@@ -95,10 +95,10 @@ Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOpt
     return by_dwarf(encode_object(module, options, false, report));
 }
 
-Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options, bool strict,
-                               ForeignReport &report)
+Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &options, bool strict,
+                                DwarfReport &report)
 {
-    MergeInputs sources;
+    MergeSources sources;
     std::error_code unknown;
     if (fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0) {
         sources.lack = Lack::bytes;
@@ -117,7 +117,7 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});
         TRY(gather_units(file, options, *sources.gathered, report));
     } else {
-        sources = TRY(by_dwarf(encode_foreign(file, {}, options, report)));
+        sources = TRY(by_dwarf(encode_uncovered(file, {}, options, report)));
         sources.image = file;
     }
     return sources;
@@ -221,7 +221,7 @@ merge::Options merge_options(const std::string &file, const PaholeOptions &optio
 }
 
 /// Is any input made from DWARF?
-bool is_from_dwarf(const MergeInputs &sources)
+bool is_from_dwarf(const MergeSources &sources)
 {
     return (sources.gathered && !sources.gathered->empty()) ||
            std::any_of(sources.scratch.begin(), sources.scratch.end(),
@@ -256,9 +256,9 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     const Switches switches = TRY(read_switches());
     auto sources = TRY(sources_of(file, options, switches.strict, report));
     const bool from_dwarf = is_from_dwarf(sources);
-    const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
+    const std::string dwarf_note = file + ": units without object BTF are encoded from DWARF";
     if (from_dwarf)
-        report.notes.push_back(foreign_note);
+        report.notes.push_back(dwarf_note);
     const bool is_module = sources.image.empty();
     if (sources.inputs.empty() && !(sources.gathered && !sources.gathered->empty()))
         return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources.lack, switches.strict,
@@ -271,12 +271,12 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     if (!is_module && !from_dwarf)
         merge.more_inputs =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
-            auto foreign = TRY(encode_foreign(file, covered, options, report));
-            if (!foreign)
+            auto encoded = TRY(encode_uncovered(file, covered, options, report));
+            if (!encoded)
                 return std::vector<std::string>();
-            sources.scratch.push_back(foreign);
-            report.notes.push_back(foreign_note);
-            return std::vector<std::string>{foreign->path()};
+            sources.scratch.push_back(encoded);
+            report.notes.push_back(dwarf_note);
+            return std::vector<std::string>{encoded->path()};
         };
     const bool fill_ids = switches.fill_ids && options.detached.empty();
     std::vector<std::byte> before;

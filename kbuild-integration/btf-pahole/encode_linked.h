@@ -2,13 +2,13 @@
 // The driver of btf-pahole: one linked file (vmlinux, a module, a program) gets its final BTF.
 #pragma once
 
-#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "kbuild-integration/btf-pahole/dwarf_units.h"
 #include "merge/link/select.h"
 
 namespace btflink::kbuild
 {
 
-struct EncodeReport : ForeignReport {
+struct EncodeReport : DwarfReport {
     std::vector<std::string> notes;                                              // for -V
     std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
     bool written = false; // false also if there was nothing to encode

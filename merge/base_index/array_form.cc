@@ -62,15 +62,15 @@ bool is_chained(const Btf &btf, const btf_type &array)
 }
 
 /// A flat array.
-struct Flat {
+struct FlatArray {
     uint32_t element;
     uint32_t count; // modulo 2^32, as pahole computed it
 };
 
 /// Nothing if there are too many dimensions.
-std::optional<Flat> flattened(const Btf &btf, const btf_type &array)
+std::optional<FlatArray> flattened(const Btf &btf, const btf_type &array)
 {
-    Flat flat{element_of(array), count_of(array)};
+    FlatArray flat{element_of(array), count_of(array)};
     for (unsigned n = 1; const btf_type *inner = array_at(btf, flat.element); ++n) {
         if (n == max_dimensions)
             return std::nullopt;
@@ -196,8 +196,8 @@ void flatten(Object &o, bool hashed)
 
 } // namespace
 
-void take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
-                       unsigned threads)
+void use_array_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
+                            unsigned threads)
 {
     if (is_flat_base(base, objects))
         parallel_for(objects.size(), threads, [&](size_t i) { flatten(objects[i], hashed); });

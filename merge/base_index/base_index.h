@@ -162,7 +162,7 @@ Result<Base> read_indexed_base(const std::string &path, const std::string &index
 
 /// If the arrays of the base are flat, makes those of the objects flat and, if `hashed`, updates
 /// the objects' stub hashes.
-void take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
-                       unsigned threads);
+void use_array_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
+                            unsigned threads);
 
 } // namespace btflink::merge

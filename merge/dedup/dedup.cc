@@ -81,11 +81,12 @@ MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &no
     // Refine: classes are final afterwards.
     stats.begin_pass("split_conflicts");
     const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph);
-    std::vector<Groups> ways; // empty without conflicts
+    std::vector<Groups> alternatives; // empty without conflicts
     if (conflicts.count)
-        ways = join_groups(sources, graph, conflicts,
-                           find_reachable_conflicts(sources, graph, conflicts, threads));
-    Partition partition = split_conflicts(sources, std::move(classes), graph, conflicts, ways);
+        alternatives = join_groups(sources, graph, conflicts,
+                                   find_reachable_conflicts(sources, graph, conflicts, threads));
+    Partition partition =
+        split_conflicts(sources, std::move(classes), graph, conflicts, alternatives);
     stats.add("conflicting_names", conflicts.count);
     stats.end_pass();
     return MergedTypes{std::move(sources), std::move(partition)};

@@ -22,7 +22,7 @@ public:
         std::vector<std::vector<uint32_t>> numbers; // per interner and class: index in `first_`
         for (const TypeInterner &interner : interners) {
             numbers.emplace_back();
-            for (const TypeInterner::Kept &k : interner.kept()) {
+            for (const TypeInterner::DistinctType &k : interner.kept()) {
                 const std::pair type(place[k.object], k.type);
                 auto [slot, is_new] = slots.find_or_add(
                     k.hash.low, [&](const HashSlot &s) { return s.hash == k.hash; },
@@ -94,12 +94,12 @@ Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOr
 
 LoadedObjects Gatherer::finish()
 {
-    std::ranges::sort(objects_, {}, &Gathered::number);
+    std::ranges::sort(objects_, {}, &GatheredObject::number);
     LoadedObjects out;
     out.objects.reserve(objects_.size());
     std::vector<std::unique_ptr<const InternedTypes>> types;
     std::vector<uint32_t> place(objects_.empty() ? 0 : objects_.back().number + 1);
-    for (Gathered &g : objects_) {
+    for (GatheredObject &g : objects_) {
         place[g.number] = static_cast<uint32_t>(types.size());
         Object &o = g.object;
         o.btf = Btf::stored(*g.types, o.btf.size(), g.types->interner().strings(), o.btf.order());

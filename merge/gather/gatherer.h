@@ -30,7 +30,7 @@ public:
 
 private:
     class Classes;
-    struct Gathered {
+    struct GatheredObject {
         uint32_t number;
         Object object;
         std::unique_ptr<const InternedTypes> types;
@@ -41,7 +41,7 @@ private:
     const Where where_;
     std::mutex lock_;                    // of the following
     std::deque<TypeInterner> interners_; // one per string table
-    std::vector<Gathered> objects_;
+    std::vector<GatheredObject> objects_;
 };
 
 } // namespace btflink::merge

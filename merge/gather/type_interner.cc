@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. The objects of an image have millions of types, nearly all of which occurred before.
-// Kept unchanged, they take as much memory as the image.
+// DistinctType unchanged, they take as much memory as the image.
 //
 // Method. The interner keeps 4 bytes for each type, its class, and words only for the first type of
 // a class. The deduplication reads few others: in conflicts, and where it does not choose the
@@ -32,7 +32,7 @@ const btf_type &InternedTypes::type(uint32_t index) const
 {
     if (index >= first_own_)
         return interner_.at(starts_[index - first_own_]);
-    const TypeInterner::Kept &kept = interner_.kept()[classes_[index]];
+    const TypeInterner::DistinctType &kept = interner_.kept()[classes_[index]];
     const btf_type &words = interner_.at(kept.word);
     if (kept.home == this) // a class has one type in such an object
         return words;
@@ -84,7 +84,7 @@ std::unique_ptr<const InternedTypes> TypeInterner::put(uint32_t number, Object &
     for (uint32_t i = out->first_own_; i < o.btf.size(); ++i)
         out->starts_.push_back(copy(o.btf, TypeId{i + 1}));
     for (uint32_t i : fresh_) {
-        Kept &kept = kept_[out->classes_[i]];
+        DistinctType &kept = kept_[out->classes_[i]];
         kept = {kept.hash, number, TypeId{i + 1},
                 simple ? copy(o.btf, TypeId{i + 1}) : out->starts_[i], out.get()};
     }

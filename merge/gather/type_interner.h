@@ -50,7 +50,7 @@ class TypeInterner
 {
 public:
     /// A distinct type.
-    struct Kept {
+    struct DistinctType {
         Hash128 hash;
         uint32_t object; // the lowest that has it
         TypeId type;     // in that object
@@ -66,7 +66,7 @@ public:
     /// interner's. The caller replaces o.btf by the result. `number`: its position in link order.
     std::unique_ptr<const InternedTypes> put(uint32_t number, Object &o);
 
-    const std::vector<Kept> &kept() const { return kept_; }
+    const std::vector<DistinctType> &kept() const { return kept_; }
     std::string_view strings() const { return strings_->blob(); }
     /// The meaning of a reference to a type of this class, the same in every object: a name, for
     /// named structs and unions and their declarations; otherwise the class itself.
@@ -80,10 +80,10 @@ public:
     }
 
 private:
-    /// Per class; not in Kept, because it is read for every type.
+    /// Per class; not in DistinctType, because it is read for every type.
     struct Use {
         uint32_t name;   // index in name_seen_; 0: references are not by name
-        uint32_t object; // as in Kept
+        uint32_t object; // as in DistinctType
         uint32_t seen;   // the last put() with this class
     };
 
@@ -99,7 +99,7 @@ private:
     void translate(const Btf &btf, LinkTrailer &trailer);
 
     OpenTable<HashSlot> slots_{4096};
-    std::vector<Kept> kept_;
+    std::vector<DistinctType> kept_;
     std::vector<Use> uses_;
     std::unordered_map<uint64_t, uint32_t> names_; // by string and kind
     std::vector<uint32_t> name_seen_{0};           // the last put() with each name

@@ -150,7 +150,7 @@ struct SkippedVariable {
 
 struct Variables {
     std::vector<DataSection> sections;
-    std::vector<std::vector<bool>> kept; // [object][variable]; some without a section
+    std::vector<std::vector<bool>> kept; // [object][variable]; not all are in `sections`
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};
 };

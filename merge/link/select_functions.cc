@@ -343,12 +343,12 @@ uint64_t first_characters(std::string_view name)
 void sort_by_name(const Evidence &in, const std::vector<const FunctionGroup *> &groups,
                   std::vector<SelectedFunction> &selected)
 {
-    struct Named {
+    struct NamedFunction {
         uint64_t begin; // nearly always sufficient
         std::string_view name, symbol;
         uint32_t number; // in `selected`
     };
-    std::vector<Named> order;
+    std::vector<NamedFunction> order;
     order.reserve(selected.size());
     for (uint32_t i = 0; i < selected.size(); ++i) {
         const std::string_view symbol = groups[i]->name;
@@ -356,7 +356,7 @@ void sort_by_name(const Evidence &in, const std::vector<const FunctionGroup *> &
             in.linkage_names ? source_name(in.objects, groups[i]->instances[0]) : symbol;
         order.push_back({first_characters(name), name, symbol, i});
     }
-    std::sort(order.begin(), order.end(), [](const Named &a, const Named &b) {
+    std::sort(order.begin(), order.end(), [](const NamedFunction &a, const NamedFunction &b) {
         if (a.begin != b.begin)
             return a.begin < b.begin;
         if (a.name != b.name)
@@ -367,7 +367,7 @@ void sort_by_name(const Evidence &in, const std::vector<const FunctionGroup *> &
     });
     std::vector<SelectedFunction> sorted;
     sorted.reserve(selected.size());
-    for (const Named &named : order)
+    for (const NamedFunction &named : order)
         sorted.push_back(selected[named.number]);
     selected = std::move(sorted);
 }

@@ -48,7 +48,7 @@ public:
     {
     }
 
-    Result<Distilled> run(ByteOrder order)
+    Result<DistilledBtf> run(ByteOrder order)
     {
         for (uint32_t id = first_; id < raw(old_.end_id()); ++id)
             TRY(need_what(TypeId{id}));
@@ -78,7 +78,7 @@ public:
         for (uint32_t id = 1; id < first_; ++id)
             if (ids_[id] && !stays_in_base(old_.type(TypeId{id})))
                 copy(split, TypeId{id});
-        return Distilled{base.serialize(order), split.serialize(order)};
+        return DistilledBtf{base.serialize(order), split.serialize(order)};
     }
 
 private:
@@ -183,7 +183,7 @@ private:
 
 } // namespace
 
-Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where)
+Result<DistilledBtf> distil(const Btf &split, ByteOrder order, const Where &where)
 {
     return Distiller(split, where).run(order);
 }

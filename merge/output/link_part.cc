@@ -116,7 +116,7 @@ void add_datasec(LinkPartWriter &w, const DataSection &section)
 
 } // namespace
 
-FunctionWords collect_functions(const ResultParts &parts, const ResultIds &ids)
+FunctionWords collect_function_words(const ResultParts &parts, const ResultIds &ids)
 {
     FunctionWords out;
     auto add_name = [&](std::string_view name) { out.names.append(name).push_back('\0'); };

@@ -30,7 +30,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
 {
     const ResultParts parts{objects, sources, partition, functions, variables};
     const ResultIds ids = number_types(parts);
-    auto collected = std::async(second_thread, [&] { return collect_functions(parts, ids); });
+    auto collected = std::async(second_thread, [&] { return collect_function_words(parts, ids); });
     // A class brings about two strings, a function one.
     const size_t strings = 2 * partition.classes.size() + functions.selected.size();
     ResultTypes out{{},

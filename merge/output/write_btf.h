@@ -24,13 +24,13 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
 
 // distill.cc: makes split BTF that works with kernels other than the one it was made for.
 
-struct Distilled {
+struct DistilledBtf {
     std::vector<std::byte> base;  // for `.BTF.base`
     std::vector<std::byte> split; // extends it; for `.BTF`
 };
 
 /// `split` extends a base. Errors: it refers to nothing in that base, or to a VAR or DATASEC, which
 /// a distilled base cannot have.
-Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where);
+Result<DistilledBtf> distil(const Btf &split, ByteOrder order, const Where &where);
 
 } // namespace btflink::merge

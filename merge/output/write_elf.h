@@ -38,7 +38,8 @@ struct FinalBtf {
 /// or that something else in the file refers to.
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where);
 
-/// Applies this change to the file at `path`. At any time the file is the old or the new one.
+/// Applies the change of with_final_btf() to the file at `path`. At any time the file is the old or
+/// the new one.
 Result<void> put_final_btf(const std::string &path, const FinalBtf &added);
 
 /// Removes object BTF and address pools, but not final BTF, from a relocatable file: a module whose

@@ -169,7 +169,7 @@ struct FunctionWords {
     std::string names;
 };
 
-FunctionWords collect_functions(const ResultParts &parts, const ResultIds &ids);
+FunctionWords collect_function_words(const ResultParts &parts, const ResultIds &ids);
 void write_link_part(const ResultParts &parts, const ResultIds &ids, const FunctionWords &functions,
                      ResultTypes &out);
 

@@ -50,7 +50,7 @@ class Usage(CliCase):
         self.usage('.*one input file.*', '-o', 'out.o', 'add.o')
         self.usage('.*one input file.*', '--detached=out.btf', 'add.o')
         self.usage('.*exclude each other.*', '-o', 'out.o', '--detached=out.btf')
-        self.usage('.*no use for --strip-dwarf', '--detached=out.btf', '--strip-dwarf')
+        self.usage('.*cannot be combined with --strip-dwarf', '--detached=out.btf', '--strip-dwarf')
         self.usage('.*--threads needs --image', '--threads=2')
         self.usage('.*to one place', '-o', '-', '--time-trace=-')
         self.usage('.*--stats.* no value', '--stats=yes')

@@ -125,7 +125,7 @@ class BaseIndex(MadeOnceCase):
             done = self.call(self.btf_merge, '--base=base.btf', f'--base-index={name}', '-o', 'out',
                              self.modules[0])
             self.assertEqual(done.returncode, 2, name)
-            self.assertIn(f"'{name}' is another file of this merge", done.stderr)
+            self.assertIn(f"'{name}' is already used by this merge", done.stderr)
             self.assertEqual(self.read(name), before)
         for more in ('-o', 'new'), ('-o', 'out', '--time-trace=new'):
             done = self.call(self.btf_merge, '--base=base.btf', '--base-index=new', *more,

@@ -86,7 +86,7 @@ LAYERS = {
                                        "merge/output/write_elf.h"], NO_LIBRARY),
     "btf-kernel": ([*COMMON, *BTF_KERNEL], NO_LIBRARY),
     "btf-kernel/encode": ([*COMMON, *BTF_KERNEL, "emit/dwarf/languages.h",
-                           "kbuild-integration/btf-pahole/foreign_units.h",
+                           "kbuild-integration/btf-pahole/dwarf_units.h",
                            "merge/base_index/base_index.h", "merge/input/final_btf.h",
                            "merge/merge.h"], NO_LIBRARY),
     "btf-kernel/package": ([*COMMON, "btf-kernel/progress.h"], NO_LIBRARY),

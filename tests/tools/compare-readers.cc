@@ -132,7 +132,7 @@ Result<bool> compare_units(const std::string &path, const emit::DwarfFile &file,
         return false;
     }
     for (uint32_t i = 0; i < fast.units().size(); ++i) {
-        if (fast.units()[i].reads_foreign_units || libdw.units()[i].reads_foreign_units)
+        if (fast.units()[i].refers_to_other_units || libdw.units()[i].refers_to_other_units)
             continue; // because such a unit is incomplete without others
         emit::Skips skips;
         auto ours = TRY(fast.read({&i, 1}, skips));

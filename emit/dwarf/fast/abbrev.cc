@@ -15,7 +15,8 @@ namespace
 /// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
-/// Is this attribute read, of an entry with this tag? Of units' own entries all are.
+/// Does the reader need this attribute of an entry with this tag? It needs all attributes of units'
+/// own entries.
 bool matters(uint32_t attribute, uint32_t tag)
 {
     if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
@@ -146,7 +147,7 @@ int fixed_form_size(uint32_t form, const UnitWidths &widths)
 }
 
 Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
-                                       const UnitWidths &widths, uint64_t only)
+                                       const UnitWidths &widths, std::optional<uint64_t> only)
 {
     Where where = file.where().in(".debug_abbrev");
     if (offset >= file.abbrev.data.size())
@@ -184,7 +185,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
                 {static_cast<uint32_t>(name), static_cast<uint32_t>(form), implicit});
             abbrev.declares |= name == DW_AT_declaration;
             outside |= name == DW_AT_external;
-            abbrev.stands_in |= name == DW_AT_signature && file.is_split();
+            abbrev.has_signature |= name == DW_AT_signature && file.is_split();
         }
         if (!wanted)
             continue;

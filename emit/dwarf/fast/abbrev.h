@@ -7,6 +7,7 @@
 #include "emit/tree/die_tree.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -36,9 +37,9 @@ struct AbbrevStep {
 struct Abbrev {
     uint16_t tag = 0;
     bool known = false, children = false;
-    bool declares = false;  // has DW_AT_declaration
-    bool stands_in = false; // refers to a type unit for its type
-    uint32_t first = 0;     // steps, in AbbrevTable::steps
+    bool declares = false;      // has DW_AT_declaration
+    bool has_signature = false; // its type is in a type unit of split DWARF
+    uint32_t first = 0;         // steps, in AbbrevTable::steps
     uint32_t count = 0;
     uint32_t skip_first = 0; // steps to skip an entry that BTF does not need
     uint32_t skip_count = 0;
@@ -47,10 +48,11 @@ struct Abbrev {
 class AbbrevTable
 {
 public:
-    /// Parses the table at `offset` of .debug_abbrev. `only`: the one code that is wanted, or 0 for
-    /// all. uses_ref_addr() is always about all codes.
+    /// Parses the table at `offset` of .debug_abbrev. `only`: keep the abbreviation with this code
+    /// alone. uses_ref_addr() always covers all of them.
     static Result<AbbrevTable> parse(const DwarfFile &file, uint64_t offset,
-                                     const UnitWidths &widths, uint64_t only = 0);
+                                     const UnitWidths &widths,
+                                     std::optional<uint64_t> only = std::nullopt);
 
     /// nullptr: not in the table.
     const Abbrev *find(uint64_t code) const

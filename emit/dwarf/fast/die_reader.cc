@@ -18,10 +18,10 @@ namespace btflink::emit
 namespace
 {
 
-class Reader
+class DieReader
 {
 public:
-    Reader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
+    DieReader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
         : file_(*unit.file), unit_(unit), tree_(tree), references_(references), skips_(skips),
           in_(unit, unit.die_offset, skips)
     {
@@ -60,8 +60,8 @@ public:
         }
         while (!open_.empty()) // a unit may omit the last terminators
             close();
-        for (const TypeUnit *met : in_.met_types())
-            references_.met.push_back(met);
+        for (const TypeUnit *unit : in_.type_units())
+            references_.type_units.push_back(unit);
         return {};
     }
 
@@ -136,7 +136,8 @@ private:
         const Open parent = open_.back();
         const bool top_level = open_.size() == 1;
         const bool file_level = top_level || parent.tag == DW_TAG_namespace;
-        Keep keep = abbrev.stands_in ? Keep::stand_in : keep_tag(abbrev.tag, parent.tag, top_level);
+        Keep keep =
+            abbrev.has_signature ? Keep::signature : keep_tag(abbrev.tag, parent.tag, top_level);
         if (abbrev.tag == DW_TAG_variable && !file_level && !abbrev.declares)
             keep = Keep::no;
         if (keep == Keep::no) {
@@ -149,8 +150,8 @@ private:
         if (open_.size() > max_depth)
             return stop(offset, strf("entries nest deeper than %zu", max_depth));
         if (keep != Keep::yes) {
-            if (keep == Keep::stand_in)
-                stand_in(offset, abbrev);
+            if (keep == Keep::signature)
+                read_signature(offset, abbrev);
             else
                 pass(abbrev);
             if (abbrev.children)
@@ -183,13 +184,13 @@ private:
     }
 
     /// References to this entry are redirected to the type that its signature names.
-    void stand_in(uint64_t offset, const Abbrev &abbrev)
+    void read_signature(uint64_t offset, const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
         for (uint32_t i = 0; i < abbrev.count; ++i) {
             in_.begin(steps[i]);
             if (steps[i].attribute == DW_AT_signature)
-                references_.stand_ins[static_cast<uint32_t>(offset)] = in_.reference();
+                references_.signatures[static_cast<uint32_t>(offset)] = in_.reference();
             else if (steps[i].form)
                 in_.skip();
         }
@@ -210,7 +211,7 @@ private:
 
 Result<void> read_entries(const Unit &unit, DieTree &tree, TypeReferences &types, Skips &skips)
 {
-    return Reader(unit, tree, types, skips).run();
+    return DieReader(unit, tree, types, skips).run();
 }
 
 } // namespace btflink::emit

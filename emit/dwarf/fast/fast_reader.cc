@@ -73,18 +73,18 @@ Result<DieTree> read_as_one(const Units &units, Skips &skips)
 }
 
 /// Reads units with the type units that they need.
-class TreeReader
+class TypeUnitJoiner
 {
 public:
-    explicit TreeReader(Skips &skips) : skips_(skips) {}
+    explicit TypeUnitJoiner(Skips &skips) : skips_(skips) {}
 
     Result<DieTree> run(const Units &units)
     {
         for (const Unit *unit : units)
             TRY(add(*unit));
-        while (!references_.met.empty()) {
-            const TypeUnit &next = *references_.met.back();
-            references_.met.pop_back();
+        while (!references_.type_units.empty()) {
+            const TypeUnit &next = *references_.type_units.back();
+            references_.type_units.pop_back();
             if (parts_.contains(next.unit.offset))
                 continue;
             Unit unit = next.unit;
@@ -122,11 +122,11 @@ private:
         parts_.erase(parts_.begin());
         for (const auto &[offset, part] : parts_)
             tree.append(part.tree);
-        for (DieIndex i = 1; i < tree.dies.size() && !references_.stand_ins.empty(); ++i) {
+        for (DieIndex i = 1; i < tree.dies.size() && !references_.signatures.empty(); ++i) {
             Die &d = tree.dies[i];
             for (uint32_t *to : {&d.type, &d.origin, &d.specification, &d.annotation})
-                if (auto found = references_.stand_ins.find(*to);
-                    found != references_.stand_ins.end())
+                if (auto found = references_.signatures.find(*to);
+                    found != references_.signatures.end())
                     *to = found->second;
         }
         return tree;
@@ -157,7 +157,7 @@ public:
             chosen.push_back(&units_[i]);
         const Units sorted = TRY(in_order(std::move(chosen)));
         const bool has_types = sorted.front()->types && !sorted.front()->types->empty();
-        return has_types ? TreeReader(skips).run(sorted) : read_as_one(sorted, skips);
+        return has_types ? TypeUnitJoiner(skips).run(sorted) : read_as_one(sorted, skips);
     }
 
 private:

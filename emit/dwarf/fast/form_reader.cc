@@ -184,7 +184,7 @@ uint32_t FormReader::other_reference()
     }
     case DW_FORM_ref_sig8:
         if (const TypeUnit *found = find_type(unit_, in_.read<uint64_t>())) {
-            met_types_.push_back(found);
+            type_units_.push_back(found);
             return found->type;
         }
         return skipped(Skip::type_unit_reference);

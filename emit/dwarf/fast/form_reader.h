@@ -26,7 +26,7 @@ public:
     /// Why a value could not be read; nullptr if there was no problem.
     const char *problem() const { return problem_; }
     /// The type units to which references led.
-    const std::vector<const TypeUnit *> &met_types() const { return met_types_; }
+    const std::vector<const TypeUnit *> &type_units() const { return type_units_; }
 
     /// Skips to the value of this step, which is to be read or skipped next.
     void begin(const AbbrevStep &step)
@@ -145,7 +145,7 @@ private:
     uint32_t form_ = 0; // of the value to be read
     int64_t implicit_ = 0;
     const char *problem_ = nullptr;
-    std::vector<const TypeUnit *> met_types_;
+    std::vector<const TypeUnit *> type_units_;
 };
 
 } // namespace btflink::emit

@@ -100,10 +100,10 @@ private:
 
 } // namespace
 
-Result<const SplitFiles::Opened *> SplitFiles::open(const std::string &path)
+Result<const SplitFiles::OpenFile *> SplitFiles::open(const std::string &path)
 {
     auto [known, is_new] = opened_.try_emplace(path);
-    Opened &opened = known->second;
+    OpenFile &opened = known->second;
     struct stat status;
     if (!is_new || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
         return opened.file ? &opened : nullptr;

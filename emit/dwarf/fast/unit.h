@@ -114,16 +114,16 @@ public:
     Result<std::optional<Unit>> find(const Unit &skeleton);
 
 private:
-    struct Opened {
+    struct OpenFile {
         FileParts parts;
         std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
         TypeUnits types;
     };
-    Result<const Opened *> open(const std::string &path);
+    Result<const OpenFile *> open(const std::string &path);
     Result<SplitPlace> find_in_package(uint64_t id);
 
     const DwarfFile &skeletons_;
-    std::map<std::string, Opened> opened_; // by path
+    std::map<std::string, OpenFile> opened_; // by path
 };
 
 // location.cc: location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF
@@ -151,8 +151,9 @@ Constant decode_member_offset(const Unit &unit, const LocationAttr &location);
 
 /// References of entries to type units.
 struct TypeReferences {
-    std::vector<const TypeUnit *> met;                // may contain duplicates
-    std::unordered_map<uint32_t, uint32_t> stand_ins; // offset to that of the type; 0: unknown
+    std::vector<const TypeUnit *> type_units; // may contain duplicates
+    // Offset of an entry with DW_AT_signature -> offset of its type; 0: unknown.
+    std::unordered_map<uint32_t, uint32_t> signatures;
 };
 
 /// Appends the entries of a unit to `tree`. The unit must have its abbreviations.

@@ -241,13 +241,12 @@ std::optional<Skip> left_out(const Abbrev &abbrev)
     }
 }
 
-/// Sets `unit.abbrevs` to a table with the abbreviation of the unit's own entry only.
-Result<void> attach_own_abbrev(Unit &unit)
+/// Sets `unit.abbrevs` and `refers_to_other_units`. `only`: see AbbrevTable::parse().
+Result<void> parse_abbrevs(Unit &unit, std::optional<uint64_t> only = std::nullopt)
 {
-    AbbrevTable table =
-        TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths, unit_code(unit)));
+    AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths, only));
     unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
-    unit.reads_foreign_units = unit.abbrevs->uses_ref_addr();
+    unit.refers_to_other_units = unit.abbrevs->uses_ref_addr();
     return {};
 }
 
@@ -256,13 +255,12 @@ Result<void> attach_own_abbrev(Unit &unit)
 Result<void> Abbrevs::attach(Unit &unit)
 {
     if (!unit.abbrevs && unit.file == last_.file && unit.abbrev_offset == last_.abbrev_offset &&
-        unit.widths == last_.widths)
+        unit.widths == last_.widths) {
         unit.abbrevs = last_.abbrevs;
-    if (!unit.abbrevs) {
-        AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths));
-        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
+        unit.refers_to_other_units = last_.refers_to_other_units;
     }
-    unit.reads_foreign_units = unit.abbrevs->uses_ref_addr();
+    if (!unit.abbrevs)
+        TRY(parse_abbrevs(unit));
     last_ = unit;
     return {};
 }
@@ -336,7 +334,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             continue;
         }
         if (units.size() >= tables_kept && table_before != unit.abbrev_offset)
-            TRY(attach_own_abbrev(unit));
+            TRY(parse_abbrevs(unit, unit_code(unit)));
         else
             TRY(abbrevs.attach(unit));
         table_before = unit.abbrev_offset;

@@ -176,10 +176,10 @@ struct Parent {
     unsigned depth;
 };
 
-class Reader
+class LibdwDieReader
 {
 public:
-    Reader(const Context &context, DieTree &tree) : context_(context), tree_(tree) {}
+    LibdwDieReader(const Context &context, DieTree &tree) : context_(context), tree_(tree) {}
 
     Result<void> children(Dwarf_Die &die, const Parent &parent)
     {
@@ -218,11 +218,11 @@ private:
             import(die);
         if (is_static_member(die))
             tag = DW_TAG_variable; // as DWARF 5 has it
-        const bool is_stand_in = dwarf_hasattr(&die, DW_AT_signature);
-        switch (is_stand_in ? Keep::stand_in : keep_tag(tag, parent.tag, parent.is_unit)) {
+        const bool has_signature = dwarf_hasattr(&die, DW_AT_signature);
+        switch (has_signature ? Keep::signature : keep_tag(tag, parent.tag, parent.is_unit)) {
         case Keep::no:
             return {};
-        case Keep::stand_in:
+        case Keep::signature:
             meet_type(die);
             [[fallthrough]];
         case Keep::children_only:
@@ -302,7 +302,7 @@ Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
                           Skips &skips)
 {
     const Context context{file, unit, meets, skips};
-    return Reader(context, tree).children(unit.die, {0, DW_TAG_compile_unit, true, 0});
+    return LibdwDieReader(context, tree).children(unit.die, {0, DW_TAG_compile_unit, true, 0});
 }
 
 } // namespace btflink::emit

@@ -96,7 +96,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
     // With partial units, references lead to these.
-    head.reads_foreign_units = !partial_units_ && uses_ref_addr(unit.die);
+    head.refers_to_other_units = !partial_units_ && uses_ref_addr(unit.die);
     return head;
 }
 
@@ -174,10 +174,10 @@ Result<void> LibdwReader::list(Skips &skips)
 }
 
 /// Reads units with all units that they need.
-class TreeReader
+class LibdwTreeReader
 {
 public:
-    TreeReader(LibdwFile &file, Skips &skips) : file_(file), skips_(skips) {}
+    LibdwTreeReader(LibdwFile &file, Skips &skips) : file_(file), skips_(skips) {}
 
     /// Announces a unit that will be added, so that references to it do not add it.
     void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
@@ -234,7 +234,7 @@ private:
 Result<DieTree> LibdwReader::read_entries(std::span<const uint32_t> units, Skips &skips) const
 {
     std::lock_guard lock(mutex_);
-    TreeReader reader(*file_, skips);
+    LibdwTreeReader reader(*file_, skips);
     for (uint32_t i : units) // first, because units may refer to later ones
         reader.expect(units_[i]);
     for (uint32_t i : units)

@@ -40,11 +40,11 @@ namespace
 struct TextHash {
     size_t operator()(std::string_view s) const { return XXH3_64bits(s.data(), s.size()); }
 };
-/// How the objects use the name of a struct, union or enum.
-struct NameUse {
-    bool enum_defined = false, enum_declared = false;
+/// Do the objects define or declare an enum of a name?
+struct EnumUse {
+    bool defined = false, declared = false;
 };
-using Names = std::unordered_map<std::string_view, NameUse, TextHash>;
+using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;
 
 /// A chosen type of the base.
 struct Choice {
@@ -61,18 +61,17 @@ Names collect_names(const Sources &sources, const Classes &classes)
         const btf_type &t = sources.type(classes.first[c]);
         if (!btf::has_tag_name(t))
             continue;
-        NameUse &use = names[sources.name(classes.first[c])];
+        EnumUse &use = names[sources.name(classes.first[c])];
         if (btf::is_enum(btf::kind_of(t)))
-            (btf::is_declaration(t) ? use.enum_declared : use.enum_defined) = true;
+            (btf::is_declaration(t) ? use.declared : use.defined) = true;
     }
     return names;
 }
 
 /// Is a type of the base an enum that the base declares and the objects define, or the reverse?
-bool is_half_declared(const btf_type &t, const NameUse &use)
+bool is_half_declared(const btf_type &t, const EnumUse &use)
 {
-    return btf::is_enum(btf::kind_of(t)) &&
-           (btf::is_declaration(t) ? use.enum_defined : use.enum_declared);
+    return btf::is_enum(btf::kind_of(t)) && (btf::is_declaration(t) ? use.defined : use.declared);
 }
 
 /// The strings of all objects.
@@ -88,9 +87,9 @@ std::unordered_set<std::string_view, TextHash> collect_strings(const Sources &so
     return out;
 }
 
-/// Step 2 with `all`: the types that may equal types of the objects, because all of their names
-/// occur there and they refer to such types only, and the named structs, unions and enums for which
-/// declarations in the objects may stand.
+/// Step 2 with `all`: the types that may equal types of the objects, that is, types whose names all
+/// occur in the objects and that refer only to types that may be equal; and the named structs,
+/// unions and enums for which declarations in the objects may stand.
 std::vector<Choice> choose_all(const Sources &sources, const BaseIndex &base)
 {
     const auto strings = collect_strings(sources);

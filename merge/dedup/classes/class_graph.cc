@@ -3,10 +3,10 @@
 // refer.
 //
 // Problem. The stub hash of a reference to a struct covers only its name. So a type that refers to
-// the struct has one class, however the struct is declared or defined. The
-// stub hash of a reference to an enum covers the whole enum, but gcc allows declarations of enums,
-// too. If one header declares an enum and three sources define it differently, every struct from
-// which the enum is reached is in four classes.
+// the struct has one class, however the struct is declared or defined. The stub hash of a reference
+// to an enum covers the whole enum, but gcc allows declarations of enums, too. If one header
+// declares an enum and three sources define it differently, every struct from which the enum is
+// reached is in four classes.
 //
 // Method. The graph has one node per class, read from its lowest type: some hundred thousand for
 // millions of types. Structs and unions have names, which declarations and definitions share. An

@@ -36,8 +36,7 @@ void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool
 /// have numbers after all names.
 enum class NameId : uint32_t { none = UINT32_MAX };
 
-/// A name that can be declared without being defined: of a struct, a union, or an enum; each of
-/// these has its own name space. Only enums that some object declares have such a name.
+/// Structs, unions and enums have a name space each. Only enums that some object declares are here.
 struct StructName {
     std::string_view text;
     std::vector<ClassId> definitions; // in order

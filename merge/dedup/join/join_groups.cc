@@ -19,10 +19,10 @@
 // where the representative has one forward declaration for both. Each path alone agrees, but the
 // declaration cannot be resolved to both. Then the node cannot join this group.
 //
-// If there are few nodes, objects also join in link order, and the order with fewer groups wins. In
-// no clean kernel has a node agreed with several groups. If one does, the types between nodes, such
-// as typedefs, decide: few nodes are joined in four ways, and split_conflicts.cc takes the way with
-// the fewest types.
+// If there are few nodes, objects also join in link order, and the order with fewer groups wins. No
+// node of a clean kernel has agreed with several groups. If one does, the types between nodes, such
+// as typedefs, decide: few nodes are joined in four ways, and split_conflicts.cc takes the
+// alternative with the fewest types.
 //
 // A base cannot be completed: its declarations always agree with every definition, and are never
 // resolved. So members of a group whose representative is in a base may mean different types by one
@@ -56,7 +56,7 @@ namespace
 {
 
 // Including the types between them. A kernel has a few thousand nodes. Joining so many twice takes
-// a hundredth of a second, but all later steps are done for each way.
+// a hundredth of a second, but all later steps are done for each alternative.
 constexpr size_t few_nodes = 20000;
 
 /// Which group a node joins if it agrees with several.
@@ -233,7 +233,7 @@ void join_object(Joining &joining, IdRange<NodeId> nodes)
 std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
                                 const ConflictGraph &conflicts, const ReachableConflicts &reachable)
 {
-    std::vector<Groups> ways;
+    std::vector<Groups> alternatives;
     auto join_in = [&](const std::vector<uint32_t> &order, Preference preference) {
         trace::Phase phase("join_groups");
         Joining joining{sources,
@@ -244,23 +244,24 @@ std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
                         Groups(conflicts.nodes.size(), graph.size())};
         for (uint32_t s : order)
             join_object(joining, conflicts.nodes_of(s));
-        ways.push_back(std::move(joining.groups));
+        alternatives.push_back(std::move(joining.groups));
     };
     const std::vector<uint32_t> by_definitions = order_by_definitions(sources, conflicts);
     join_in(by_definitions, Preference::newest);
     if (conflicts.nodes.size() > few_nodes)
-        return ways;
+        return alternatives;
     std::vector<uint32_t> link_order(sources.list.size());
     std::iota(link_order.begin(), link_order.end(), 0);
     join_in(link_order, Preference::newest);
-    const bool had_choice = ways[0].had_choice || ways[1].had_choice;
+    const bool had_choice = alternatives[0].had_choice || alternatives[1].had_choice;
     if (!had_choice || conflicts.nodes.size() + conflicts.refs.size() > few_nodes) {
-        ways.erase(ways.begin() + (ways[0].count < ways[1].count ? 1 : 0));
-        return ways;
+        alternatives.erase(alternatives.begin() +
+                           (alternatives[0].count < alternatives[1].count ? 1 : 0));
+        return alternatives;
     }
     join_in(by_definitions, Preference::oldest);
     join_in(link_order, Preference::oldest);
-    return ways;
+    return alternatives;
 }
 
 } // namespace btflink::merge

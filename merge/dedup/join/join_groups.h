@@ -60,7 +60,7 @@ struct Groups {
     }
 };
 
-/// At least one way of joining. All are right; the best leaves the fewest types.
+/// The alternatives of joining, at least one. All are right; the best leaves the fewest types.
 std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
                                 const ConflictGraph &conflicts,
                                 const ReachableConflicts &reachable);

@@ -23,16 +23,16 @@ constexpr uint32_t max_depth = 1000; // between two structs; more is a cycle
 /// The object of a group's representative, with the group's resolutions.
 struct GroupView {
     const SplitInput &in;
-    FinalClasses &made;
+    FinalClasses &finals;
     GroupId group;
     uint32_t source;
     std::unordered_map<TypeId, ClassId> seen = {}; // types between nodes
 
     ClassId own_class(TypeId type) const
     {
-        return made.partition.of[in.sources.index(source, type)];
+        return finals.partition.of[in.sources.index(source, type)];
     }
-    ClassId origin(TypeId type) const { return in.graph.alias[made.origin_of(own_class(type))]; }
+    ClassId origin(TypeId type) const { return in.graph.alias[finals.origin_of(own_class(type))]; }
     NodeId node_at(TypeId type) const { return in.conflicts.node_at(source, type); }
     bool is_between(TypeId type) const { return in.conflicts.role[origin(type)] == role_between; }
 };
@@ -53,7 +53,7 @@ ClassId class_of_node(const GroupView &view, NodeId n, TypeId type)
 {
     if (view.in.conflicts.nodes[n].is_forward())
         if (GroupId meant = view.in.groups.resolved(view.group, n); meant != GroupId::none)
-            return view.made.of_group(meant);
+            return view.finals.of_group(meant);
     return view.own_class(type);
 }
 
@@ -68,15 +68,15 @@ ClassId find_or_add(GroupView &view, TypeId type, std::vector<ClassId> refs)
         if (ref && (view.node_at(TypeId{ref}) != NodeId::none || view.is_between(TypeId{ref})))
             key.push_back(raw(to));
     });
-    FinalClasses &made = view.made;
-    auto [number, added] = made.keys.keys.add(key);
+    FinalClasses &finals = view.finals;
+    auto [number, added] = finals.keys.keys.add(key);
     if (added) {
-        const ClassId c = made.add(view.origin(type), here, here);
-        made.keys.final_class.push_back(c);
-        made.partition.classes[c].refs = static_cast<uint32_t>(made.partition.refs.size());
-        made.partition.refs.push_back(std::move(refs));
+        const ClassId c = finals.add(view.origin(type), here, here);
+        finals.keys.final_class.push_back(c);
+        finals.partition.classes[c].refs = static_cast<uint32_t>(finals.partition.refs.size());
+        finals.partition.refs.push_back(std::move(refs));
     }
-    return made.keys.final_class[number];
+    return finals.keys.final_class[number];
 }
 
 ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
@@ -95,7 +95,7 @@ ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
 
 } // namespace
 
-void resolve_references(const SplitInput &in, FinalClasses &made)
+void resolve_references(const SplitInput &in, FinalClasses &finals)
 {
     trace::Phase phase("resolve_references");
     for (NodeId n : in.conflicts.nodes.ids()) {
@@ -104,12 +104,12 @@ void resolve_references(const SplitInput &in, FinalClasses &made)
         const GroupId group = in.groups.of[n];
         if (representative(group) != n || !in.groups.any_resolved[group])
             continue;
-        const auto at = static_cast<uint32_t>(made.partition.refs.size());
-        made.partition.classes[made.of_node[n]].refs = at;
-        made.partition.refs.emplace_back();
-        GroupView view{in, made, group, in.conflicts.nodes[n].source};
+        const auto at = static_cast<uint32_t>(finals.partition.refs.size());
+        finals.partition.classes[finals.of_node[n]].refs = at;
+        finals.partition.refs.emplace_back();
+        GroupView view{in, finals, group, in.conflicts.nodes[n].source};
         std::vector<ClassId> refs = classes_seen(view, in.conflicts.nodes[n].type, 0);
-        made.partition.refs[at] = std::move(refs);
+        finals.partition.refs[at] = std::move(refs);
     }
 }
 

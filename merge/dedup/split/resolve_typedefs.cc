@@ -43,8 +43,8 @@ struct TypedefResolver {
     IdVector<ClassId, ClassId> declaration_of;    // of a definition: its declaration; or none
     IdVector<ClassId, bool> leads_to_declaration; // or is a declaration
     IdVector<ClassId, ClassId> meant;             // the class of which it is an alias; or none
-    IdVector<ClassId, uint32_t> key_of;           // index in `made`; or no_number
-    RefKeys made;                                 // the keys without aliases
+    IdVector<ClassId, uint32_t> key_of;           // index in `renewed`; or no_number
+    RefKeys renewed;                              // the keys without aliases
     std::unordered_map<ClassId, ClassId> shown;   // declaration -> definition
     size_t pairs = 0;                             // pairs compared
 
@@ -106,10 +106,10 @@ void become_alias(TypedefResolver &r, ClassId from, ClassId to)
 void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
 {
     const ClassId own = r.old.final_class[old];
-    auto [number, is_new] = r.made.keys.add(words);
+    auto [number, is_new] = r.renewed.keys.add(words);
     if (!is_new)
-        return become_alias(r, own, r.made.final_class[number]);
-    r.made.final_class.push_back(own);
+        return become_alias(r, own, r.renewed.final_class[number]);
+    r.renewed.final_class.push_back(own);
     r.key_of[own] = number;
 }
 
@@ -172,7 +172,7 @@ bool typedefs_agree(TypedefResolver &r, const OpenKey &a, const OpenKey &b)
             continue;
         const uint32_t mine = r.key_of[x], its = r.key_of[y];
         if (++r.pairs > most_pairs || mine == no_number || its == no_number ||
-            !add_references(r, r.made.keys.at(mine), r.made.keys.at(its), pending))
+            !add_references(r, r.renewed.keys.at(mine), r.renewed.keys.at(its), pending))
             return false;
     }
     r.shown.insert(found.begin(), found.end());
@@ -239,7 +239,7 @@ resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGrap
     r.key_of.assign(count, no_number);
     for (const std::vector<uint32_t> &level : find_levels(r))
         resolve_level(r, level);
-    keys = std::move(r.made);
+    keys = std::move(r.renewed);
     return std::move(r.shown);
 }
 

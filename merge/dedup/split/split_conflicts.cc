@@ -19,10 +19,10 @@
 //     declaration is resolved to the definition that adds the fewest types (resolve_forwards.cc).
 //     Otherwise it stays a declaration.
 //
-// If nodes can be joined in several ways (join_groups.cc), all steps are done for each way, and the
-// result with the fewest types is taken.
+// If joining has several alternatives (join_groups.cc), all steps are done for each, and the result
+// with the fewest types is taken.
 //
-// Cost. Nodes, slots and types between nodes, once per way, in addition to join_groups.cc.
+// Cost. Nodes, slots and types between nodes, once per alternative, in addition to join_groups.cc.
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
@@ -54,19 +54,19 @@ Partition begin_partition(const Classes &classes, const ClassGraph &graph,
 }
 
 /// Step 2: final classes of nodes that are definitions.
-void assign_structs(const SplitInput &in, FinalClasses &made)
+void assign_structs(const SplitInput &in, FinalClasses &finals)
 {
     trace::Phase phase("assign_structs");
     const ConflictGraph &conflicts = in.conflicts;
-    made.of_node.assign(conflicts.nodes.size(), ClassId::none);
+    finals.of_node.assign(conflicts.nodes.size(), ClassId::none);
     for (NodeId n : conflicts.nodes.ids()) {
         if (conflicts.nodes[n].is_forward())
             continue;
         const NodeId first = representative(in.groups.of[n]);
-        ClassId &made_first = made.of_node[first]; // `first` may come after `n`
-        if (made_first == ClassId::none)
-            made_first = made.add(conflicts.nodes[n].cls, in.type_at(n), in.type_at(first));
-        made.of_node[n] = made_first;
+        ClassId &of_first = finals.of_node[first]; // `first` may come after `n`
+        if (of_first == ClassId::none)
+            of_first = finals.add(conflicts.nodes[n].cls, in.type_at(n), in.type_at(first));
+        finals.of_node[n] = of_first;
     }
 }
 
@@ -88,7 +88,8 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 
 /// For each name, the definition to which the first struct that refers to a declaration of the name
 /// resolves it.
-IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in, const FinalClasses &made)
+IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in,
+                                                     const FinalClasses &finals)
 {
     const ConflictGraph &conflicts = in.conflicts;
     IdVector<NameId, ClassId> out(conflicts.slot_names, ClassId::none);
@@ -104,7 +105,7 @@ IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in, const
                 continue;
             const GroupId found = group_at_slot(in, in.groups.of[n], i);
             if (found != GroupId::none)
-                out[slots[i]] = made.of_group(found);
+                out[slots[i]] = finals.of_group(found);
         }
     }
     return out;
@@ -112,7 +113,7 @@ IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in, const
 
 /// For each declared name, the final classes of all its definitions, lowest first.
 IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in,
-                                                            const FinalClasses &made)
+                                                            const FinalClasses &finals)
 {
     IdVector<NameId, std::vector<ClassId>> out(in.graph.names.size());
     std::vector<GroupId> groups;
@@ -124,7 +125,7 @@ IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in
             groups.insert(groups.end(), in.groups.of_class[c].begin(), in.groups.of_class[c].end());
         std::ranges::sort(groups);
         for (GroupId group : groups)
-            out[n].push_back(made.of_group(group));
+            out[n].push_back(finals.of_group(group));
     }
     return out;
 }
@@ -132,11 +133,11 @@ IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in
 /// Step 3: resolves forward declarations. Returns those with several possible definitions, each
 /// once: its first node makes its class live.
 std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes &classes,
-                                             FinalClasses &made)
+                                             FinalClasses &finals)
 {
     trace::Phase phase("resolve_nodes");
-    const IdVector<NameId, ClassId> by_struct = resolution_by_first_struct(in, made);
-    const auto all_definitions = definitions_of_names(in, made);
+    const IdVector<NameId, ClassId> by_struct = resolution_by_first_struct(in, finals);
+    const auto all_definitions = definitions_of_names(in, finals);
     std::vector<UnresolvedForward> unresolved;
     for (NodeId n : in.conflicts.nodes.ids()) {
         const Node &node = in.conflicts.nodes[n];
@@ -145,7 +146,7 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
         const StructName &name = in.graph.names[node.name];
         const std::vector<ClassId> &definitions = all_definitions[node.name];
         const bool in_base = base_declares(in.sources, classes, in.graph, node.name);
-        ClassId &meant = made.of_node[n];
+        ClassId &meant = finals.of_node[n];
         meant = name.forward;
         if (!in.sources.is_base(node.source)) { // a base cannot change
             if (definitions.size() == 1)
@@ -155,7 +156,7 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
         }
         if (meant != name.forward)
             continue;
-        FinalClass &declaration = made.partition.classes[name.forward];
+        FinalClass &declaration = finals.partition.classes[name.forward];
         if (definitions.size() > 1 && !in_base && !declaration.live)
             unresolved.push_back({name.forward, by_struct[node.name], name.is_enum, definitions});
         declaration.live = true;
@@ -165,34 +166,34 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
 
 /// Step 6. If no struct resolved a name, the definition that a typedef shows is preferred.
 void resolve_rest(std::vector<UnresolvedForward> unresolved, const ClassGraph &graph,
-                  FinalClasses &made)
+                  FinalClasses &finals)
 {
-    const auto shown = resolve_typedefs(unresolved, graph, made.keys, made.partition);
+    const auto shown = resolve_typedefs(unresolved, graph, finals.keys, finals.partition);
     for (UnresolvedForward &f : unresolved)
         if (auto of = shown.find(f.forward); of != shown.end() && f.preferred == ClassId::none)
             f.preferred = of->second;
     std::erase_if(unresolved, [](const UnresolvedForward &f) {
         return f.preferred == ClassId::none && !f.is_enum;
     });
-    resolve_forwards(unresolved, made.keys, made.partition);
+    resolve_forwards(unresolved, finals.keys, finals.partition);
 }
 
 Partition split(const SplitInput &in, Classes classes)
 {
-    FinalClasses made{begin_partition(classes, in.graph, in.conflicts)};
-    assign_structs(in, made);
-    std::vector<UnresolvedForward> unresolved = resolve_nodes(in, classes, made);
-    assign_between(in, classes, made);
-    made.partition.of = std::move(classes.of);
-    resolve_references(in, made);
-    resolve_rest(std::move(unresolved), in.graph, made);
-    return std::move(made.partition);
+    FinalClasses finals{begin_partition(classes, in.graph, in.conflicts)};
+    assign_structs(in, finals);
+    std::vector<UnresolvedForward> unresolved = resolve_nodes(in, classes, finals);
+    assign_between(in, classes, finals);
+    finals.partition.of = std::move(classes.of);
+    resolve_references(in, finals);
+    resolve_rest(std::move(unresolved), in.graph, finals);
+    return std::move(finals.partition);
 }
 
 } // namespace
 
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
-                          const ConflictGraph &conflicts, const std::vector<Groups> &ways)
+                          const ConflictGraph &conflicts, const std::vector<Groups> &alternatives)
 {
     if (!conflicts.count) {
         Partition out = begin_partition(classes, graph, conflicts);
@@ -201,13 +202,14 @@ Partition split_conflicts(const Sources &sources, Classes classes, const ClassGr
     }
     Partition best;
     size_t fewest = SIZE_MAX;
-    for (const Groups &way : ways) {
-        const bool last = &way == &ways.back();
-        Partition made =
-            // NOLINTNEXTLINE(bugprone-use-after-move): only the last way takes them
-            split({sources, graph, conflicts, way}, last ? std::move(classes) : Classes(classes));
-        if (const size_t types = made.live_count(); types < fewest) {
-            best = std::move(made);
+    for (const Groups &groups : alternatives) {
+        const bool last = &groups == &alternatives.back();
+        Partition partition =
+            // NOLINTNEXTLINE(bugprone-use-after-move): only the last takes them
+            split({sources, graph, conflicts, groups},
+                  last ? std::move(classes) : Classes(classes));
+        if (const size_t types = partition.live_count(); types < fewest) {
+            best = std::move(partition);
             fewest = types;
         }
     }

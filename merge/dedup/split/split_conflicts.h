@@ -11,9 +11,9 @@
 namespace btflink::merge
 {
 
-/// `ways`: ways of joining nodes. The one that leaves the fewest types is taken.
+/// `alternatives`: from join_groups(). The one that leaves the fewest types is taken.
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
-                          const ConflictGraph &conflicts, const std::vector<Groups> &ways);
+                          const ConflictGraph &conflicts, const std::vector<Groups> &alternatives);
 
 // The steps that have files of their own, and what they share: the input, and the final classes
 // that they make.
@@ -73,14 +73,14 @@ struct UnresolvedForward {
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
-/// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `made`
-/// knows those of all nodes. Refines `classes.of` in place, source by source: a final class is a
-/// class or a part of one, and the walk of a source reads no types of other sources.
-void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made);
+/// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `finals`
+/// has those of all nodes already. Refines `classes.of` in place, source by source: a final class
+/// is a class or a part of one, and the walk of a source reads no types of other sources.
+void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals);
 
 /// If forward declarations of a group were resolved, its class gets references of its own, which
 /// may lead to new types between nodes.
-void resolve_references(const SplitInput &in, FinalClasses &made);
+void resolve_references(const SplitInput &in, FinalClasses &finals);
 
 /// Looks for typedefs of the same name and form, of which one leads to forward declarations and the
 /// other to definitions of their names. In `partition` the former becomes an alias of the latter.

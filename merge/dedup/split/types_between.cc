@@ -79,7 +79,7 @@ void make_key(const ObjectTypes &types, TypeId id, Walk &walk)
 }
 
 /// Assigns final classes to `root` and to all types between nodes that it refers to.
-void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses &made)
+void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses &finals)
 {
     walk.stack.assign(1, root);
     while (!walk.stack.empty()) {
@@ -90,11 +90,11 @@ void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses
             make_key(types, id, walk);
             if (walk.stack.size() > depth)
                 continue;
-            auto [number, added] = made.keys.keys.add(walk.key);
+            auto [number, added] = finals.keys.keys.add(walk.key);
             const TypeAt here{types.source, id};
             if (added)
-                made.keys.final_class.push_back(made.add(types.class_of(id), here, here));
-            walk.final_class[id] = made.keys.final_class[number];
+                finals.keys.final_class.push_back(finals.add(types.class_of(id), here, here));
+            walk.final_class[id] = finals.keys.final_class[number];
         }
         walk.stack.pop_back();
     }
@@ -102,7 +102,7 @@ void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses
 
 } // namespace
 
-void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made)
+void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals)
 {
     trace::Phase phase("assign_between");
     uint32_t most = 0;
@@ -112,9 +112,9 @@ void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made)
     for (uint32_t s = 0; s < in.sources.list.size(); ++s) {
         const ObjectTypes types{in, classes, s};
         for (NodeId n : in.conflicts.nodes_of(s))
-            walk.final_class[in.conflicts.nodes[n].type] = made.of_node[n];
+            walk.final_class[in.conflicts.nodes[n].type] = finals.of_node[n];
         for (TypeId id : types.between())
-            assign_tree(types, id, walk, made);
+            assign_tree(types, id, walk, finals);
         auto settle = [&](TypeId id) {
             classes.of[types.index(id)] = walk.final_class[id];
             walk.reset(id);

@@ -32,7 +32,7 @@ private:
 
 using Scratch = std::shared_ptr<ScratchFile>;
 
-struct ForeignReport {
+struct DwarfReport {
     std::vector<std::string> warnings; // always worth reporting
     /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
     std::vector<emit::RejectedVariable> rejected;
@@ -43,16 +43,17 @@ struct ForeignReport {
 
 /// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
 /// as an additional input of btf-merge. Null if there are no such units.
-Result<Scratch> encode_foreign(const std::string &image, std::span<const std::string_view> covered,
-                               const PaholeOptions &options, ForeignReport &report);
+Result<Scratch> encode_uncovered(const std::string &image,
+                                 std::span<const std::string_view> covered,
+                                 const PaholeOptions &options, DwarfReport &report);
 
 /// The same for all units of `image`, added to `out`. `out` stays empty if no unit has types.
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
-                          merge::Gatherer &out, ForeignReport &report);
+                          merge::Gatherer &out, DwarfReport &report);
 
 /// A copy of `object` (relocatable) with object BTF for all units that have DWARF. `keep_btf`:
 /// existing BTF is kept, and the rest is added. Null if nothing was encoded.
 Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
-                              bool keep_btf, ForeignReport &report);
+                              bool keep_btf, DwarfReport &report);
 
 } // namespace btflink::kbuild

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Runs the encoder on linked files and modules. The output stays in memory.
-#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "kbuild-integration/btf-pahole/dwarf_units.h"
 
 #include "emit/emit.h"
 
@@ -26,7 +26,7 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 /// Encodes `file`. Returns whether anything was written. Variables that BTF cannot express are
 /// reported, and an error without Feature::encode_force. `all`: there is no other object BTF.
 Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
-                    const PaholeOptions &options, bool all, ForeignReport &report)
+                    const PaholeOptions &options, bool all, DwarfReport &report)
 {
     auto emitted = TRY(emit::emit_file(file, emit));
     report.rejected.insert(report.rejected.end(), emitted.rejected.begin(), emitted.rejected.end());
@@ -49,8 +49,9 @@ Result<Scratch> ScratchFile::create()
     return Scratch(new ScratchFile(fd));
 }
 
-Result<Scratch> encode_foreign(const std::string &image, std::span<const std::string_view> covered,
-                               const PaholeOptions &options, ForeignReport &report)
+Result<Scratch> encode_uncovered(const std::string &image,
+                                 std::span<const std::string_view> covered,
+                                 const PaholeOptions &options, DwarfReport &report)
 {
     auto scratch = TRY(ScratchFile::create());
     emit::EmitOptions emit = emit_options(options);
@@ -63,7 +64,7 @@ Result<Scratch> encode_foreign(const std::string &image, std::span<const std::st
 }
 
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
-                          merge::Gatherer &out, ForeignReport &report)
+                          merge::Gatherer &out, DwarfReport &report)
 {
     emit::EmitOptions emit = emit_options(options);
     emit.take = [&](uint32_t number, emit::OpenUnit unit) {
@@ -74,7 +75,7 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
 }
 
 Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
-                              bool keep_btf, ForeignReport &report)
+                              bool keep_btf, DwarfReport &report)
 {
     auto scratch = TRY(ScratchFile::create());
     emit::EmitOptions emit = emit_options(options);
