@@ -53,7 +53,7 @@ struct KernelField {
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
 
-/// Goes on from `out` to a member of it.
+/// Moves from the struct or union at `out` to its member `name`. Returns false if there is none.
 bool find_member(const Btf &btf, std::string_view name, KernelField &out)
 {
     const uint32_t id = behind_modifiers(btf, out.type);
@@ -67,7 +67,8 @@ bool find_member(const Btf &btf, std::string_view name, KernelField &out)
     return false;
 }
 
-/// Moves from `out` to an element of it. Returns an explanation if it does not fit.
+/// Moves from the array at `out` to the element that `step` states. Returns an explanation if the
+/// array lacks the element.
 std::optional<std::string> find_element(const Btf &btf, const Step &step, bool first,
                                         KernelField &out)
 {

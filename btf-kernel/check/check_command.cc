@@ -24,11 +24,11 @@ namespace
 
 /// A line of the file of --known, whose findings are ignored: RULE BINARY [SUBJECT]. '*' matches
 /// everything, and '#' begins a comment. A line without a subject matches all subjects.
-struct Known {
+struct KnownFinding {
     Rule rule;
     std::string binary, subject; // or "*"
     Where where;
-    bool met = false; // matches a finding
+    bool matched = false; // by a finding
 };
 
 Result<Rule> parse_rule(std::string_view name)
@@ -47,7 +47,7 @@ bool matches(const std::string &pattern, const std::string &text)
     return pattern == "*" || pattern == text;
 }
 
-Result<void> read_line(const std::string &line, const Where &where, std::vector<Known> &out)
+Result<void> read_line(const std::string &line, const Where &where, std::vector<KnownFinding> &out)
 {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string rule, binary, subject;
@@ -65,11 +65,11 @@ Result<void> read_line(const std::string &line, const Where &where, std::vector<
 }
 
 /// Error: a line is malformed, or its rule is unknown.
-Result<std::vector<Known>> read_known(const std::string &path)
+Result<std::vector<KnownFinding>> read_known(const std::string &path)
 {
     const auto bytes = TRY(read_file(path));
     std::istringstream text{std::string(as_text(bytes))};
-    std::vector<Known> out;
+    std::vector<KnownFinding> out;
     size_t number = 0;
     for (std::string line; std::getline(text, line);)
         TRY(read_line(line, Where{path + ", line " + std::to_string(++number)}, out));
@@ -78,19 +78,19 @@ Result<std::vector<Known>> read_known(const std::string &path)
 
 /// Drops known findings from the list, and marks their lines as met. Returns the number of dropped
 /// findings.
-size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known)
+size_t drop_known(std::vector<Finding> &findings, std::vector<KnownFinding> &known)
 {
     return std::erase_if(findings, [&](const Finding &finding) {
         bool found = false;
-        for (Known &line : known)
-            if (line.rule == finding.rule && matches(line.binary, finding.binary) &&
-                matches(line.subject, finding.subject))
-                found = line.met = true;
+        for (KnownFinding &k : known)
+            if (k.rule == finding.rule && matches(k.binary, finding.binary) &&
+                matches(k.subject, finding.subject))
+                found = k.matched = true;
         return found;
     });
 }
 
-struct Draft {
+struct CheckCommandLine {
     bool help = false, quiet = false, verbose = false, json = false;
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     std::optional<KernelVersion> version; // whose rules apply
@@ -99,42 +99,42 @@ struct Draft {
     std::string known_file;
     Degree fail_on = Degree::error;
     std::vector<std::string> against;
-    std::vector<Known> known; // the lines of known_file
-    size_t dropped = 0;       // findings that they match
+    std::vector<KnownFinding> known; // the lines of known_file
+    size_t dropped = 0;              // findings that they match
 };
 
-Result<void> take_kernel(Draft &draft, std::string_view text)
+Result<void> take_kernel(CheckCommandLine &line, std::string_view text)
 {
-    draft.version = TRY(read_kernel_option(text));
+    line.version = TRY(read_kernel_option(text));
     return {};
 }
 
-Result<void> take_ignored(Draft &draft, std::string_view list)
+Result<void> take_ignored(CheckCommandLine &line, std::string_view list)
 {
     while (!list.empty()) {
         const size_t end = std::min(list.find(','), list.size());
         auto rule = parse_rule(list.substr(0, end));
         if (!rule)
             return fail({}, "--ignore: " + rule.error().what);
-        draft.ignored.push_back(*rule);
+        line.ignored.push_back(*rule);
         list.remove_prefix(std::min(end + 1, list.size()));
     }
     return {};
 }
 
-Result<void> take_fail_on(Draft &draft, std::string_view text)
+Result<void> take_fail_on(CheckCommandLine &line, std::string_view text)
 {
     const auto *found = std::find(std::begin(degree_names), std::end(degree_names), text);
     if (found == std::end(degree_names))
         return fail({}, "--fail-on: '" + std::string(text) +
                             "' is not a degree; degrees are error, suspicious, harmless");
-    draft.fail_on = static_cast<Degree>(found - std::begin(degree_names));
+    line.fail_on = static_cast<Degree>(found - std::begin(degree_names));
     return {};
 }
 
-constexpr Option<Draft> check_options[] = {
+constexpr Option<CheckCommandLine> check_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](Draft &d) -> bool & { return d.help; }},
+     .flag = [](CheckCommandLine &c) -> bool & { return c.help; }},
     {.words = {.name = "kernel",
                .value = "VERSION",
                .help = "Apply the rules of this kernel (default: those of the package's version)"},
@@ -143,8 +143,8 @@ constexpr Option<Draft> check_options[] = {
                .value = "PACKAGE",
                .help = "Also compare with another build of the same kernel",
                .repeats = true},
-     .take = [](Draft &d, std::string_view path) -> Result<void> {
-         d.against.emplace_back(path);
+     .take = [](CheckCommandLine &c, std::string_view path) -> Result<void> {
+         c.against.emplace_back(path);
          return {};
      }},
     {.words = {.name = "ignore",
@@ -155,7 +155,7 @@ constexpr Option<Draft> check_options[] = {
     {.words = {.name = "known",
                .value = "FILE",
                .help = "Ignore the findings in this file: lines RULE BINARY [SUBJECT]"},
-     .text = [](Draft &d) -> std::string & { return d.known_file; }},
+     .text = [](CheckCommandLine &c) -> std::string & { return c.known_file; }},
     {.words = {.name = "fail-on",
                .value = "DEGREE",
                .help = "Exit with 1 for findings of this degree or worse: error (default), "
@@ -164,22 +164,22 @@ constexpr Option<Draft> check_options[] = {
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
-     .text = [](Draft &d) -> std::string & { return d.release; }},
+     .text = [](CheckCommandLine &c) -> std::string & { return c.release; }},
     {.words = {.name = "json", .help = "Print findings, notes and counts as JSON"},
-     .flag = [](Draft &d) -> bool & { return d.json; }},
+     .flag = [](CheckCommandLine &c) -> bool & { return c.json; }},
     {.words = {.letter = 'j',
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&Draft::threads>},
+     .take = take_threads<&CheckCommandLine::threads>},
     {.words = {.letter = 'q',
                .name = "quiet",
                .help = "Print only findings: no counts, no progress"},
-     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+     .flag = [](CheckCommandLine &c) -> bool & { return c.quiet; }},
     {.words = {.letter = 'v',
                .name = "verbose",
                .help = "Print each finding, and harmless findings, too"},
-     .flag = [](Draft &d) -> bool & { return d.verbose; }},
+     .flag = [](CheckCommandLine &c) -> bool & { return c.verbose; }},
 };
 
 template <typename Any>
@@ -191,26 +191,26 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
 }
 
 /// Opens and checks the kernel.
-Result<CheckReport> check(const std::vector<std::string> &packages, Draft &draft,
+Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommandLine &line,
                           std::optional<Kernel> &kernel)
 {
-    Progress progress(draft.quiet);
-    const OpenOptions open{draft.release, draft.threads, &progress};
+    Progress progress(line.quiet);
+    const OpenOptions open{line.release, line.threads, &progress};
     kernel = TRY(open_kernel(packages, open));
-    CheckReport report = check_kernel(*kernel, draft.version);
-    if (!draft.against.empty()) {
-        const Kernel other = TRY(open_kernel(draft.against, open));
+    CheckReport report = check_kernel(*kernel, line.version);
+    if (!line.against.empty()) {
+        const Kernel other = TRY(open_kernel(line.against, open));
         compare_builds(*kernel, other, report.found);
     }
     return report;
 }
 
 /// Drops findings of the rules that --ignore lists, and findings in the file of --known.
-void leave_out(Findings &found, Draft &draft)
+void leave_out(Findings &found, CheckCommandLine &line)
 {
-    drop_ignored(found.list, draft.ignored);
-    drop_ignored(found.unchecked, draft.ignored);
-    draft.dropped = drop_known(found.list, draft.known);
+    drop_ignored(found.list, line.ignored);
+    drop_ignored(found.unchecked, line.ignored);
+    line.dropped = drop_known(found.list, line.known);
 }
 
 // Text has a line per cause; JSON has each finding.
@@ -343,21 +343,21 @@ std::string unchecked_json(const Unchecked &skipped)
         .result();
 }
 
-void print_text(const Kernel &kernel, const CheckReport &report, const Draft &draft)
+void print_text(const Kernel &kernel, const CheckReport &report, const CheckCommandLine &line)
 {
     for (const Cause &cause : group_by_cause(report.found.list)) {
-        if (cause.degree == Degree::harmless && !draft.verbose && draft.fail_on != Degree::harmless)
+        if (cause.degree == Degree::harmless && !line.verbose && line.fail_on != Degree::harmless)
             continue;
         std::printf("%s\n", line_of(cause).c_str());
-        if (draft.verbose && cause.findings.size() > 1)
+        if (line.verbose && cause.findings.size() > 1)
             for (const Finding *finding : cause.findings)
                 std::printf("    %s\n", line_of(*finding).c_str());
     }
-    if (draft.quiet)
+    if (line.quiet)
         return;
-    for (const Known &line : draft.known)
-        if (!line.met)
-            std::printf("known: %s\n", Error{line.where, "matches no finding"}.str().c_str());
+    for (const KnownFinding &known : line.known)
+        if (!known.matched)
+            std::printf("known: %s\n", Error{known.where, "matches no finding"}.str().c_str());
     for (const Unchecked &skipped : report.found.unchecked)
         std::printf("not checked: %s: %s: %s\n", rule_name(skipped.rule), names_of(skipped).c_str(),
                     skipped.why.c_str());
@@ -369,19 +369,19 @@ void print_text(const Kernel &kernel, const CheckReport &report, const Draft &dr
                 version.empty() ? "the newest kernel" : version.c_str(), report.with_btf,
                 report.modules, report.kfuncs, report.tagged, errors, plural(errors),
                 count(report.found, Degree::suspicious), count(report.found, Degree::harmless));
-    if (draft.dropped)
-        std::printf(", %zu known", draft.dropped);
+    if (line.dropped)
+        std::printf(", %zu known", line.dropped);
     std::printf("\n");
 }
 
-void print_json(const Kernel &kernel, const CheckReport &report, const Draft &draft)
+void print_json(const Kernel &kernel, const CheckReport &report, const CheckCommandLine &line)
 {
     std::printf("{\n  \"package\": %s,\n  \"release\": %s,\n  \"rules_of\": %s,\n",
                 json_string(kernel.package).c_str(), json_string(kernel.release).c_str(),
                 json_string(version_text(report.version)).c_str());
     std::printf("  \"modules\": %zu,\n  \"modules_with_btf\": %zu,\n  \"kfuncs\": %zu,\n"
                 "  \"kfuncs_tagged\": %zu,\n  \"known\": %zu,\n",
-                report.modules, report.with_btf, report.kfuncs, report.tagged, draft.dropped);
+                report.modules, report.with_btf, report.kfuncs, report.tagged, line.dropped);
     std::vector<Finding> findings, notes;
     for (const Finding &finding : report.found.list)
         (finding.degree == Degree::harmless ? notes : findings).push_back(finding);
@@ -395,12 +395,12 @@ void print_json(const Kernel &kernel, const CheckReport &report, const Draft &dr
 
 int check_command(int argc, char **argv)
 {
-    Draft draft;
-    auto given =
-        read_options(check_options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    CheckCommandLine line;
+    auto given = read_options(check_options, argc, argv, line,
+                              [](const CheckCommandLine &c) { return c.help; });
     if (!given)
         return usage_error(given.error(), "check");
-    if (draft.help)
+    if (line.help)
         return answer(
             "Report what is wrong with the BTF of a kernel and its modules.\n"
             "Usage: btf-kernel check [OPTIONS] PACKAGE...\n\n"
@@ -409,25 +409,25 @@ int check_command(int argc, char **argv)
             options_text(check_options));
     if (given->operands.empty())
         return usage_error({{}, "PACKAGE is required"}, "check");
-    if (!draft.known_file.empty()) {
-        auto lines = read_known(draft.known_file);
+    if (!line.known_file.empty()) {
+        auto lines = read_known(line.known_file);
         if (!lines)
             return usage_error(lines.error(), "check");
-        draft.known = std::move(*lines);
+        line.known = std::move(*lines);
     }
     std::optional<Kernel> kernel;
-    auto report = check(given->operands, draft, kernel);
+    auto report = check(given->operands, line, kernel);
     if (!report)
         return failure(report.error());
-    leave_out(report->found, draft);
+    leave_out(report->found, line);
     const std::vector<Finding> &list = report->found.list;
     const bool good = std::none_of(list.begin(), list.end(), [&](const Finding &finding) {
-        return finding.degree <= draft.fail_on;
+        return finding.degree <= line.fail_on;
     });
-    if (draft.json)
-        print_json(*kernel, *report, draft);
+    if (line.json)
+        print_json(*kernel, *report, line);
     else
-        print_text(*kernel, *report, draft);
+        print_text(*kernel, *report, line);
     return end_output(good ? exit_good : exit_bad_input);
 }
 

@@ -154,15 +154,15 @@ std::string list_of(std::vector<std::string> &names)
 void report_derived(const CheckContext &context, const Binary &module, const Btf &btf,
                     const std::vector<Redefinition> &redefined, Findings &out)
 {
-    struct Derived {
+    struct DerivedTypes {
         std::vector<std::string> names;
         bool passed = false, declared = false;
     };
-    std::map<std::pair<std::string, std::string>, Derived> groups; // by root and cause
+    std::map<std::pair<std::string, std::string>, DerivedTypes> groups; // by root and cause
     for (const Redefinition &r : redefined) {
         if (r.why != Redefinition::Why::derived)
             continue;
-        Derived &group = groups[{r.root, r.cause}];
+        DerivedTypes &group = groups[{r.root, r.cause}];
         group.names.emplace_back(btf.name(r.own));
         group.passed |= is_passed(context, group.names.back(), r.base);
         group.declared = r.declared;

@@ -16,14 +16,14 @@ namespace
 using Kind = Detail::Kind;
 
 /// A type without its pointers, arrays and qualifiers, and these as text.
-struct Wrapped {
+struct WrappedType {
     std::string how;
     uint32_t inner;
 };
 
-Wrapped unwrap(const Btf &btf, uint32_t id)
+WrappedType unwrap(const Btf &btf, uint32_t id)
 {
-    Wrapped out{"", id};
+    WrappedType out{"", id};
     for (unsigned i = 0; i < max_steps && out.inner; ++i) {
         const btf_type &t = btf.type(TypeId{out.inner});
         const btf::Kind kind = btf::kind_of(t);
@@ -232,7 +232,7 @@ private:
     {
         if (before.side.shapes.reference(before.id) == after.side.shapes.reference(after.id))
             return;
-        Wrapped a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
+        WrappedType a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
         if (depth < max_depth && a.how == b.how && is_anonymous_aggregate(before.btf(), a.inner) &&
             is_anonymous_aggregate(after.btf(), b.inner)) {
             std::string how;

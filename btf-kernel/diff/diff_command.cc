@@ -23,7 +23,7 @@ namespace btflink::kernel
 namespace
 {
 
-struct Draft {
+struct DiffCommandLine {
     bool help = false, quiet = false, json = false, markdown = false;
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     diff::PrintOptions print;
@@ -31,39 +31,39 @@ struct Draft {
     std::string symbols;
 };
 
-constexpr Option<Draft> diff_options[] = {
+constexpr Option<DiffCommandLine> diff_options[] = {
     {.words = {.name = "bpf",
                .value = "PROG.o",
                .help =
                    "Report which relocations, kfuncs and attach points of this BPF program work",
                .repeats = true},
-     .take = [](Draft &d, std::string_view text) -> Result<void> {
-         d.programs.emplace_back(text);
+     .take = [](DiffCommandLine &c, std::string_view text) -> Result<void> {
+         c.programs.emplace_back(text);
          return {};
      }},
     {.words = {.name = "breaking", .help = "Print only changes that break BPF programs"},
-     .flag = [](Draft &d) -> bool & { return d.print.only_breaking; }},
+     .flag = [](DiffCommandLine &c) -> bool & { return c.print.only_breaking; }},
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](Draft &d) -> bool & { return d.help; }},
+     .flag = [](DiffCommandLine &c) -> bool & { return c.help; }},
     {.words = {.letter = 'j',
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&Draft::threads>},
+     .take = take_threads<&DiffCommandLine::threads>},
     {.words = {.name = "json", .help = "Print JSON"},
-     .flag = [](Draft &d) -> bool & { return d.json; }},
+     .flag = [](DiffCommandLine &c) -> bool & { return c.json; }},
     {.words = {.name = "markdown", .help = "Print Markdown for a comment on a pull request"},
-     .flag = [](Draft &d) -> bool & { return d.markdown; }},
+     .flag = [](DiffCommandLine &c) -> bool & { return c.markdown; }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No progress"},
-     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+     .flag = [](DiffCommandLine &c) -> bool & { return c.quiet; }},
     {.words = {.name = "summary", .help = "Print only the numbers of changes"},
-     .flag = [](Draft &d) -> bool & { return d.print.only_summary; }},
+     .flag = [](DiffCommandLine &c) -> bool & { return c.print.only_summary; }},
     {.words =
          {.name = "symbols",
           .value = "LIST",
           .help =
               "Report which exported symbols in this file changed, or reach types that changed"},
-     .text = [](Draft &d) -> std::string & { return d.symbols; }},
+     .text = [](DiffCommandLine &c) -> std::string & { return c.symbols; }},
 };
 
 /// An open kernel and its types. `errors`: files that could not be read, which were printed.
@@ -95,10 +95,10 @@ void parse_modules(OpenKernel &opened)
 }
 
 /// `opened` must not be moved afterwards, because types point into its kernel.
-Result<void> open(const std::string &path, const Draft &draft, OpenKernel &opened)
+Result<void> open(const std::string &path, const DiffCommandLine &line, OpenKernel &opened)
 {
-    Progress progress(draft.quiet);
-    auto kernel = TRY(open_kernel({path}, {{}, draft.threads, &progress}));
+    Progress progress(line.quiet);
+    auto kernel = TRY(open_kernel({path}, {{}, line.threads, &progress}));
     opened.kernel = std::move(kernel);
     auto vmlinux = TRY(parse_vmlinux(opened.kernel));
     opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);
@@ -118,17 +118,17 @@ struct Questions {
 };
 
 /// Read before the kernels, which take seconds: a wrong name is an error at once.
-Result<Questions> read_questions(const Draft &draft)
+Result<Questions> read_questions(const DiffCommandLine &line)
 {
     Questions out;
-    for (const std::string &path : draft.programs)
+    for (const std::string &path : line.programs)
         out.programs.push_back(TRY(bpf::open_bpf_object(path)));
-    if (draft.symbols.empty())
+    if (line.symbols.empty())
         return out;
-    auto bytes = TRY(read_file(draft.symbols));
+    auto bytes = TRY(read_file(line.symbols));
     out.symbols = kabi::parse_symbols(as_text(bytes));
     if (out.symbols.empty())
-        return fail(Where{draft.symbols}, "has no names of symbols");
+        return fail(Where{line.symbols}, "has no names of symbols");
     return out;
 }
 
@@ -158,60 +158,61 @@ Answers answer_questions(const Questions &questions, const diff::Compared &compa
 }
 
 /// Printed instead of the difference.
-std::string answers_text(const Answers &answers, const diff::Difference &d, const Draft &draft)
+std::string answers_text(const Answers &answers, const diff::Difference &d,
+                         const DiffCommandLine &line)
 {
-    if (draft.json)
+    if (line.json)
         return "{\"format\": 1, \"programs\": " +
                json_array(answers.programs, bpf::as_json, ",\n") +
                ",\n\"symbols\": " + kabi::as_json(answers.symbols, d) + "}\n";
     std::string text;
     for (const bpf::ProgramResult &program : answers.programs)
-        text += draft.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
-    if (!draft.symbols.empty())
-        text += draft.markdown ? kabi::as_markdown(answers.symbols, d)
-                               : kabi::as_text(answers.symbols, d);
+        text += line.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
+    if (!line.symbols.empty())
+        text += line.markdown ? kabi::as_markdown(answers.symbols, d)
+                              : kabi::as_text(answers.symbols, d);
     return text;
 }
 
-std::string difference_text(const diff::Difference &d, const Draft &draft)
+std::string difference_text(const diff::Difference &d, const DiffCommandLine &line)
 {
-    return draft.json       ? diff::as_json(d, draft.print)
-           : draft.markdown ? diff::as_markdown(d, draft.print)
-                            : diff::as_text(d, draft.print);
+    return line.json       ? diff::as_json(d, line.print)
+           : line.markdown ? diff::as_markdown(d, line.print)
+                           : diff::as_text(d, line.print);
 }
 
 } // namespace
 
 int diff_command(int argc, char **argv)
 {
-    Draft draft;
-    auto given =
-        read_options(diff_options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    DiffCommandLine line;
+    auto given = read_options(diff_options, argc, argv, line,
+                              [](const DiffCommandLine &c) { return c.help; });
     if (!given)
         return usage_error(given.error(), "diff");
-    if (draft.help)
+    if (line.help)
         return answer("Report what changed between the BTF of two kernels, and what that breaks.\n"
                       "Usage: btf-kernel diff [OPTIONS] OLD NEW\n\n" +
                       options_text(diff_options));
     if (given->operands.size() != 2)
         return usage_error({{}, "exactly two kernels are required, OLD and NEW"}, "diff");
-    if (draft.json && draft.markdown)
+    if (line.json && line.markdown)
         return usage_error({{}, "--json and --markdown exclude each other"}, "diff");
-    auto questions = read_questions(draft);
+    auto questions = read_questions(line);
     if (!questions)
         return failure(questions.error());
     OpenKernel before, after;
     for (OpenKernel *opened : {&before, &after})
-        if (auto done = open(given->operands[opened == &after], draft, *opened); !done)
+        if (auto done = open(given->operands[opened == &after], line, *opened); !done)
             return failure(done.error());
     const diff::Compared compared = diff::compare(before.types, after.types);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
     std::string text;
     if (questions->none()) {
-        text = difference_text(compared.difference, draft);
+        text = difference_text(compared.difference, line);
     } else {
         const Answers answers = answer_questions(*questions, compared);
-        text = answers_text(answers, compared.difference, draft);
+        text = answers_text(answers, compared.difference, line);
         good = answers.all_hold();
     }
     std::fwrite(text.data(), 1, text.size(), stdout);

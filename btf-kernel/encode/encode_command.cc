@@ -50,7 +50,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl_tag,type_tag,"
                                              "optimized_func,consistent_func,decl_tag_kfuncs";
 
-struct Draft {
+struct EncodeCommandLine {
     bool help = false, quiet = false, json = false;
     std::string package; // folder or archive with vmlinux and modules that have DWARF
     std::string output;  // folder; created if it does not exist
@@ -61,24 +61,24 @@ struct Draft {
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-Result<void> take_features(Draft &draft, std::string_view list)
+Result<void> take_features(EncodeCommandLine &line, std::string_view list)
 {
     auto parsed = parse_features(list);
     if (!parsed)
         return fail({}, "--features: " + parsed.error().what);
-    draft.features.add(*parsed);
+    line.features.add(*parsed);
     return {};
 }
 
-constexpr Option<Draft> encode_options[] = {
+constexpr Option<EncodeCommandLine> encode_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](Draft &d) -> bool & { return d.help; }},
+     .flag = [](EncodeCommandLine &c) -> bool & { return c.help; }},
     {.words = {.letter = 'o', .name = "output", .value = "FOLDER", .help = "Write files there"},
-     .text = [](Draft &d) -> std::string & { return d.output; }},
+     .text = [](EncodeCommandLine &c) -> std::string & { return c.output; }},
     {.words = {.name = "self-contained",
                .help =
                    "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
-     .flag = [](Draft &d) -> bool & { return d.self_contained; }},
+     .flag = [](EncodeCommandLine &c) -> bool & { return c.self_contained; }},
     {.words = {.name = "features",
                .value = "LIST",
                .help =
@@ -86,21 +86,22 @@ constexpr Option<Draft> encode_options[] = {
                .repeats = true},
      .take = take_features},
     {.words = {.name = "force", .help = "Do not keep files of an earlier run"},
-     .flag = [](Draft &d) -> bool & { return d.force; }},
-    {.words = {.name = "anew", .help = ""}, .flag = [](Draft &d) -> bool & { return d.force; }},
+     .flag = [](EncodeCommandLine &c) -> bool & { return c.force; }},
+    {.words = {.name = "anew", .help = ""},
+     .flag = [](EncodeCommandLine &c) -> bool & { return c.force; }},
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
-     .text = [](Draft &d) -> std::string & { return d.release; }},
+     .text = [](EncodeCommandLine &c) -> std::string & { return c.release; }},
     {.words = {.name = "json", .help = "Print the counts and what failed as JSON"},
-     .flag = [](Draft &d) -> bool & { return d.json; }},
+     .flag = [](EncodeCommandLine &c) -> bool & { return c.json; }},
     {.words = {.letter = 'j',
                .name = "threads",
                .value = "N",
                .help = "Modules at a time, 1 to 1024 (default: processors)"},
-     .take = take_threads<&Draft::threads>},
+     .take = take_threads<&EncodeCommandLine::threads>},
     {.words = {.letter = 'q', .name = "quiet", .help = "No counts, no progress"},
-     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+     .flag = [](EncodeCommandLine &c) -> bool & { return c.quiet; }},
 };
 
 struct EncodeReport {
@@ -163,18 +164,18 @@ constexpr const char *single_file = "is a single file, not a package with vmlinu
 class Encoder
 {
 public:
-    explicit Encoder(const Draft &draft)
-        : draft_(draft), vmlinux_btf_((fs::path(draft.output) / "vmlinux.btf").string()),
-          pool_(draft.threads), progress_(draft.quiet)
+    explicit Encoder(const EncodeCommandLine &line)
+        : line_(line), vmlinux_btf_((fs::path(line.output) / "vmlinux.btf").string()),
+          pool_(line.threads), progress_(line.quiet)
     {
-        settings_.features = draft.features;
+        settings_.features = line.features;
         settings_.filter.excluded_languages = *emit::parse_languages("rust"); // as kernels ask
     }
 
     Result<EncodeReport> run()
     {
         std::error_code ignored;
-        const bool folder = fs::is_directory(draft_.package, ignored);
+        const bool folder = fs::is_directory(line_.package, ignored);
         const Result<void> added = folder ? encode_folder() : encode_archive();
         // Modules that came before an error are finished, too.
         const std::vector<WorkResult> results = pool_.finish([&] { show_progress(); });
@@ -188,14 +189,14 @@ private:
 
     std::string source(const std::string &path) const
     {
-        return (fs::path(draft_.package) / path).string();
+        return (fs::path(line_.package) / path).string();
     }
 
     Result<void> encode_folder()
     {
-        auto files = TRY(find_kernel_files(draft_.package, draft_.release));
+        auto files = TRY(find_kernel_files(line_.package, line_.release));
         if (files.vmlinux.empty())
-            return fail(Where{draft_.package}, "has no vmlinux");
+            return fail(Where{line_.package}, "has no vmlinux");
         TRY(check_settings());
         const std::string image = source(files.vmlinux);
         if (!is_kept(vmlinux_btf_, image))
@@ -211,14 +212,14 @@ private:
 
     Result<void> encode_archive()
     {
-        if (is_elf(TRY(read_parts(draft_.package)).bytes))
-            return fail(Where{draft_.package}, single_file);
+        if (is_elf(TRY(read_parts(line_.package)).bytes))
+            return fail(Where{line_.package}, single_file);
         TRY(check_settings());
-        if (is_kept(vmlinux_btf_, draft_.package))
+        if (is_kept(vmlinux_btf_, line_.package))
             TRY(begin_modules());
         const Result<void> walked = walk();
         if (!has_base_)
-            return walked ? fail(Where{draft_.package}, "has no vmlinux") : walked;
+            return walked ? fail(Where{line_.package}, "has no vmlinux") : walked;
         return passed_ ? walk() : walked; // a second reading meets the same damage
     }
 
@@ -234,9 +235,9 @@ private:
                 report_.failed.push_back(std::move(error));
         };
         passed_ = 0;
-        Result<void> walked = walk_archive(draft_.package, visitor);
+        Result<void> walked = walk_archive(line_.package, visitor);
         if (is_single_)
-            return fail(Where{draft_.package}, single_file);
+            return fail(Where{line_.package}, single_file);
         return walked;
     }
 
@@ -250,7 +251,7 @@ private:
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
         const std::string_view release = release_in(path);
-        if (!draft_.release.empty() && !release.empty() && release != draft_.release)
+        if (!line_.release.empty() && !release.empty() && release != line_.release)
             return 0;
         if (is_vmlinux(path))
             return has_base_ ? 0 : most_of_image;
@@ -262,7 +263,7 @@ private:
             ++passed_;
             return 0;
         }
-        if (!is_kept(result(path), draft_.package))
+        if (!is_kept(result(path), line_.package))
             return most_of_module;
         seen_.insert(path);
         ++report_.kept;
@@ -273,11 +274,11 @@ private:
     Result<void> take(const std::string &path, std::vector<std::byte> bytes)
     {
         if (releases_.size() > 1)
-            return fail(Where{draft_.package},
+            return fail(Where{line_.package},
                         "has several kernels, of which --release=NAME chooses one");
-        const std::string shown = draft_.package + "(" + path + ")";
+        const std::string shown = line_.package + "(" + path + ")";
         Fd file;
-        TRY(spill(draft_.output, bytes, file));
+        TRY(spill(line_.output, bytes, file));
         bytes = {};
         if (is_vmlinux(path)) {
             TRY(encode_vmlinux(path_of(file.get()), path, shown));
@@ -296,10 +297,10 @@ private:
         merge::Options merge;
         merge.inputs = {input};
         merge.image = image;
-        merge.features = draft_.features;
+        merge.features = line_.features;
         merge.threads = threads;
         merge.output = output;
-        if (image.empty() && !draft_.self_contained) {
+        if (image.empty() && !line_.self_contained) {
             merge.base = vmlinux_btf_;
             merge.read_base = base_;
         }
@@ -310,12 +311,12 @@ private:
     Result<void> write_vmlinux(const std::string &file) const
     {
         kbuild::PaholeOptions settings = settings_;
-        settings.jobs = draft_.threads;
+        settings.jobs = line_.threads;
         kbuild::DwarfReport report;
         auto made = TRY(kbuild::encode_uncovered(file, {}, settings, report));
         if (!made)
             return fail({}, report.no_dwarf ? no_dwarf : "its DWARF has nothing for BTF");
-        return merge(made->path(), file, vmlinux_btf_, draft_.threads);
+        return merge(made->path(), file, vmlinux_btf_, line_.threads);
     }
 
     /// `file` may be compressed. Returns false if the DWARF has nothing to encode.
@@ -365,12 +366,12 @@ private:
     {
         std::error_code error;
         const fs::path target = fs::path(vmlinux_btf_).filename();
-        for (const fs::directory_entry &entry : fs::directory_iterator(draft_.output, error))
+        for (const fs::directory_entry &entry : fs::directory_iterator(line_.output, error))
             if (entry.is_symlink(error) && fs::read_symlink(entry.path(), error) == target)
                 fs::remove(entry.path(), error); // the link for another release
         if (release.empty() || release[0] == '.' || release.find('/') != std::string::npos)
             return {};
-        const fs::path link = fs::path(draft_.output) / (release + ".btf");
+        const fs::path link = fs::path(line_.output) / (release + ".btf");
         fs::create_symlink(target, link, error);
         if (error)
             return fail(Where{link.string()}, "cannot be made: " + error.message());
@@ -379,22 +380,22 @@ private:
 
     std::string result(const std::string &path) const
     {
-        return (fs::path(draft_.output) / (path + ".btf")).string();
+        return (fs::path(line_.output) / (path + ".btf")).string();
     }
 
     /// Decides whether files of an earlier run may be kept, and stores the settings.
     Result<void> check_settings()
     {
         std::error_code error;
-        fs::create_directories(draft_.output, error);
+        fs::create_directories(line_.output, error);
         if (error)
-            return fail(Where{draft_.output}, "cannot be made: " + error.message());
-        const std::string path = (fs::path(draft_.output) / "btf-kernel.settings").string();
+            return fail(Where{line_.output}, "cannot be made: " + error.message());
+        const std::string path = (fs::path(line_.output) / "btf-kernel.settings").string();
         const std::string now =
-            strf("features %x\nself-contained %d\nfrom %s\n", draft_.features.bits(),
-                 draft_.self_contained, fs::absolute(draft_.package).c_str());
+            strf("features %x\nself-contained %d\nfrom %s\n", line_.features.bits(),
+                 line_.self_contained, fs::absolute(line_.package).c_str());
         auto before = read_file(path, 1 << 20);
-        keep_ = !draft_.force && before && now == as_text(*before);
+        keep_ = !line_.force && before && now == as_text(*before);
         if (!keep_) // else, after a run that ends early, old files would be taken for new ones
             fs::remove(vmlinux_btf_, error);
         return write_file(path, as_bytes(now));
@@ -413,7 +414,7 @@ private:
 
     Result<void> begin_modules()
     {
-        if (!draft_.self_contained) {
+        if (!line_.self_contained) {
             auto base = TRY(merge::read_indexed_base(vmlinux_btf_, ""));
             base_ = std::make_shared<const merge::Base>(std::move(base));
         }
@@ -431,7 +432,7 @@ private:
         modules_.push_back(path);
         show_progress();
         return pool_.add([&]() -> WorkResult {
-            const std::string shown = file < 0 ? from : draft_.package + "(" + path + ")";
+            const std::string shown = file < 0 ? from : line_.package + "(" + path + ")";
             auto written = write_module(file < 0 ? from : path_of(file), shown, result(path));
             if (!written)
                 return {true, about(written.error(), shown).str()};
@@ -454,7 +455,7 @@ private:
         }
     }
 
-    const Draft &draft_;
+    const EncodeCommandLine &line_;
     const std::string vmlinux_btf_;
     kbuild::PaholeOptions settings_;
     std::shared_ptr<const merge::Base> base_; // null for self-contained modules
@@ -485,13 +486,13 @@ void print_json(const EncodeReport &report)
 
 int encode_command(int argc, char **argv)
 {
-    Draft draft;
-    draft.features = *parse_features(kernel_features);
-    auto given =
-        read_options(encode_options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    EncodeCommandLine line;
+    line.features = *parse_features(kernel_features);
+    auto given = read_options(encode_options, argc, argv, line,
+                              [](const EncodeCommandLine &c) { return c.help; });
     if (!given)
         return usage_error(given.error(), "encode");
-    if (draft.help)
+    if (line.help)
         return answer(
             "Make BTF from the DWARF of a kernel and its modules.\n"
             "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
@@ -500,17 +501,17 @@ int encode_command(int argc, char **argv)
             options_text(encode_options));
     if (given->operands.size() != 1)
         return usage_error({{}, "one PACKAGE is required"}, "encode");
-    if (draft.output.empty())
+    if (line.output.empty())
         return usage_error({{}, "--output is required"}, "encode");
-    draft.package = given->operands[0];
-    auto report = Encoder(draft).run();
+    line.package = given->operands[0];
+    auto report = Encoder(line).run();
     if (!report)
         return failure(report.error());
-    if (draft.json)
+    if (line.json)
         print_json(*report);
     for (const Error &error : report->failed)
         print_error(error);
-    if (!draft.quiet && !draft.json)
+    if (!line.quiet && !line.json)
         std::printf("%zu of %zu modules encoded, %zu kept, %zu have nothing for BTF, %zu "
                     "failed\n",
                     report->written, report->modules, report->kept, report->without.size(),

@@ -37,7 +37,7 @@ std::string_view common_folder(std::string_view a, std::string_view b)
     return a.substr(0, a_ends && b_ends ? i : end);
 }
 
-struct Shared {
+struct SharedType {
     std::vector<uint32_t> files;
     uint32_t bytes = 0;
 };
@@ -111,7 +111,7 @@ private:
                 continue;
             Hash128 hash{load<uint64_t>(hashes.data() + i * 16, ByteOrder::little),
                          load<uint64_t>(hashes.data() + i * 16 + 8, ByteOrder::little)};
-            Shared &type = types_[hash];
+            SharedType &type = types_[hash];
             if (type.files.empty())
                 type.bytes = btf::words_of(btf.type(id)) * 4;
             if (type.files.empty() || type.files.back() != file)
@@ -138,7 +138,7 @@ private:
 
     uint64_t objects_ = 0;
     std::vector<std::string> names_;
-    std::unordered_map<Hash128, Shared, HashOf> types_;
+    std::unordered_map<Hash128, SharedType, HashOf> types_;
     std::map<std::string, double> share_, alone_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel report: options, collects the data, and writes the page.
+// btf-kernel report: parses options, collects the data, and writes the page.
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/progress.h"
@@ -19,7 +19,7 @@ namespace btflink::kernel
 namespace
 {
 
-struct Draft {
+struct ReportCommandLine {
     bool help = false, quiet = false;
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     std::string output, image, release;
@@ -27,79 +27,80 @@ struct Draft {
 };
 
 template <auto field>
-Result<void> take_file(Draft &draft, std::string_view text)
+Result<void> take_file(ReportCommandLine &line, std::string_view text)
 {
-    (draft.*field).emplace_back(text);
+    (line.*field).emplace_back(text);
     return {};
 }
 
-constexpr Option<Draft> report_options[] = {
+constexpr Option<ReportCommandLine> report_options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](Draft &d) -> bool & { return d.help; }},
+     .flag = [](ReportCommandLine &c) -> bool & { return c.help; }},
     {.words =
          {.name = "image",
           .value = "ELF",
           .help = "The file linked from the objects (default: vmlinux in the folder of vmlinux.o)"},
-     .text = [](Draft &d) -> std::string & { return d.image; }},
+     .text = [](ReportCommandLine &c) -> std::string & { return c.image; }},
     {.words = {.letter = 'j',
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&Draft::threads>},
+     .take = take_threads<&ReportCommandLine::threads>},
     {.words = {.name = "objects",
                .value = "FILE",
                .help =
                    "A file with object BTF (default: vmlinux.o of a build, if it has object BTF)",
                .repeats = true},
-     .take = take_file<&Draft::objects>},
+     .take = take_file<&ReportCommandLine::objects>},
     {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the page here"},
-     .text = [](Draft &d) -> std::string & { return d.output; }},
+     .text = [](ReportCommandLine &c) -> std::string & { return c.output; }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No progress"},
-     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+     .flag = [](ReportCommandLine &c) -> bool & { return c.quiet; }},
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
-     .text = [](Draft &d) -> std::string & { return d.release; }},
+     .text = [](ReportCommandLine &c) -> std::string & { return c.release; }},
     {.words = {.name = "time-trace",
                .value = "FILE",
                .help = "A file that --time-trace of btf-merge or btf-emit wrote",
                .repeats = true},
-     .take = take_file<&Draft::traces>},
+     .take = take_file<&ReportCommandLine::traces>},
 };
 
 /// The default of --objects: objects of a build that have object BTF.
-Result<void> find_objects(const std::string &folder, Draft &draft)
+Result<void> find_objects(const std::string &folder, ReportCommandLine &line)
 {
     const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";
     auto inputs = TRY(kbuild::vmlinux_inputs(vmlinux));
-    draft.objects = std::move(inputs);
+    line.objects = std::move(inputs);
     std::error_code ignored;
-    if (draft.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
-        draft.image = vmlinux;
+    if (line.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
+        line.image = vmlinux;
     return {};
 }
 
-Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft, size_t &errors)
+Result<report::Data> collect(const std::vector<std::string> &paths, ReportCommandLine &line,
+                             size_t &errors)
 {
-    Progress progress(draft.quiet);
-    auto kernel = TRY(open_kernel(paths, {draft.release, draft.threads, &progress}));
+    Progress progress(line.quiet);
+    auto kernel = TRY(open_kernel(paths, {line.release, line.threads, &progress}));
     report::Data data;
     std::vector<Error> found = kernel.left_out;
     TRY(report::collect_kernel(kernel, data, found));
-    const bool asked = !draft.objects.empty();
+    const bool asked = !line.objects.empty();
     if (!asked && paths.size() == 1)
-        if (auto looked = find_objects(paths[0], draft); !looked)
+        if (auto looked = find_objects(paths[0], line); !looked)
             found.push_back(looked.error());
-    if (!draft.objects.empty()) {
-        auto any = report::collect_objects(draft.objects, draft.image, draft.threads, data);
+    if (!line.objects.empty()) {
+        auto any = report::collect_objects(line.objects, line.image, line.threads, data);
         if (!any && asked)
             return fail(any.error());
         if (!any)
             found.push_back(any.error());
         else if (!*any)
-            return fail(Where{draft.objects.front()}, "has no object BTF");
+            return fail(Where{line.objects.front()}, "has no object BTF");
     }
-    for (const std::string &trace : draft.traces)
+    for (const std::string &trace : line.traces)
         TRY(report::collect_trace(trace, data));
     report::tidy_places(data.places);
     report::sort_steps(data);
@@ -113,28 +114,27 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
 
 int report_command(int argc, char **argv)
 {
-    Draft draft;
-    auto given =
-        read_options(report_options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    ReportCommandLine line;
+    auto given = read_options(report_options, argc, argv, line,
+                              [](const ReportCommandLine &c) { return c.help; });
     if (!given)
         return usage_error(given.error(), "report");
-    if (draft.help)
+    if (line.help)
         return answer(
             "Write a page that shows where the bytes of a kernel's BTF and the time for it "
             "go.\nUsage: btf-kernel report [OPTIONS] -o FILE PACKAGE...\n\n" +
             options_text(report_options));
-    if (given->operands.empty() || draft.output.empty())
+    if (given->operands.empty() || line.output.empty())
         return usage_error({{}, "PACKAGE and -o are required"}, "report");
-    const std::string path = output_path(draft.output);
+    const std::string path = output_path(line.output);
     auto is_output = [&](const std::string &file) { return same_file(path, file); };
-    if (is_output(draft.image) || std::ranges::any_of(given->operands, is_output) ||
-        std::ranges::any_of(draft.objects, is_output) ||
-        std::ranges::any_of(draft.traces, is_output))
+    if (is_output(line.image) || std::ranges::any_of(given->operands, is_output) ||
+        std::ranges::any_of(line.objects, is_output) || std::ranges::any_of(line.traces, is_output))
         return usage_error({Where{path}, "is an input, too; it would be overwritten"}, "report");
     if (auto writable = check_writable(path); !writable)
         return failure(writable.error());
     size_t errors = 0;
-    auto data = collect(given->operands, draft, errors);
+    auto data = collect(given->operands, line, errors);
     auto done = data ? write_file(path, as_bytes(report::page(*data))) : fail(data.error());
     if (!done)
         return failure(done.error());

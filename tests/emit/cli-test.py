@@ -52,7 +52,7 @@ class Usage(CliCase):
         self.usage('.*exclude each other.*', '-o', 'out.o', '--detached=out.btf')
         self.usage('.*cannot be combined with --strip-dwarf', '--detached=out.btf', '--strip-dwarf')
         self.usage('.*--threads needs --image', '--threads=2')
-        self.usage('.*to one place', '-o', '-', '--time-trace=-')
+        self.usage('.*name the same file', '-o', '-', '--time-trace=-')
         self.usage('.*--stats.* no value', '--stats=yes')
         self.usage('.*--starts', '--starts')
         self.usage('.*--t=3', '--t=3') # could be --threads or --time-trace
