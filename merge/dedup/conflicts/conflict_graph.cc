@@ -78,29 +78,21 @@ void give_roles(const ClassGraph &graph, ConflictGraph &out)
     }
 }
 
-/// Calls visit(type, its class) for the types of a source that are not final.
-template <typename Visit>
-void for_affected(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                  const ConflictGraph &out, size_t source, Visit visit)
-{
-    sources.list[source].for_types([&](TypeId id, size_t index) {
-        if (classes.of[index] == ClassId::none)
-            return;
-        const ClassId c = graph.alias[classes.of[index]];
-        if (out.role[c] != role_final)
-            visit(id, c);
-    });
-}
-
 /// Step 3.
 void collect_nodes(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    ConflictGraph &out)
 {
     trace::Phase phase("collect_nodes");
+    IdVector<ClassId, uint8_t> affected(graph.size(), false);
+    for (ClassId c : graph.classes())
+        affected[c] = out.role[graph.alias[c]] != role_final;
     for (uint32_t s = 0; s < sources.list.size(); ++s) {
         out.node_begin.push_back(out.nodes.next_id());
         out.ref_begin.push_back(static_cast<uint32_t>(out.refs.size()));
-        for_affected(sources, classes, graph, out, s, [&](TypeId id, ClassId c) {
+        sources.list[s].for_types([&](TypeId id, size_t index) {
+            if (classes.of[index] == ClassId::none || !affected[classes.of[index]])
+                return;
+            const ClassId c = graph.alias[classes.of[index]];
             if (out.role[c] == role_between)
                 out.refs.push_back(id);
             else
