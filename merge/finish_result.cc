@@ -75,7 +75,7 @@ bool has_name(const Object &o, std::string_view name)
 /// If `error`, from check_btf() for `btf`, concerns a name: the first object with this name, or "".
 std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects)
 {
-    if (!error.what.ends_with("name is not an identifier"))
+    if (!error.what.ends_with(illegal_name))
         return {};
     // The first word of a type, member, parameter or enumerator is its name.
     const uint64_t at = (error.where.offset.value_or(0) - btf.types_offset()) / 4;

@@ -119,7 +119,7 @@ std::string too_long(BtfChecking &c, std::string_view name)
 std::string identifier_fault(BtfChecking &c, uint32_t offset)
 {
     const std::string_view name = c.btf.str(offset);
-    return is_identifier(name) ? too_long(c, name) : "name is not an identifier";
+    return is_identifier(name) ? too_long(c, name) : illegal_name;
 }
 
 IntLayout layout_of(const btf_type &t)

@@ -18,6 +18,9 @@ namespace btflink
 /// Kernels accept INTs and bitfield loads of up to so many bits.
 constexpr uint32_t max_int_bits = 128;
 
+/// The end of an error's text if the violation is the name of a type or of one of its elements.
+constexpr char illegal_name[] = "name is not an identifier";
+
 /// The first violation: byte offset of the type or element; id, kind and name of the type; rule.
 /// `blob`: exactly the bytes from which `btf` was parsed; `where` names their start.
 /// `pointer_size`: the target's, in bytes. `kernel`: see kernel_forms(). The base of `btf` is not
