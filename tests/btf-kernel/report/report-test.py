@@ -200,7 +200,7 @@ class Report(ReportCase):
         self.assertIn('<span>module.c</span>', page)
         self.assertIn('>module</td>', page)
         # Refused combinations of options.
-        self.assertIn('--report of BTF', merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
+        self.assertIn('--report with --base needs --update', merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
         self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
         self.assertIn('is an input, too', merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
         environment['PATH'] = os.path.dirname(shutil.which('cp'))
