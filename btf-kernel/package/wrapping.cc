@@ -168,9 +168,9 @@ Result<Payload> open_vendor_boot(Bytes, const Where &where)
     return fail(where, "is a vendor_boot.img, which has no kernel; boot.img has it");
 }
 
-/// A property of a flattened device tree.
+/// A property of the node /FOLDER/NODE of a flattened device tree, or of /FOLDER, with `node` "".
 struct Property {
-    std::string path; // "/images/kernel/type"
+    std::string_view folder, node, name;
     Bytes value;
 };
 
@@ -178,9 +178,10 @@ struct Property {
 Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
     constexpr size_t most_parts = 3;
+    constexpr size_t longest_name = 16; // of the properties that are needed
     enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
     std::vector<Property> out;
-    std::vector<std::string_view> path; // the root's name is empty
+    std::vector<std::string_view> path; // begins with the root
     uint64_t at = 0;
     // Padding up to a whole word is skipped.
     auto take = [&](uint64_t size) {
@@ -198,11 +199,13 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         case property: {
             const Bytes head = TRY(take(8));
             const Bytes value = TRY(take(be32(head, 0)));
-            std::string name;
-            for (size_t i = 0; i < path.size() && path.size() <= most_parts; ++i)
-                name.append(path[i]).push_back('/');
-            if (path.size() <= most_parts)
-                out.push_back({name.append(text_at(names, be32(head, 4))), value});
+            if (path.size() < 2 || path.size() > most_parts)
+                break;
+            // Many properties can share a name, so a long one would take minutes.
+            const Bytes rest = names.subspan(std::min<size_t>(be32(head, 4), names.size()));
+            const Bytes name = rest.first(std::min(rest.size(), longest_name));
+            out.push_back(
+                {path[1], path.size() > 2 ? path[2] : std::string_view(), text_at(name, 0), value});
             break;
         }
         case end_node:
@@ -224,44 +227,42 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
 /// the first one.
 Result<Payload> open_fit(Bytes file, const Where &where)
 {
-    constexpr const char name[] = "FIT";
+    constexpr const char form[] = "FIT";
     const uint64_t total = be32(file, 4);
-    auto tree = TRY(part_of(file, 0, total, name, where));
-    auto nodes = TRY(part_of(tree, be32(file, 8), be32(file, 36), name, where));
-    auto names = TRY(part_of(tree, be32(file, 12), be32(file, 32), name, where));
+    auto tree = TRY(part_of(file, 0, total, form, where));
+    auto nodes = TRY(part_of(tree, be32(file, 8), be32(file, 36), form, where));
+    auto names = TRY(part_of(tree, be32(file, 12), be32(file, 32), form, where));
     const std::vector<Property> properties = TRY(read_tree(nodes, names, where));
-    auto value = [&](const std::string &path) {
-        auto found = std::find_if(properties.begin(), properties.end(),
-                                  [&](const Property &p) { return p.path == path; });
+    auto value = [&](std::string_view folder, std::string_view node, std::string_view name) {
+        auto found = std::find_if(properties.begin(), properties.end(), [&](const Property &p) {
+            return p.name == name && p.folder == folder && p.node == node;
+        });
         return found == properties.end() ? Bytes() : found->value;
     };
-    auto text = [&](const std::string &path) { return std::string(text_at(value(path), 0)); };
-    auto number = [&](const std::string &path) -> std::optional<uint32_t> {
-        const Bytes bytes = value(path);
-        return bytes.size() == 4 ? std::optional(be32(bytes, 0)) : std::nullopt;
+    auto is_kernel = [](Bytes type) {
+        return text_at(type, 0) == "kernel" || text_at(type, 0) == "kernel_noload";
     };
-    auto is_kernel = [](std::string_view type) {
-        return type == "kernel" || type == "kernel_noload";
-    };
-    const std::string chosen = text("/configurations/default");
-    std::string image = "/images/" + text("/configurations/" + chosen + "/kernel");
-    if (!is_kernel(text(image + "/type"))) {
-        constexpr std::string_view begin = "/images/", end = "/type";
+    const std::string_view chosen = text_at(value("configurations", "", "default"), 0);
+    std::string_view image = text_at(value("configurations", chosen, "kernel"), 0);
+    if (!is_kernel(value("images", image, "type"))) {
         const auto first =
             std::find_if(properties.begin(), properties.end(), [&](const Property &p) {
-                return p.path.starts_with(begin) && p.path.ends_with(end) &&
-                       is_kernel(text_at(p.value, 0));
+                return p.name == "type" && p.folder == "images" && is_kernel(p.value);
             });
         if (first == properties.end())
             return fail(where,
                         "is a device tree without a kernel in it (a FIT has one in /images)");
-        image = first->path.substr(0, first->path.size() - end.size());
+        image = first->node;
     }
-    const auto position = number(image + "/data-position"), offset = number(image + "/data-offset");
+    auto number = [&](std::string_view name) -> std::optional<uint32_t> {
+        const Bytes bytes = value("images", image, name);
+        return bytes.size() == 4 ? std::optional(be32(bytes, 0)) : std::nullopt;
+    };
+    const auto position = number("data-position"), offset = number("data-offset");
     if (!position && !offset)
-        return Payload{value(image + "/data")};
+        return Payload{value("images", image, "data")};
     const uint64_t start = position ? *position : (total + 3) / 4 * 4 + *offset;
-    auto data = TRY(part_of(file, start, number(image + "/data-size").value_or(0), name, where));
+    auto data = TRY(part_of(file, start, number("data-size").value_or(0), form, where));
     return Payload{data};
 }
 

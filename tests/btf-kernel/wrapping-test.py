@@ -7,6 +7,7 @@ usage: wrapping-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 import gzip
 import json
 import os
+import resource
 import shutil
 import struct
 import unittest
@@ -75,6 +76,16 @@ class Wrapping(PackageCase):
         tree = images.Tree()
         tree.node('', {'compatible': 'board'}, [('cpus', {})])
         self.refused(tree.whole(), 'is a device tree without a kernel in it')
+
+    def test_fit_with_long_name(self):
+        """Memory does not grow with the number of properties times the length of the name above them."""
+        count = 40_000
+        tree = images.Tree()
+        tree.node('', {}, [('images', {}, [('x' * count, {})])])
+        end = tree.nodes.index(struct.pack('>2I', 4, 2))
+        tree.nodes = tree.nodes[:end] + struct.pack('>3I', 3, 0, 0) * count + tree.nodes[end:]
+        self.refused(tree.whole(), 'is a device tree without a kernel in it')
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 700 << 10)
 
     @unittest.skipUnless(shutil.which('mkimage') and shutil.which('dtc'), 'u-boot-tools are not installed')
     def test_by_mkimage(self):
