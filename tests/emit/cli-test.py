@@ -382,6 +382,15 @@ class Output(CliCase):
         self.write(source, PROGRAM.get(source, '\t.text\n\tnop\n'))
         return [source]
 
+    def test_places_in_split_type_units(self):
+        """Both readers count entries of .debug_types.dwo from the end of .debug_info.dwo."""
+        self.write('far.c', 'struct far { char a[0x300000]; int b : 3; } far;\n')
+        self.must('gcc', '-g', '-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf', '-c', 'far.c')
+        fast, libdw = (re.findall(r'\.debug_info\+0x\w+', self.emit('--reader=' + reader, '--dry-run', 'far.o'))
+                       for reader in ('fast', 'libdw'))
+        self.assertTrue(fast)
+        self.assertEqual(libdw, fast)
+
     def test_split_dwarf(self):
         """DWARF in another file is read there."""
         self.compile('add.c', '-gsplit-dwarf')

@@ -14,8 +14,18 @@ namespace btflink::emit
 namespace
 {
 
-/// The number of the first entry in .debug_types.dwo, after all in .debug_info.dwo.
-constexpr uint64_t split_types_at = uint64_t{1} << 31;
+/// The size of all units in .debug_info.
+uint64_t size_of_units(Dwarf *dwarf)
+{
+    Dwarf_Off at = 0, next = 0, abbrevs = 0;
+    size_t header = 0;
+    Dwarf_Half version = 0;
+    uint8_t address = 0, width = 0;
+    while (dwarf_next_unit(dwarf, at, &next, &header, &version, &abbrevs, &address, &width, nullptr,
+                           nullptr) == 0)
+        at = next;
+    return at;
+}
 
 /// Is the unit in .debug_types? DWARF 5 has all units in .debug_info.
 bool is_in_types(Dwarf_CU *unit)
@@ -122,7 +132,7 @@ std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
 }
 
 /// The number of the entry at offset 0 of the section with `unit`.
-uint64_t LibdwFile::first_number(Dwarf_CU *unit) const
+uint64_t LibdwFile::first_number(Dwarf_CU *unit)
 {
     Dwarf *dwarf = dwarf_cu_getdwarf(unit);
     const bool in_types = is_in_types(unit);
@@ -131,10 +141,16 @@ uint64_t LibdwFile::first_number(Dwarf_CU *unit) const
                (in_types ? alternate_->file_.info.data.size() : 0);
     if (!in_types)
         return 0;
-    return dwarf == dwarf_ ? file_.info.data.size() : split_types_at;
+    if (dwarf == dwarf_)
+        return file_.info.data.size();
+    if (dwarf != split_) {
+        split_ = dwarf;
+        split_types_at_ = size_of_units(dwarf);
+    }
+    return split_types_at_;
 }
 
-uint32_t LibdwFile::number_of(Dwarf_Die &die) const
+uint32_t LibdwFile::number_of(Dwarf_Die &die)
 {
     const uint64_t number = first_number(die.cu) + dwarf_dieoffset(&die);
     return number < UINT32_MAX ? static_cast<uint32_t>(number) : 0;

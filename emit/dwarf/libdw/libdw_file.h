@@ -28,7 +28,7 @@ public:
     /// Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types,
     /// then those of the alternate file. Units of a file of split DWARF do not refer to other
     /// files, so their numbers begin at 0 again. 0 if the number exceeds 32 bits.
-    uint32_t number_of(Dwarf_Die &die) const;
+    uint32_t number_of(Dwarf_Die &die);
 
     // These return nullopt for an address without relocation in a relocatable file. `addr_base`:
     // where the unit's part of .debug_addr begins.
@@ -46,7 +46,7 @@ private:
     Result<void> start();
     Result<std::vector<std::byte>> make_plain() const;
     Result<void> open_alternate(const std::string &debug_dir);
-    uint64_t first_number(Dwarf_CU *unit) const;
+    uint64_t first_number(Dwarf_CU *unit);
 
     const DwarfFile &file_;
     DebugFile alternate_file_;
@@ -55,6 +55,8 @@ private:
     Elf *elf_ = nullptr;
     Dwarf *dwarf_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info
+    Dwarf *split_ = nullptr;                 // the last file of split DWARF with .debug_types.dwo
+    uint64_t split_types_at_ = 0;            // the number of the first entry of that section
 };
 
 struct LibdwUnit {
