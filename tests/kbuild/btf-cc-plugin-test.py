@@ -400,10 +400,13 @@ class Builds(PluginCase):
 
     def test_errors(self):
         self.assertEqual(self.build()[0], 2)
+        self.write('stop', '#!/bin/sh\nkill $PPID\n')
+        os.chmod(self.path('stop'), 0o755)
         for arguments, settings, pattern in (
                 (['no-such-gcc'], {}, 'no-such-gcc: no such compiler'),
                 (['clang'], {}, 'clang(: no such compiler| is clang; the plugin is for gcc)'),
                 (['gcc'], {'CXX': 'false'}, '.*false failed'),
+                (['gcc'], {'CXX': self.path('stop')}, 'stopped by a signal'),
                 (['gcc'], {'BTF_CC_PLUGIN_DIR': '/dev/null/x'}, '/dev/null/x: Not a directory')):
             done = self.build(*arguments, **settings)
             self.assertEqual(done[:2], (1, b''), done)
