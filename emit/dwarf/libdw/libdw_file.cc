@@ -59,7 +59,8 @@ Result<void> LibdwFile::start()
                     std::string("cannot read DWARF: ") + dwarf_errmsg(-1));
     Dwarf_CU *next;
     Dwarf_Die first{};
-    if (dwarf_get_units(dwarf_, nullptr, &next, nullptr, nullptr, &first, nullptr) == 0)
+    if (dwarf_get_units(dwarf_, nullptr, &next, nullptr, nullptr, &first, nullptr) == 0 &&
+        first.addr) // null if the unit has no entry
         info_at_ = static_cast<const unsigned char *>(first.addr) - dwarf_dieoffset(&first);
     return {};
 }

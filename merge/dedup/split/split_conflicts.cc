@@ -204,10 +204,9 @@ Partition split_conflicts(const Sources &sources, Classes classes, const ClassGr
     size_t fewest = SIZE_MAX;
     for (const Groups &groups : alternatives) {
         const bool last = &groups == &alternatives.back();
-        Partition partition =
-            // NOLINTNEXTLINE(bugprone-use-after-move): only the last takes them
-            split({sources, graph, conflicts, groups},
-                  last ? std::move(classes) : Classes(classes));
+        // NOLINTNEXTLINE(bugprone-use-after-move): only the last takes them
+        Classes own = last ? std::move(classes) : Classes(classes);
+        Partition partition = split({sources, graph, conflicts, groups}, std::move(own));
         if (const size_t types = partition.live_count(); types < fewest) {
             best = std::move(partition);
             fewest = types;
