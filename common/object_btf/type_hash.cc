@@ -126,10 +126,10 @@ public:
         }
         for_types(first, [&](TypeId id) {
             if (!by_name_[raw(id)])
-                return hash_parts_and(id);
+                return hash_with_parts(id);
             btf::for_each_type_id(btf_.type(id), [&](uint32_t part) {
                 if (state_[part] != done)
-                    hash_parts_and(TypeId{part});
+                    hash_with_parts(TypeId{part});
             });
             hashes_[raw(id)] = hash(id);
         });
@@ -147,7 +147,7 @@ private:
     }
 
     /// Hashes a type after all types whose hashes are part of its own.
-    void hash_parts_and(TypeId root)
+    void hash_with_parts(TypeId root)
     {
         post_order(
             root, [&](TypeId t) -> uint8_t & { return state_[raw(t)]; }, stack_,
@@ -194,8 +194,8 @@ private:
             hashes_[raw(members[i])] = hashes[i];
     }
 
-    /// All types from `first` on that reach a cycle. Their state becomes `open` again, so that
-    /// ref() treats each of them as part of a cycle.
+    /// All types from `first` on that reach a cycle. Those to which others do not refer by name
+    /// become `open` again, so that ref() treats each of them as part of a cycle.
     std::vector<TypeId> open_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
