@@ -316,6 +316,7 @@ CompileCommand read_command(char **compiler, char **end)
     if (command.objects.empty())
         return command;
     if (std::string why = why_no_btf(command.of_a_module); !why.empty()) {
+        command.warning = why_no_btf_at_all(command.objects.front());
         command.left_alone = command.objects.front() + ": " + why;
         command.objects.clear();
     }
@@ -347,6 +348,8 @@ int main(int argc, char **argv)
     if (no_object) {
         if (settings && settings->verbose && !command.left_alone.empty())
             print_note(command.left_alone + ", left alone");
+        if (settings && !command.warning.empty())
+            complain(*settings, false, command.warning);
         become(compiler);
     }
     if (settings->plugin)

@@ -47,6 +47,10 @@ std::string describe(const Settings &settings);
 /// include/config/auto.conf.
 std::string why_no_btf(bool of_a_module);
 
+/// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig drops
+/// the symbol without a message. Empty for all other objects.
+std::string why_no_btf_at_all(const std::string &object);
+
 /// A warning if Kbuild makes BTF and the PAHOLE that it exports is not btf-pahole: a user may set
 /// CC for make and forget PAHOLE. Empty: all is well.
 std::string why_not_merged();
@@ -72,7 +76,8 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
 // gcc_plugin.cc: finds the gcc plugin that was built for a compiler, without running that compiler.
 
 /// The compiler's file that runs for the command word `program`. Links are followed; links to a
-/// cache or a distributor (/usr/lib/ccache/gcc) are skipped. Empty if there is no such compiler.
+/// cache or a distributor (/usr/lib/ccache/gcc) are skipped; for a path to such a link, the
+/// compiler is the one of that name in PATH. Empty if there is no such compiler.
 std::string find_driver(const std::string &program);
 
 /// The same, but includes links to a cache or a distributor.

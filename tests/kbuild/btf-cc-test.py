@@ -416,6 +416,21 @@ class ForgottenPahole(KbuildCase):
         for pahole in ('pahole', 'script', self.path('bin/pahole')):
             self.assertEqual(self.build(pahole), '')
 
+    def test_configuration_without_btf(self):
+        """Said once in a build: of the object that Kbuild compiles first."""
+        said = (b'btf-cc: WARNING: CONFIG_DEBUG_INFO_BTF is off, so this kernel gets no BTF; Kconfig drops it '
+                b'if a make lacks PAHOLE=btf-pahole\n')
+        os.makedirs(self.path('scripts/mod'))
+        tree = {'objtree': 'tree', 'PAHOLE': 'btf-pahole'}
+        for text, name, expected in (('CONFIG_BPF=y\n', 'scripts/mod/empty.o', said),
+                                     ('CONFIG_BPF=y\n', 'add.o', b''),
+                                     ('CONFIG_DEBUG_INFO_BTF=y\n', 'scripts/mod/empty.o', b'')):
+            self.configure(text)
+            for way in ([], ['--plugin']) if expected else ([],):
+                self.assertEqual(self.cc(*way, 'gcc', '-O2', '-c', 'add.c', '-o', name, settings=tree),
+                                 (0, b'', expected))
+            self.assertEqual(self.cc('-q', 'gcc', '-c', 'add.c', '-o', name, settings=tree), (0, b'', b''))
+
     def test_where_there_is_nothing_to_merge(self):
         self.assertEqual(self.build('true', objtree=None), '')
         self.assertEqual(self.build('true', objtree='nowhere'), '')
