@@ -149,6 +149,10 @@ std::string find_driver(const std::string &program)
     for (const std::string &candidate : programs_named(program))
         if (std::string path = resolved_path(candidate); !is_cache_or_distributor(path))
             return path;
+    // A cache looks in PATH for the name by which it was called.
+    if (std::string_view name = base_name(program);
+        name.size() < program.size() && !first_program(program).empty())
+        return find_driver(std::string(name));
     return "";
 }
 
@@ -180,6 +184,8 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program)
         return fail({}, program + ": no such compiler");
     if (compiler_kind(driver) == CompilerKind::clang)
         return fail({}, program + " is clang; the plugin is for gcc");
+    if (driver.find("g++", driver.find_last_of('/')) != driver.npos)
+        return fail({}, program + " is a compiler for C++; the plugin is for C, so name the gcc");
     const std::string key = TRY(file_hash(driver));
     const PluginSources sources = TRY(plugin_sources());
     const std::string folder = TRY(folder_for_new_plugins(sources));

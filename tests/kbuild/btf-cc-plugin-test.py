@@ -153,6 +153,8 @@ class Compiles(PluginCase):
             os.symlink(ccache, self.path('bin/gcc'))
             with_path = {'PATH': f'{self.path("bin")}:{os.environ["PATH"]}', 'CCACHE_DISABLE': '1'}
             self.assertEqual(self.way('gcc', *COMPILE, settings=with_path), 'plugin')
+            self.assertEqual(self.way(self.path('bin/gcc'), *COMPILE, settings=with_path), 'plugin')
+            self.assertEqual(self.way(self.path('bin/gcc'), *COMPILE, settings={'CCACHE_DISABLE': '1'}), 'plugin')
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_languages_and_options(self):
@@ -402,9 +404,13 @@ class Builds(PluginCase):
         self.assertEqual(self.build()[0], 2)
         self.write('stop', '#!/bin/sh\nkill $PPID\n')
         os.chmod(self.path('stop'), 0o755)
+        self.script('ccache', '')
         for arguments, settings, pattern in (
                 (['no-such-gcc'], {}, 'no-such-gcc: no such compiler'),
                 (['clang'], {}, 'clang(: no such compiler| is clang; the plugin is for gcc)'),
+                (['g++'], {}, 'g.. is a compiler for C..; the plugin is for C, so name the gcc'),
+                (['true'], {}, '/.*/true is not gcc: it does not print a version for -dumpversion'),
+                (['./ccache'], {}, './ccache: no such compiler'),
                 (['gcc'], {'CXX': 'false'}, '.*false failed'),
                 (['gcc'], {'CXX': self.path('stop')}, 'stopped by a signal'),
                 (['gcc'], {'BTF_CC_PLUGIN_DIR': '/dev/null/x'}, '/dev/null/x: Not a directory')):
