@@ -203,7 +203,7 @@ void print_stats(const std::string &path, const EmitReport &r)
     line("input bytes", r.input_bytes);
     line("units", r.units);
     line("DIEs kept", r.dies);
-    line("types before deduplication", r.types_before);
+    line("types before deduplication, without functions and variables", r.types_before);
     line("types", r.types);
     line("functions", r.functions);
     line("functions inline only", r.inline_only);

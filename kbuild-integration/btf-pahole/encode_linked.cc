@@ -140,9 +140,9 @@ Result<void> drop_stale(const std::string &detached)
 Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {
-    constexpr const char *texts[] = {"has nothing for BTF in its DWARF",
-                                     "has neither object BTF nor DWARF", "has no symbol table",
-                                     "is empty"};
+    constexpr const char *texts[] = {
+        "has nothing for BTF in its DWARF", "has neither object BTF nor DWARF",
+        "has no symbol table (its debug file may have one)", "is empty"};
     const std::string text = texts[static_cast<size_t>(lack)];
     const std::string but =
         lack == Lack::types ? "" : why_not_without_types(file, lack == Lack::bytes);

@@ -6,12 +6,14 @@ was due.
 usage: btf-pahole-nothing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
 import os
+import re
 import shutil
 
 from helpers.kbuild_case import KbuildCase, run
 
 SOURCE = 'struct s { int a; };\nint first(struct s *s) { return s->a; }\n'
 NEITHER = 'has neither object BTF nor DWARF'
+NO_SYMBOLS = 'has no symbol table (its debug file may have one)'
 
 
 class Nothing(KbuildCase):
@@ -32,12 +34,12 @@ class Nothing(KbuildCase):
                              (0, '', said))
             self.assertEqual((self.read(name), self.names()), (before, names))
         self.assertEqual(self.pahole('-J', '-q', name), (0, '', ''))
-        self.refuse(f'{name}: {why}', '-J', name, same=[name],
+        self.refuse(re.escape(f'{name}: {why}'), '-J', name, same=[name],
                     settings={'BTF_PAHOLE_STRICT': '1'})
 
     def is_due(self, name, why):
         for options in ([], ['--btf_encode_detached=out'], ['--btf_base=base']):
-            self.refuse(f'{name}: {why}', '-J', *options, name, same=[name])
+            self.refuse(re.escape(f'{name}: {why}'), '-J', *options, name, same=[name])
 
     def test_empty(self):
         self.write('empty', '')
@@ -65,9 +67,9 @@ class Nothing(KbuildCase):
         self.must('objcopy', '--only-keep-debug', 'lib.so', 'lib.debug')
         self.must('strip', 'lib.so')
         self.must('objcopy', '--add-gnu-debuglink=lib.debug', 'lib.so')
-        self.gets_none('lib.so', 'has no symbol table')
+        self.gets_none('lib.so', NO_SYMBOLS)
         shutil.copy(self.path('lib.so'), self.path('vmlinux'))
-        self.is_due('vmlinux', 'has no symbol table, but it is a vmlinux')
+        self.is_due('vmlinux', NO_SYMBOLS + ', but it is a vmlinux')
 
     def test_without_dwarf(self):
         self.write('main.c', 'int main(void) { return 0; }\n')
