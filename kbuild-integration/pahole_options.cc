@@ -33,7 +33,7 @@ struct PaholeCommandLine {
     bool does_other = false; // an option is given with which pahole does not encode
 };
 
-// What options do. `value` is "" if there is none.
+// The effects of options. `value` is "" for an option without a value.
 
 template <bool PaholeCommandLine::*field>
 Result<void> set(PaholeCommandLine &line, const std::string &)

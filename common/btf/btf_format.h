@@ -214,7 +214,7 @@ inline uint32_t words_of(const btf_type &t)
     return 3 + kind.fixed.count + vlen_of(t) * kind.element.count;
 }
 
-/// These words.
+/// The words of a type of a known kind, its head included.
 inline std::span<const uint32_t> all_words(const btf_type &t)
 {
     return {reinterpret_cast<const uint32_t *>(&t), words_of(t)};

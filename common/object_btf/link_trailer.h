@@ -100,7 +100,7 @@ struct LinkTrailer {
     std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
 };
 
-/// An upper bound of the bytes after a blob, padding included. (All hashes must be there.)
+/// An upper bound of the bytes after a blob, padding included. trailer.hashes must be complete.
 size_t trailer_room(const LinkTrailer &trailer);
 
 /// The trailer's bytes, to be appended to `blob` padded to 8 bytes. Sets trailer.object_id, a hash

@@ -5,11 +5,11 @@
 // base's.
 //
 // Method. A kernel's BTF has dozens of chained arrays or none. Usually a base has at least
-// chained_enough of them; then this is its form, and the objects need not be read. (Fewer decide
-// nothing, because compilers' vectors are chained even in a flat base.) Otherwise the objects'
-// chained arrays are looked up in the base: the member of the same name and offset in the struct of
-// the same name and size. The majority decides. Without any match, the number of the base's arrays
-// decides.
+// chained_enough of them; then this is its form, and the objects need not be read. (A smaller
+// number decides nothing, because compilers' vectors are chained even in a flat base.) Otherwise
+// the objects' chained arrays are looked up in the base: the member of the same name and offset in
+// the struct of the same name and size. The majority decides. Without any match, the number of the
+// base's arrays decides.
 //
 // To make arrays flat, types are changed in place, so that ids stay the same: an outer array
 // becomes an array of its innermost elements. An inner array to which only arrays refer must not be

@@ -6,7 +6,7 @@
 //
 // Method. Each process that finds no index makes one, and renames the complete file into place.
 //
-// Cost. Making an index takes as long as six modules with one; opening it, see base_index.cc.
+// Cost. Making an index takes as long as nine modules with one; opening it, see base_index.cc.
 #include "merge/base_index/base_index.h"
 
 #include "common/io/file_io.h"

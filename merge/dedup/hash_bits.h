@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How many bits of the hashes that it computes itself the engine uses: all, except in test builds.
-// Test builds (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep
-// N bits, so that hashes collide all the time. A result that is right in such a build does not
-// depend on them. Normal builds trust 128 bits of a set of reachable conflicts
+// The engine uses all bits of the hashes that it computes itself, except in test builds. These
+// (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep N bits, so
+// that hashes collide all the time. A result that is right in a test build does not depend on
+// hashes. Normal builds trust 128 bits of a set of reachable conflicts
 // (reachable_conflicts.cc). All builds trust stub hashes (group_by_hash.cc).
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One interner per string table, and one numbering of the classes of all interners. The result does
-// not depend on the number of interners or on which interner took which object: classes are
+// Each string table has an interner. The classes of all interners have one numbering. The result
+// does not depend on the number of interners or on which interner took which object: classes are
 // numbered by their lowest types, and each type is returned as it was in its object.
 #include "merge/gather/gatherer.h"
 

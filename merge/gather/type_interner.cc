@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The objects of an image have millions of types, nearly all of which occurred before.
-// Kept unchanged, they take as much memory as the image.
+// Problem. The objects of an image have millions of types, nearly all of which are repetitions. If
+// all are kept, they take as much memory as the image.
 //
 // Method. The interner keeps 4 bytes for each type, its class, and words only for the first type of
 // a class. The deduplication reads few others: in conflicts, and where it does not choose the

@@ -113,7 +113,7 @@ public:
             }
         }
         auto before = [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; };
-        if (!std::is_sorted(relocs.begin(), relocs.end(), before)) // they rarely are not
+        if (!std::is_sorted(relocs.begin(), relocs.end(), before)) // rarely true
             std::stable_sort(relocs.begin(), relocs.end(), before);
         return relocs;
     }
@@ -123,7 +123,6 @@ private:
     using Record = typename ElfType::Sym;
     using Words = llvm::ArrayRef<typename ElfType::Word>;
 
-    /// The Reloc for an entry of a table.
     template <typename Entry>
     static size_t index_of(llvm::ArrayRef<Entry> table, const Entry &entry)
     {

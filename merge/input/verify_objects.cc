@@ -6,9 +6,8 @@
 // than the merge.
 //
 // Method. Parse the blob of each contribution with a trailer completely, and compute its stub
-// hashes, prototype hashes and marks again. The object id reveals any other change of the bytes. It
-// is not compared if linkers may change the blob: on REL targets the entries of DATASECs contain
-// addends.
+// hashes, prototype hashes and marks again. The object id reveals any other change of the bytes. On
+// REL targets object ids are not compared, because linkers change the addends in DATASEC entries.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"

@@ -7,10 +7,10 @@
 // section is already known. Then each section's variables are sorted by offset. Of several
 // variables at one place one is kept: the first whose definition is not weak, otherwise the first.
 //
-// Where pahole is plainly wrong we differ:
+// Intended differences from pahole:
 //   pahole                                                  here
 //   a weak and a strong definition give two VARs            one: the strong
-//   .tbss, which takes no room, hides what follows it       thread-local sections are ignored
+//   .tbss, which takes no room, hides the next section      thread-local sections are ignored
 //   offset 0 in a section needs a symbol of that name       only address 0 does
 // An address of 0 may mean "discarded". It is accepted only if a symbol of that name is there
 // (x86-64 kernels before 6.15 link per-CPU variables to address 0).

@@ -41,7 +41,7 @@ struct LinkPartWriter {
     uint32_t text(std::string_view s) { return out.strings.add(s); }
 };
 
-/// Adds a pointer like that in a slot of the prototype, but with a type tag with kflag between the
+/// Adds a copy of the pointer in a slot of the prototype, with a type tag with kflag between the
 /// pointer and its target.
 uint32_t add_arena_pointer(LinkPartWriter &w, const SelectedFunction &f, uint32_t slot)
 {
@@ -62,7 +62,7 @@ uint32_t add_prototype(LinkPartWriter &w, const SelectedFunction &f, FunctionRea
     const uint32_t *types = from.words;
     const uint32_t params = info & btf::max_long_vlen;
     from.words += 1 + params;
-    std::array<uint32_t, arena_slots> pointers{}; // in place of the prototype's; 0: these stay
+    std::array<uint32_t, arena_slots> pointers{}; // new types of slots; 0: the slot's type stays
     for (uint32_t slot = 0; slot < arena_slots; ++slot)
         if (f.arena >> slot & 1)
             pointers[slot] = add_arena_pointer(w, f, slot);

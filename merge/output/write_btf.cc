@@ -7,8 +7,8 @@
 // Method. First ids: classes in the order of their lowest types; each object's VARs follow its
 // classes. Then words: each class is a copy of its canonical type with translated ids and strings.
 // Then functions by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by
-// their final words with each other, with prototypes among the plain types, and with those of the
-// base: a module's FUNC that the base also has is left out.
+// their final words: with each other, with the prototypes among the plain types, and with those of
+// the base. A module's FUNC that the base also has is left out.
 //
 // Strings get their offsets in the order in which the inputs first refer to them, even from types
 // that are not in the result, such as resolved forward declarations.
@@ -31,7 +31,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
     const ResultParts parts{objects, sources, partition, functions, variables};
     const ResultIds ids = number_types(parts);
     auto collected = std::async(second_thread, [&] { return collect_function_words(parts, ids); });
-    // A class brings about two strings, a function one.
+    // On average a class adds two strings, and a function one.
     const size_t strings = 2 * partition.classes.size() + functions.selected.size();
     ResultTypes out{{},
                     ResultStrings(parts.base(), index, strings),

@@ -141,9 +141,9 @@ void write_plain_types(const ResultParts &parts, const ResultIds &ids, ResultTyp
 
 // link_part.cc
 
-/// The prototypes and names of the selected functions, in the order in which they are written. They
-/// are all over the inputs, so that collecting them is mostly waiting for memory, which another
-/// thread can do.
+/// The prototypes and names of the selected functions, in the order in which they are written.
+/// Collecting them is mostly waiting for memory, because they are all over the inputs. Another
+/// thread can do that.
 struct FunctionWords {
     // For each function: 0 and the id of its prototype if this is a plain type; otherwise the
     // prototype's info and the ids of its types.

@@ -28,7 +28,7 @@ public:
         slots_ = in.read<uint32_t>();
         const uint64_t size = 16 + uint64_t{slots_} * 12 + (uint64_t{units_} + 1) * columns_ * 4;
         if (in.overrun() || columns_ > 16 || size > bytes_.size())
-            slots_ = 0; // nothing is found in it
+            slots_ = 0; // find() finds nothing
     }
 
     /// Returns false if the unit does not exist.

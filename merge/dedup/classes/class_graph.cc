@@ -96,7 +96,7 @@ bool name_declared_enums(const Sources &sources, const Classes &classes, ClassGr
         auto [it, added] = declared.emplace(text_of(c), out.names.next_id());
         if (added)
             out.names.push_back({text_of(c), {}, c, true});
-        else // of another size, so the declaration says nothing
+        else // a declaration with another size; sizes of declarations mean nothing
             out.alias[c] = out.names[it->second].forward;
         out.name[c] = it->second;
     }
@@ -143,7 +143,7 @@ IdVector<ClassId, bool> find_classes_above_enums(const ClassGraph &graph)
     return above;
 }
 
-/// Is it a reference to a class that is partitioned again, and not by name?
+/// Is `ref` a reference, not by name, to a class that is partitioned again?
 bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];

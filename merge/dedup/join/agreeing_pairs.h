@@ -16,7 +16,7 @@ public:
     {
     }
 
-    /// False if one of the nodes has too many paths, or wrong hashes. Such a node equals no other.
+    /// False if one of the nodes has too many paths, or wrong hashes; it then equals only itself.
     bool comparable() const
     {
         if ((a_.paths && a_.paths->empty()) || (b_.paths && b_.paths->empty()))

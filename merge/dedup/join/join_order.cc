@@ -25,7 +25,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t most_names = 64; // names compared; more would only cost memory
+constexpr size_t most_names = 64; // that are compared; comparing more would only take memory
 
 } // namespace
 

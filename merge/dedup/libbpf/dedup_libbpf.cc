@@ -17,7 +17,7 @@ namespace btflink::merge
 namespace
 {
 
-std::string libbpf_messages; // what libbpf said; it has one global callback
+std::string libbpf_messages; // a global, because libbpf has one global callback
 
 int keep_message(libbpf_print_level level, const char *format, va_list args)
 {

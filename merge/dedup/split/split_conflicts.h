@@ -82,16 +82,16 @@ void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals
 /// may lead to new types between nodes.
 void resolve_references(const SplitInput &in, FinalClasses &finals);
 
-/// Looks for typedefs of the same name and form, of which one leads to forward declarations and the
-/// other to definitions of their names. In `partition` the former becomes an alias of the latter.
-/// Replaces `keys` by keys without aliases. Returns for declarations the definition that a typedef
-/// showed.
+/// Looks for pairs of typedefs with the same name and form, of which one leads to forward
+/// declarations and the other to definitions of their names. In `partition` the first becomes an
+/// alias of the second. Replaces `keys` by keys without aliases. Returns the definition that a
+/// typedef shows, by declaration.
 std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
                  RefKeys &keys, Partition &partition);
 
-/// Chooses definitions for forward declarations that no struct resolves, one after the other: the
-/// class of each in `partition` becomes an alias of a candidate's.
+/// Chooses definitions for forward declarations that no struct resolves, one after the other. In
+/// `partition` the class of each declaration becomes an alias of the chosen candidate's class.
 void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
                       Partition &partition);
 
