@@ -131,6 +131,23 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
     return fail(where, "has no compressed kernel after its code");
 }
 
+/// The same if zeros may follow the size, which can end with zeros itself.
+Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, const Where &where)
+{
+    constexpr size_t most_in_size = 2; // a kernel has more than 64 KB
+    const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+    const auto zeros = static_cast<size_t>(std::find_if_not(bytes.rbegin(), bytes.rend(), is_zero) -
+                                           bytes.rbegin());
+    for (size_t in_size = 0; in_size <= std::min(zeros, most_in_size); ++in_size) {
+        const Bytes rest = bytes.first(bytes.size() - zeros + in_size);
+        if (rest.size() < 4)
+            continue;
+        if (auto out = unpack_after_code(rest, most, where))
+            return out;
+    }
+    return unpack_after_code(bytes, most, where);
+}
+
 /// Unpacks data to which Kbuild may have appended the unpacked size. Some kernels count it as part
 /// of the data, others do not.
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
@@ -180,10 +197,12 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
         image.bytes = payload.bytes;
         if (!payload.after_code && !is_compressed(payload.bytes))
             continue;
-        auto unpacked = TRY(payload.after_code ? unpack_after_code(payload.bytes, left, where)
-                                               : unpack_sized(payload.bytes, left, where));
-        left -= unpacked.size();
-        auto kept = std::make_shared<const std::vector<std::byte>>(std::move(unpacked));
+        auto unpacked = payload.after_code ? unpack_before_zeros(payload.bytes, left, where)
+                                           : unpack_sized(payload.bytes, left, where);
+        if (!unpacked && payload.after_code && !find_banner(image.bytes).empty())
+            return image; // stored without compression
+        auto kept = std::make_shared<const std::vector<std::byte>>(TRY(std::move(unpacked)));
+        left -= kept->size();
         image.bytes = *kept;
         image.owner = kept;
     }

@@ -19,7 +19,8 @@ struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
     /// The payload begins with code, which unpacks the compressed data after it. The last four
-    /// bytes of the payload are the unpacked size, which Kbuild appends.
+    /// bytes of the payload are the unpacked size, which Kbuild appends; zeros may follow it. If
+    /// the kernel is not compressed, it follows the code as it is in memory.
     bool after_code = false;
 };
 

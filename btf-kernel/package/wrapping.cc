@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Layouts. bzImage: Documentation/arch/x86/boot.rst of the kernel; Image:
 // Documentation/arch/arm64/booting.rst; EFI zboot: drivers/firmware/efi/libstub/zboot-header.S;
-// zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S. Unified kernel image: the UAPI
-// group's specification. uImage: include/image.h of U-Boot. FIT (flat image tree): its
-// specification, and the devicetree specification, chapter 5. boot.img: Android's documentation of
-// boot image headers.
+// zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S. Image of s390x:
+// arch/s390/boot/head.S and vmlinux.lds.S. Unified kernel image: the UAPI group's specification.
+// uImage: include/image.h of U-Boot. FIT (flat image tree): its specification, and the devicetree
+// specification, chapter 5. boot.img: Android's documentation of boot image headers.
 #include "btf-kernel/package/image.h"
 
 #include "btf-kernel/package/archive.h"
@@ -95,6 +95,17 @@ Result<Payload> open_arm(Bytes file, const Where &where)
         return fail(where.at(at), "zImage: its payload ends in the header");
     auto part = TRY(part_of(file, header_end, size_at + 4 - header_end, name, where));
     return Payload{.bytes = part, .after_code = true};
+}
+
+/// The header has neither beginning nor end of the compressed data. Zeros follow them up to the end
+/// of a page, which from 5.3 on holds a trailer for secure boot.
+Result<Payload> open_s390(Bytes file, const Where &)
+{
+    constexpr size_t trailer = 32;
+    constexpr std::string_view end_of_trailer = "zIPL";
+    if (has(file, file.size() - end_of_trailer.size(), end_of_trailer))
+        file = file.first(file.size() - trailer);
+    return Payload{.bytes = file, .after_code = true};
 }
 
 /// Any EFI program; a unified kernel image has the sections .linux and .uname.
@@ -279,6 +290,7 @@ constexpr Wrapping wrappings[] = {
     {"zImage", 0x3c,
      [](Bytes f) { return has(f, 0x24, "\x18\x28\x6f\x01") || has(f, 0x24, "\x01\x6f\x28\x18"); },
      open_arm},
+    {"Image of s390x", 0x10010, [](Bytes f) { return has(f, 0x10008, "S390EP"); }, open_s390},
     {"EFI program", 0x40, [](Bytes f) { return has(f, 0, "MZ"); }, open_pe},
     {"uImage", 64, [](Bytes f) { return has(f, 0, "\x27\x05\x19\x56"); }, open_uimage},
     {"FIT", 40, [](Bytes f) { return has(f, 0, "\xd0\x0d\xfe\xed"); }, open_fit},

@@ -115,6 +115,19 @@ class Wrapping(PackageCase):
         old[0x34] = 0
         self.refused(old, 'is a zImage of a kernel before 4.15')
 
+    def test_image_of_s390x(self):
+        # The size of the first image ends with two bytes of zero, that of the last with none.
+        for size in (0x100, 0x10000, 0x1000000):
+            image = bytes(size) + images.arm_image(self.btf)
+            for kind in (*COMPRESSIONS, None):
+                for trailer in (True, False):
+                    with self.subTest(size=len(image), kind=kind, trailer=trailer):
+                        self.good(images.s390_image(image, kind, trailer))
+        damaged = bytearray(images.s390_image(images.arm_image(self.btf), 'xz'))
+        damaged[0x10110 + 200] ^= 0xff
+        self.refused(damaged, 'has no compressed kernel after its code')
+        self.refused(images.s390_image(b'', None)[:0x10010], 'has no compressed kernel after its code')
+
     @unittest.skipUnless(shutil.which('arm-linux-gnueabihf-gcc'), 'there is no compiler for arm')
     def test_big_endian_arm(self):
         self.write('be.c', SOURCE.encode() + b'long of_four_bytes(long a) { return a; }\n')

@@ -58,6 +58,14 @@ def zimage(image, kind, order='<'):
     return padded(head.ljust(0x40, b'\0') + code + payload, 4) + table + b'dtb'
 
 
+def s390_image(image, kind, trailer=True):
+    """s390x's Image. `kind`: the compression, or None."""
+    code = b'\x1f\x8b\x08 no gzip '.ljust(256, b'\0')
+    payload = with_size(COMPRESSIONS[kind](image), image, kind) if kind else image
+    whole = b''.ljust(0x10000, b'\0') + b'\xa7\xf4\0\x10\0\0\0\0S390EP\0\1' + code + payload
+    return padded(whole + bytes(32), 4096)[:-32] + (bytes(24) + b'\0\0\0\x20zIPL' if trailer else bytes(32))
+
+
 class Tree:
     """Writes a flattened device tree."""
 
