@@ -2,8 +2,9 @@
 // Works out from split BTF which base it was made over. Split BTF does not state this.
 //
 // Method.
-//   strings   the last string of the split BTF is referred to, by an offset that includes the size
-//             of the base's strings; no reference is higher, so this yields the size;
+//   strings   offsets beyond the base's strings must be beginnings of the split BTF's strings. If
+//             they are not, the last string is taken to be referred to, which yields the size of
+//             the strings in the right base. (libbpf may keep strings that nobody refers to.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs, of the split BTF. The first id
 //             is found if only one value of it achieves this.
 // The types of a distilled base (`.BTF.base`) are looked up by name and size instead, as the kernel
@@ -62,6 +63,22 @@ std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
     if (farthest < last)
         return std::nullopt;
     return farthest - static_cast<uint32_t>(last);
+}
+
+/// Is each name beyond `base` bytes of strings a string of the split BTF, and does it have one?
+bool strings_fit(const LooseTypes &split, uint32_t base)
+{
+    const std::string_view own = split.strings();
+    bool has_own = false, fits = true;
+    for (const btf_type *t : split.types())
+        btf::for_each_str_off(*t, [&](uint32_t off) {
+            if (off < base)
+                return;
+            const size_t at = off - base;
+            has_own = true;
+            fits = fits && at < own.size() && (at == 0 || own[at - 1] == '\0');
+        });
+    return has_own && fits;
 }
 
 /// Ids that must have a certain kind: {id, kind}.
@@ -234,7 +251,7 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
     auto say = [&](std::string text) { out.push_back({where, std::move(text)}); };
     const uint32_t bytes = base.str_size(), first = raw(base.end_id());
     auto its_bytes = strings_of_its_base(loose);
-    if (its_bytes && *its_bytes != bytes)
+    if (its_bytes && *its_bytes != bytes && !strings_fit(loose, bytes))
         say(strf("strings: was made over a base with %u bytes of strings, %s has %u", *its_bytes,
                  name.c_str(), bytes));
     const WantedKinds wanted = wanted_kinds(loose);

@@ -171,6 +171,21 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_TRUE(has(found[0], "split BTF needs its base"));
 }
 
+/// libbpf keeps the names of types that turn out to be in the base.
+TEST_F(CheckFile, LastStringWithoutType)
+{
+    const std::string base = write("vmlinux", kernel_);
+    TextBlob module = from_text("[7] TYPEDEF 'number' type_id=1", kernel_.btf);
+    constexpr std::string_view unused("theta\0", 6);
+    constexpr size_t str_len = 20;
+    std::vector<std::byte> &bytes = *module.bytes;
+    const auto size = load<uint32_t>(bytes.data() + str_len, host_order);
+    store(bytes.data() + str_len, static_cast<uint32_t>(size + unused.size()), host_order);
+    for (char c : unused)
+        bytes.push_back(static_cast<std::byte>(c));
+    EXPECT_EQ(lines(write("module", module), base), Lines());
+}
+
 class DistilledBases : public CheckFile
 {
 protected:
