@@ -5,7 +5,8 @@
 //
 // Method. Final addresses are looked up in the image's allocated sections; without a final link the
 // section is already known. Then each section's variables are sorted by offset. Of several
-// variables at one place one is kept: the first whose definition is not weak, otherwise the first.
+// variables at one place the linker's choice is kept: the strong definition, otherwise the largest
+// common one, otherwise the weak one; of several such the first.
 //
 // Intended differences from pahole:
 //   pahole                                                  here
@@ -31,7 +32,7 @@ struct Entry {
     SelectedVariable chosen;
     uint64_t offset;
     uint32_t size;
-    bool weak;
+    uint32_t rank; // of several entries at one place the one with the lowest rank is kept
 };
 
 class VariableSelector
@@ -108,9 +109,20 @@ private:
             return VariableSkip::too_large;
         if (by_section_[section].empty())
             order_.push_back(section);
-        by_section_[section].push_back(
-            {{o, v, static_cast<uint32_t>(offset)}, offset, variable.size, variable.weak});
+        by_section_[section].push_back({{o, v, static_cast<uint32_t>(offset)},
+                                        offset,
+                                        variable.size,
+                                        rank_of(objects_[o], variable)});
         return VariableSkip::none;
+    }
+
+    /// Strong: 0, weak: the highest, common: between, the larger the lower.
+    static uint32_t rank_of(const Object &object, const Variable &variable)
+    {
+        if (variable.weak)
+            return UINT32_MAX;
+        const bool common = object.has_trailer && variable.datasec == void_id;
+        return common ? UINT32_MAX - variable.size : 0;
     }
 
     /// Variables of raw BTF are kept even if no DATASEC lists them.
@@ -164,9 +176,8 @@ private:
     void finish(uint32_t section)
     {
         std::vector<Entry> &entries = by_section_[section];
-        // In link order, but a weak definition comes after all others.
         std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-            return std::pair(a.offset, a.weak) < std::pair(b.offset, b.weak);
+            return std::pair(a.offset, a.rank) < std::pair(b.offset, b.rank);
         });
         DataSection data{image_.sections[section].name, {}, 0};
         uint64_t end = 0;

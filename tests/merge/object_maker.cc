@@ -147,8 +147,9 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     LooseHasher hasher(*btf);
     trailer.proto_words = {0, 0};
     for (const VariableSpec &v : spec.variables) {
+        const uint32_t size = v.size ? v.size : size_of[v.var];
         trailer.variables.push_back(
-            {TypeId{v.var}, section_of[v.var], pool_index(v.symbol), size_of[v.var], v.flags});
+            {TypeId{v.var}, section_of[v.var], pool_index(v.symbol), size, v.flags});
         if (entry_of.count(v.var))
             btf_relocs.push_back({entry_of[v.var], v.symbol});
     }

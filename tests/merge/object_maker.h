@@ -57,6 +57,7 @@ struct VariableSpec {
     uint32_t var;       // type id
     std::string symbol; // its address
     uint32_t flags = 0;
+    uint32_t size = 0; // of a common symbol, which is in no DATASEC
 };
 
 struct ObjectSpec {

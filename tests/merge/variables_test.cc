@@ -348,6 +348,39 @@ TEST_F(Variables, CommonAndUndefined)
     EXPECT_TRUE(has(text, "DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0")) << text;
 }
 
+/// The linker gives a common variable the largest size that an object states.
+TEST_F(Variables, LargestCommonOneIsKept)
+{
+    auto common = [&](const std::string &name, uint32_t count) {
+        const uint32_t size = count * 4;
+        return make_object(dir_, name,
+                           {.btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] ARRAY '' type_id=1 index_type_id=1 nr_elems=)" +
+                                   std::to_string(count) + R"(
+        [3] VAR 'table' type_id=2 linkage=global)",
+                            .plain_end = 3,
+                            .assembly = ".comm table," + std::to_string(size) + ",4\n",
+                            .variables = {{.var = 3, .symbol = "table", .size = size}}});
+    };
+    std::vector<std::string> inputs = {common("a", 2), common("b", 9), common("c", 4)};
+    for (int order = 0; order < 3; ++order) {
+        std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
+        std::string text = text_of(merged(dir_, inputs, link(inputs, R"(
+        SECTIONS {
+            .text 0x1000 : { *(.text) }
+            .bss 0x2000 : { *(COMMON) }
+            .debug 0 : { *(.debug) }
+        })")));
+        // The array of nine is followed by the only VAR.
+        const size_t at = text.find("nr_elems=9\n");
+        ASSERT_NE(at, text.npos) << text;
+        EXPECT_EQ(text.find("] VAR 'table'"), text.find(']', at)) << text;
+        EXPECT_TRUE(has(text, "DATASEC '.bss' size=36 vlen=1\n")) << text;
+        EXPECT_TRUE(has(text, " offset=0 size=36\n")) << text;
+    }
+}
+
 TEST_F(Variables, AddendsInTheSection)
 {
     auto object = [&](const std::string &name) {
