@@ -5,8 +5,9 @@
 //
 // Method. Final addresses are looked up in the image's allocated sections; without a final link the
 // section is already known. Then each section's variables are sorted by offset. Of several
-// variables at one place the linker's choice is kept: the strong definition, otherwise the largest
-// common one, otherwise the weak one; of several such the first.
+// variables at one place the linker's choice is kept: the strong definition, otherwise the common
+// one that is as large as the symbol (with most linkers the largest), otherwise the weak one; of
+// several such the first.
 //
 // Intended differences from pahole:
 //   pahole                                                  here
@@ -21,6 +22,8 @@
 
 #include <algorithm>
 #include <elf.h>
+#include <optional>
+#include <set>
 
 namespace btflink::merge
 {
@@ -112,17 +115,32 @@ private:
         by_section_[section].push_back({{o, v, static_cast<uint32_t>(offset)},
                                         offset,
                                         variable.size,
-                                        rank_of(objects_[o], variable)});
+                                        rank_of(objects_[o], variable, l.address.value)});
         return VariableSkip::none;
     }
 
-    /// Strong: 0, weak: the highest, common: between, the larger the lower.
-    static uint32_t rank_of(const Object &object, const Variable &variable)
+    /// Strong: 0, weak: the highest, common: between; the one with the symbol's size comes first,
+    /// then the larger one.
+    uint32_t rank_of(const Object &object, const Variable &variable, uint64_t address)
     {
         if (variable.weak)
             return UINT32_MAX;
-        const bool common = object.has_trailer && variable.datasec == void_id;
-        return common ? UINT32_MAX - variable.size : 0;
+        if (!object.has_trailer || variable.datasec != void_id)
+            return 0;
+        return is_symbol(address, variable.size) ? 1 : UINT32_MAX - variable.size;
+    }
+
+    bool is_symbol(uint64_t address, uint32_t size)
+    {
+        if (image_.kind != ImageKind::linked)
+            return false;
+        if (!symbols_) {
+            symbols_.emplace();
+            for (size_t i = 0; i < image_.elf->symbols().size(); ++i)
+                if (const Symbol s = image_.elf->symbols()[i]; s.type == STT_OBJECT)
+                    symbols_->emplace(s.value, s.size);
+        }
+        return symbols_->contains({address, size});
     }
 
     /// Variables of raw BTF are kept even if no DATASEC lists them.
@@ -208,7 +226,8 @@ private:
     const Locations &locations_;
     FeatureSet features_;
     std::vector<std::vector<Entry>> by_section_;
-    std::vector<uint32_t> order_; // sections that have variables
+    std::vector<uint32_t> order_;                                    // sections that have variables
+    std::optional<std::set<std::pair<uint64_t, uint64_t>>> symbols_; // address, size; if needed
     Variables out_;
 };
 

@@ -348,7 +348,7 @@ TEST_F(Variables, CommonAndUndefined)
     EXPECT_TRUE(has(text, "DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0")) << text;
 }
 
-/// The linker gives a common variable the largest size that an object states.
+/// Most linkers give a common variable the largest size that an object states.
 TEST_F(Variables, LargestCommonOneIsKept)
 {
     auto common = [&](const std::string &name, uint32_t count) {
