@@ -120,7 +120,7 @@ class Module(KbuildCase):
                 self.assertEqual(self.read('x.ko'), want)
 
     def test_no_base(self):
-        self.bad('nothing: has no BTF, compressed or not', '--base=nothing')
+        self.bad('nothing: cannot be read', '--base=nothing')
         self.write('text', 'no kernel')
         self.bad('text: has no BTF, compressed or not', '--base=text')
         self.must('objcopy', '--remove-section=.BTF', 'kernel.o', 'bare')
