@@ -140,6 +140,8 @@ class Module(KbuildCase):
         self.module('bare.ko', flags=[])
         self.bad(r'bare\.ko: is unchanged: btf-pahole: ERROR: bare\.ko: has neither object BTF nor '
                  'DWARF', '--build=build', module='bare.ko')
+        self.write('packed.ko.xz', self.read('x.ko'))
+        self.bad('packed.ko.xz: is compressed; unpack it, .*', '--build=build', module='packed.ko.xz')
         self.write('signed.ko', self.read('x.ko') + b'~Module signature appended~\n')
         self.bad('signed.ko: is signed, .*', '--build=build', module='signed.ko')
         self.module('mute.ko', MODULE.replace('vermagic', 'other'))
