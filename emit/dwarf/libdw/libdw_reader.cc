@@ -83,6 +83,25 @@ bool uses_ref_addr(Dwarf_Die unit)
     }
 }
 
+/// Is the abstract instance of a function in another compile unit? Link-time optimisation puts it
+/// there.
+bool has_origin_elsewhere(Dwarf_Die unit)
+{
+    Dwarf_Die child;
+    for (int rc = dwarf_child(&unit, &child); rc == 0; rc = dwarf_siblingof(&child, &child)) {
+        Dwarf_Attribute attr;
+        Dwarf_Die origin, home;
+        if (dwarf_tag(&child) == DW_TAG_subprogram &&
+            dwarf_attr(&child, DW_AT_abstract_origin, &attr) && dwarf_formref_die(&attr, &origin) &&
+            origin.cu != child.cu &&
+            dwarf_cu_info(origin.cu, nullptr, nullptr, &home, nullptr, nullptr, nullptr, nullptr) ==
+                0 &&
+            dwarf_tag(&home) == DW_TAG_compile_unit)
+            return true;
+    }
+    return false;
+}
+
 UnitHead LibdwReader::head_of(LibdwUnit unit) const
 {
     UnitHead head;
@@ -95,8 +114,9 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
-    // With partial units, references lead to these.
-    head.refers_to_other_units = !partial_units_ && uses_ref_addr(unit.die);
+    // With partial units, most references lead to these.
+    head.refers_to_other_units =
+        uses_ref_addr(unit.die) && (!partial_units_ || has_origin_elsewhere(unit.die));
     return head;
 }
 
