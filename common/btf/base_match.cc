@@ -3,10 +3,10 @@
 //
 // Method.
 //   strings   offsets beyond the base's strings must be beginnings of the split BTF's strings. If
-//             they are not, the last string is taken to be referred to, which yields the size of
-//             the strings in the right base. (libbpf may keep strings that nobody refers to.)
+//             they are not, the last string is taken to be in use, which yields the size of the
+//             strings in the right base. (libbpf may keep strings that no type refers to.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs, of the split BTF. The first id
-//             is found if only one value of it achieves this.
+//             follows if exactly one value fulfils this.
 // The types of a distilled base (`.BTF.base`) are looked up by name and size instead, as the kernel
 // does when it loads such a module.
 //
@@ -26,10 +26,10 @@ namespace
 {
 
 /// The words of a blob's types, split into types without resolving any reference.
-class LooseTypes
+class UnresolvedTypes
 {
 public:
-    LooseTypes(Bytes blob, ByteOrder order)
+    UnresolvedTypes(Bytes blob, ByteOrder order)
     {
         auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
         Bytes types = blob.subspan(size_t{field(4)} + field(8), field(12) / 4 * 4);
@@ -50,8 +50,8 @@ private:
     std::string_view strings_;
 };
 
-/// Bytes of strings in the base; nothing if this cannot be told.
-std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
+/// Bytes of strings in the base; nothing if the split BTF does not show this.
+std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
 {
     std::string_view own = split.strings();
     uint32_t farthest = 0;
@@ -66,7 +66,7 @@ std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
 }
 
 /// Is each name beyond `base` bytes of strings a string of the split BTF, and does it have one?
-bool strings_fit(const LooseTypes &split, uint32_t base)
+bool strings_fit(const UnresolvedTypes &split, uint32_t base)
 {
     const std::string_view own = split.strings();
     bool has_own = false, fits = true;
@@ -83,7 +83,7 @@ bool strings_fit(const LooseTypes &split, uint32_t base)
 
 /// Ids that must have a certain kind: {id, kind}.
 using WantedKinds = std::set<std::pair<uint32_t, btf::Kind>>;
-WantedKinds wanted_kinds(const LooseTypes &split)
+WantedKinds wanted_kinds(const UnresolvedTypes &split)
 {
     WantedKinds wanted;
     for (const btf_type *t : split.types()) {
@@ -96,7 +96,7 @@ WantedKinds wanted_kinds(const LooseTypes &split)
 }
 
 /// Do all types have their wanted kinds over this base?
-bool kinds_fit(const WantedKinds &wanted, const LooseTypes &split, const Btf &base)
+bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Btf &base)
 {
     const uint32_t first = raw(base.end_id());
     return std::all_of(wanted.begin(), wanted.end(), [&](const auto &want) {
@@ -108,8 +108,9 @@ bool kinds_fit(const WantedKinds &wanted, const LooseTypes &split, const Btf &ba
     });
 }
 
-/// Types in the base, void included; nothing if this cannot be told.
-std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted, const LooseTypes &split)
+/// Types in the base, void included; nothing if the split BTF does not show this.
+std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
+                                               const UnresolvedTypes &split)
 {
     if (wanted.empty())
         return std::nullopt;
@@ -210,7 +211,7 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 }
 
 /// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
-/// `embedded`: its size must match, until one is found.
+/// `embedded`: the first type that is found must have the same size.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)
 {
@@ -247,22 +248,22 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
                                    const std::string &name)
 {
     std::vector<Error> out;
-    LooseTypes loose(split, base.order());
+    UnresolvedTypes unresolved(split, base.order());
     auto say = [&](std::string text) { out.push_back({where, std::move(text)}); };
     const uint32_t bytes = base.str_size(), first = raw(base.end_id());
-    auto its_bytes = strings_of_its_base(loose);
-    if (its_bytes && *its_bytes != bytes && !strings_fit(loose, bytes))
+    auto its_bytes = strings_of_its_base(unresolved);
+    if (its_bytes && *its_bytes != bytes && !strings_fit(unresolved, bytes))
         say(strf("strings: was made over a base with %u bytes of strings, %s has %u", *its_bytes,
                  name.c_str(), bytes));
-    const WantedKinds wanted = wanted_kinds(loose);
+    const WantedKinds wanted = wanted_kinds(unresolved);
     std::optional<uint32_t> its_first;
-    if (!kinds_fit(wanted, loose, base))
-        its_first = first_id_over_its_base(wanted, loose);
+    if (!kinds_fit(wanted, unresolved, base))
+        its_first = first_id_over_its_base(wanted, unresolved);
     if (its_first && *its_first != first)
         say(strf("ids: was made over a base with %u types, %s has %u", *its_first - 1, name.c_str(),
                  first - 1));
     size_t all = 0, inside = 0;
-    for (const btf_type *t : loose.types())
+    for (const btf_type *t : unresolved.types())
         btf::for_each_str_off(*t, [&](uint32_t off) {
             if (!off || off >= bytes)
                 return;

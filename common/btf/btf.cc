@@ -165,7 +165,7 @@ Btf Btf::stored(const TypeStore &store, uint32_t count, std::string_view strings
 
 Btf Btf::marked(const MarkedTypes &types, Damage &damage)
 {
-    CHECK(types.marks.size() == marks_for(types.count));
+    CHECK(types.marks.size() == mark_count(types.count));
     Btf btf;
     btf.words_ = types.words.data();
     btf.word_count_ = types.words.size();

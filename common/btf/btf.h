@@ -60,8 +60,8 @@ struct MarkedTypes {
     uint64_t types_offset = 0; // of `words`, from the blob's start
 };
 constexpr uint32_t types_per_mark = 4;
-/// The number of marks for so many types.
-constexpr uint32_t marks_for(uint32_t types)
+/// The number of marks of a blob with `types` types.
+constexpr uint32_t mark_count(uint32_t types)
 {
     return (types + types_per_mark - 1) / types_per_mark;
 }
@@ -130,7 +130,7 @@ public:
         if (raw(id) < first_)
             return base_->type(id);
         if (!by_starts_)
-            return found_type(raw(id) - first_);
+            return type_on_access(raw(id) - first_);
         return *reinterpret_cast<const btf_type *>(words_ + starts_[raw(id) - first_]);
     }
     btf::Kind kind(TypeId id) const
@@ -149,7 +149,7 @@ public:
     {
         return id == void_id ? std::string_view() : str(type(id).name_off);
     }
-    /// Does the link choose it: is it a function, variable or section, or a tag on one?
+    /// Is it a function, variable or section, or a tag on one? The link chooses these.
     bool is_of_link(TypeId id) const
     {
         const btf_type &t = type(id);
@@ -182,7 +182,8 @@ public:
 
 private:
     Btf() = default;
-    const btf_type &found_type(uint32_t index) const
+    /// A type of this blob without an entry in starts_.
+    const btf_type &type_on_access(uint32_t index) const
     {
         return store_ ? store_->type(index) : marked_type(index);
     }

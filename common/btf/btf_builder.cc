@@ -40,8 +40,8 @@ StringTable::StringTable(uint32_t first)
 }
 
 StringTable::StringTable(std::string_view section)
-    : section_(section), cells_(section.size() / 4 + 1), shorts_(4096), blob_(1, '\0'), index_(16),
-      first_(0)
+    : section_(section), section_strings_(section.size() / 4 + 1), short_strings_(4096),
+      blob_(1, '\0'), index_(16), first_(0)
 {
 }
 
@@ -67,40 +67,40 @@ StrOff StringTable::insert(std::string_view text)
     return StrOff{first_ + offset};
 }
 
-[[gnu::always_inline]] inline StrOff StringTable::add_elsewhere(const char *text)
+[[gnu::always_inline]] inline StrOff StringTable::add_outside_section(const char *text)
 {
     // Short strings occur at many addresses, so a table by address would not pay.
-    if (!shorts_.empty())
+    if (!short_strings_.empty())
         for (size_t length = 0; length < 4; ++length)
             if (!text[length])
                 return add_short(text, length);
-    if (placed_.empty())
-        placed_.resize(4096);
+    if (by_address_.empty())
+        by_address_.resize(4096);
     // String addresses are not aligned; the factor spreads them (Fibonacci hashing).
     auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
-    Placed &slot = placed_[hash >> 52];
+    KnownAddress &slot = by_address_[hash >> 52];
     if (slot.text != text)
         slot = {text, insert(text)};
     return slot.offset;
 }
 
-StrOff StringTable::add_placed(const char *text)
+StrOff StringTable::add_stable(const char *text)
 {
-    // Names from one header are close together, and so are their cells.
-    const size_t at = place(text);
+    // Names from one header are close together, and so are their entries.
+    const size_t at = section_offset(text);
     if (at >= section_.size())
-        return add_elsewhere(text);
-    Cell &cell = cells_[at / 4];
-    if (cell.at != at)
-        cell = {static_cast<uint32_t>(at), insert(text)};
-    return cell.offset;
+        return add_outside_section(text);
+    SectionString &known = section_strings_[at / 4];
+    if (known.at != at)
+        known = {static_cast<uint32_t>(at), insert(text)};
+    return known.offset;
 }
 
 StrOff StringTable::add_short(const char *text, size_t length)
 {
     uint32_t key = 0;
     std::memcpy(&key, text, length);
-    Short &slot = shorts_[key * 0x9e3779b9 >> 20];
+    ShortString &slot = short_strings_[key * 0x9e3779b9 >> 20];
     if (key && slot.text != key)
         slot = {key, insert({text, length})};
     return key ? slot.offset : StrOff{0};
@@ -108,8 +108,8 @@ StrOff StringTable::add_short(const char *text, size_t length)
 
 bool StringTable::has_odd_character()
 {
-    odd_ = odd_ || !is_plain_text(std::string_view(blob_).substr(looked_at_));
-    looked_at_ = blob_.size();
+    odd_ = odd_ || !is_plain_text(std::string_view(blob_).substr(checked_));
+    checked_ = blob_.size();
     return odd_;
 }
 

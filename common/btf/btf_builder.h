@@ -15,7 +15,7 @@ namespace btflink
 {
 
 /// A blob of types (words in host order) and strings after a 24-byte header. Together they must be
-/// less than 4 GB. `room`: also reserves so many bytes, for the caller to append.
+/// less than 4 GB. `room`: bytes to reserve after the blob, for the caller to append to.
 std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
                                 ByteOrder order, size_t room = 0);
 
@@ -33,12 +33,12 @@ public:
     StrOff add(std::string_view text);
     /// The same for text that outlives the table and does not move: its address is remembered, and
     /// the text is read only once.
-    StrOff add_placed(const char *text);
-    /// Prefetches what add_placed(text) reads.
+    StrOff add_stable(const char *text);
+    /// Prefetches what add_stable(text) reads.
     void prefetch(const char *text) const
     {
-        if (const size_t at = place(text); at < section_.size())
-            __builtin_prefetch(&cells_[at / 4]);
+        if (const size_t at = section_offset(text); at < section_.size())
+            __builtin_prefetch(&section_strings_[at / 4]);
     }
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
@@ -48,36 +48,39 @@ public:
     void reserve(size_t strings, size_t bytes);
 
 private:
-    struct Placed {
+    /// A string that was added by its address.
+    struct KnownAddress {
         const char *text = nullptr;
         StrOff offset{};
     };
-    struct Cell {
+    /// A string of the section that was added.
+    struct SectionString {
         uint32_t at = UINT32_MAX; // in the section
         StrOff offset{};
     };
-    struct Short {
-        uint32_t text = 0; // up to three characters
+    /// A string of up to three characters that was added.
+    struct ShortString {
+        uint32_t text = 0;
         StrOff offset{};
     };
-    /// The offset of `text` in the section; more than the section's size if it is elsewhere.
-    size_t place(const char *text) const
+    /// The offset of `text` in the section; more than the section's size if `text` is not in it.
+    size_t section_offset(const char *text) const
     {
         return reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
     }
     StrOff insert(std::string_view text); // without NUL bytes
-    StrOff add_elsewhere(const char *text);
+    StrOff add_outside_section(const char *text);
     StrOff add_short(const char *text, size_t length);
 
-    std::vector<Placed> placed_; // by hash of the address; each slot has its latest text
+    std::vector<KnownAddress> by_address_; // by hash of the address; the latest string of each hash
     std::string_view section_;
-    std::vector<Cell> cells_;   // one per 4 bytes of section_; most of its strings are longer
-    std::vector<Short> shorts_; // short strings, which compilers do not put into the section
+    std::vector<SectionString> section_strings_; // one per 4 bytes: most strings are longer
+    std::vector<ShortString> short_strings_; // by hash; compilers do not put these into the section
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
-    size_t looked_at_ = 0; // bytes of blob_ that has_odd_character() has read
-    bool odd_ = false;     // an odd character was among them
+    size_t checked_ = 0; // bytes of blob_ that has_odd_character() has read
+    bool odd_ = false;   // these bytes contain an odd character
 };
 
 class BtfBuilder
@@ -96,9 +99,9 @@ public:
     void reserve(size_t types, size_t words, size_t strings, size_t string_bytes);
 
     StrOff str(std::string_view text) { return strings().add(text); }
-    /// See StringTable::add_placed(). nullptr is "".
-    StrOff placed_str(const char *text) { return text ? strings().add_placed(text) : StrOff{0}; }
-    /// Prefetches what placed_str(text) reads.
+    /// See StringTable::add_stable(). nullptr is "".
+    StrOff stable_str(const char *text) { return text ? strings().add_stable(text) : StrOff{0}; }
+    /// Prefetches what stable_str(text) reads.
     void prefetch_str(const char *text) const { strings().prefetch(text); }
     std::string_view str(StrOff off) const { return strings().at(off); }
     /// Includes strings that others added to a shared table.
@@ -199,8 +202,7 @@ public:
     /// The types so far, for reading. Invalidated by the next addition.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder stays usable. Precondition: less
-    /// than 4 GB, and not too_large(). `room`: also reserves so many bytes, for the caller to
-    /// append.
+    /// than 4 GB, and not too_large(). `room`: as for btf_blob().
     std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
     /// Does a type have more elements than the format can count (65,535)?
     bool too_large() const { return too_large_; }

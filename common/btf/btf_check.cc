@@ -21,7 +21,7 @@ namespace btflink
 namespace
 {
 
-constexpr uint32_t always_taken = 128; // characters of a name that all kernels accept
+constexpr uint32_t accepted_length = 128; // of names, by all kernels
 
 /// Checks all types with `rule`. Stops when `found` has `most` violations. Returns whether there
 /// are none.
@@ -70,12 +70,12 @@ const KernelForms &BtfChecking::forms()
     return *known_forms;
 }
 
-Failure bad(const BtfChecking &c, TypeId id, const std::string &rule, size_t words)
+Failure violation(const BtfChecking &c, TypeId id, const std::string &rule, size_t words)
 {
     return fail_type(c.btf, id, c.where, rule, words);
 }
 
-Failure bad_element(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule)
+Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule)
 {
     const btf_type &t = c.btf.type(id);
     const btf::WordRow &element = btf::kind_info(t).element;
@@ -85,7 +85,7 @@ Failure bad_element(const BtfChecking &c, TypeId id, uint32_t index, const std::
         text += " '" +
                 std::string(c.btf.str(btf::tail_of(t)[words + static_cast<size_t>(element.name)])) +
                 "'";
-    return bad(c, id, text + ": " + rule, 3 + words);
+    return violation(c, id, text + ": " + rule, 3 + words);
 }
 
 bool is_identifier_at(BtfChecking &c, uint32_t offset)
@@ -105,7 +105,7 @@ bool is_identifier_at(BtfChecking &c, uint32_t offset)
 
 bool is_short_enough(BtfChecking &c, std::string_view name)
 {
-    return name.size() <= always_taken || name.size() <= c.forms().name_length;
+    return name.size() <= accepted_length || name.size() <= c.forms().name_length;
 }
 
 std::string too_long(BtfChecking &c, std::string_view name)
@@ -115,7 +115,6 @@ std::string too_long(BtfChecking &c, std::string_view name)
                 c.forms().name_length);
 }
 
-/// Why is_identifier_at(c, offset) is false.
 std::string identifier_fault(BtfChecking &c, uint32_t offset)
 {
     const std::string_view name = c.btf.str(offset);

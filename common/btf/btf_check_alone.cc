@@ -23,23 +23,23 @@ Result<void> check_common_fields(BtfChecking &c, TypeId id)
     uint32_t far_name = 0;
     btf::for_each_str_off(t, [&](uint32_t off) { far_name = std::max(far_name, off); });
     if (far_name > btf::max_str_off)
-        return bad(c, id, "a name is beyond the first 16 MB of strings");
+        return violation(c, id, "a name is beyond the first 16 MB of strings");
     if (vlen && !info.element.count && kind != btf::Kind::FUNC)
-        return bad(c, id, strf("vlen is %u, must be 0", vlen));
+        return violation(c, id, strf("vlen is %u, must be 0", vlen));
     if (vlen > btf::max_vlen && info.element.count && vlen > c.forms().vlen)
-        return bad(c, id,
-                   strf("vlen is %u, ", vlen) +
-                       (c.kernel ? "kernels before 7.2 read 65535 at most"
-                                 : "older kernels read 65535 at most; one that reads more "
-                                   "has an enumerator BTF_MAX_VLEN"));
+        return violation(c, id,
+                         strf("vlen is %u, ", vlen) +
+                             (c.kernel ? "kernels before 7.2 read 65535 at most"
+                                       : "older kernels read 65535 at most; one that reads more "
+                                         "has an enumerator BTF_MAX_VLEN"));
     if (btf::kflag_of(t)) {
         if (info.flag == btf::Flag::none)
-            return bad(c, id, "kflag is set");
+            return violation(c, id, "kflag is set");
         if (info.flag == btf::Flag::attribute && !c.forms().flagged_tags)
-            return bad(c, id, "kflag is set, which kernels before 6.15 refuse");
+            return violation(c, id, "kflag is set, which kernels before 6.15 refuse");
     }
     if (info.third == btf::Word::unused && t.size)
-        return bad(c, id, strf("third word is %u, must be 0", t.size));
+        return violation(c, id, strf("third word is %u, must be 0", t.size));
     return {};
 }
 
@@ -47,12 +47,12 @@ Result<void> check_section_name(BtfChecking &c, TypeId id)
 {
     const std::string_view name = c.btf.name(id);
     if (!is_section_name(name))
-        return bad(c, id, "name is not a section name");
+        return violation(c, id, "name is not a section name");
     if (!is_short_enough(c, name))
-        return bad(c, id, too_long(c, name));
+        return violation(c, id, too_long(c, name));
     if (!is_identifier(name) && !c.forms().printable_sections)
-        return bad(c, id,
-                   "name is not an identifier, which kernels before 6.9 require of a section");
+        return violation(
+            c, id, "name is not an identifier, which kernels before 6.9 require of a section");
     return {};
 }
 
@@ -64,11 +64,11 @@ Result<void> check_name(BtfChecking &c, TypeId id)
         return {};
     case btf::Naming::none:
         if (t.name_off)
-            return bad(c, id, "has a name");
+            return violation(c, id, "has a name");
         return {};
     case btf::Naming::text:
         if (c.btf.name(id).empty())
-            return bad(c, id, "tag is empty");
+            return violation(c, id, "tag is empty");
         return {};
     case btf::Naming::section:
         return check_section_name(c, id);
@@ -80,7 +80,7 @@ Result<void> check_name(BtfChecking &c, TypeId id)
         break;
     }
     if (!is_identifier_at(c, t.name_off))
-        return bad(c, id, identifier_fault(c, t.name_off));
+        return violation(c, id, identifier_fault(c, t.name_off));
     return {};
 }
 
@@ -91,13 +91,13 @@ Result<void> check_int(BtfChecking &c, TypeId id)
     IntLayout layout = layout_of(t);
     uint32_t end = layout.offset + layout.bits;
     if (word & ~int_data_bits)
-        return bad(c, id, strf("reserved bits are set (0x%08x)", word));
+        return violation(c, id, strf("reserved bits are set (0x%08x)", word));
     if (end > max_int_bits)
-        return bad(c, id, strf("bits end at %u, more than 128", end));
+        return violation(c, id, strf("bits end at %u, more than 128", end));
     if ((end + 7) / 8 > t.size)
-        return bad(c, id, strf("bits end at %u, size is %u bytes", end, t.size));
+        return violation(c, id, strf("bits end at %u, size is %u bytes", end, t.size));
     if (encoding & (encoding - 1) || encoding > BTF_INT_BOOL)
-        return bad(c, id, strf("encoding 0x%x is not SIGNED, CHAR or BOOL", encoding));
+        return violation(c, id, strf("encoding 0x%x is not SIGNED, CHAR or BOOL", encoding));
     return {};
 }
 
@@ -106,10 +106,10 @@ Result<void> check_enum(BtfChecking &c, TypeId id)
     const btf_type &t = c.btf.type(id);
     const uint32_t *tail = btf::tail_of(t);
     if (t.size > 8 || !t.size || (t.size & (t.size - 1)))
-        return bad(c, id, strf("size is %u, must be 1, 2, 4 or 8", t.size));
+        return violation(c, id, strf("size is %u, must be 1, 2, 4 or 8", t.size));
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
         if (uint32_t name = tail[i * btf::kind_info(t).element.count]; !is_identifier_at(c, name))
-            return bad_element(c, id, i, identifier_fault(c, name));
+            return element_violation(c, id, i, identifier_fault(c, name));
     return {};
 }
 
@@ -120,17 +120,17 @@ Result<void> check_member_offsets(BtfChecking &c, TypeId id)
     for (const btf_member &m : elements<btf_member>(t)) {
         uint32_t offset = bit_offset(t, m);
         if (m.name_off && !is_identifier_at(c, m.name_off))
-            return bad_element(c, id, i, identifier_fault(c, m.name_off));
+            return element_violation(c, id, i, identifier_fault(c, m.name_off));
         if (m.type == 0)
-            return bad_element(c, id, i, "type is void");
+            return element_violation(c, id, i, "type is void");
         if (btf::kind_of(t) == btf::Kind::UNION && offset)
-            return bad_element(c, id, i, strf("bit offset is %u, must be 0", offset));
+            return element_violation(c, id, i, strf("bit offset is %u, must be 0", offset));
         if (offset < last)
-            return bad_element(
+            return element_violation(
                 c, id, i, strf("bit offset is %u, less than %u of the one before", offset, last));
         if ((uint64_t{offset} + 7) / 8 > t.size)
-            return bad_element(c, id, i,
-                               strf("bit offset is %u, size is %u bytes", offset, t.size));
+            return element_violation(c, id, i,
+                                     strf("bit offset is %u, size is %u bytes", offset, t.size));
         last = offset;
         ++i;
     }
@@ -141,23 +141,23 @@ Result<void> check_section_layout(BtfChecking &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     if (t.size == 0)
-        return bad(c, id, "size is 0");
+        return violation(c, id, "size is 0");
     uint64_t end = 0;
     uint32_t i = 0;
     for (const btf_var_secinfo &entry : elements<btf_var_secinfo>(t)) {
         if (entry.type == 0)
-            return bad_element(c, id, i, "type is void");
+            return element_violation(c, id, i, "type is void");
         if (entry.offset < end)
-            return bad_element(c, id, i,
-                               strf("offset is %u, the one before ends at %u", entry.offset,
-                                    static_cast<uint32_t>(end)));
+            return element_violation(c, id, i,
+                                     strf("offset is %u, the one before ends at %u", entry.offset,
+                                          static_cast<uint32_t>(end)));
         end = uint64_t{entry.offset} + entry.size;
         if (entry.size == 0)
-            return bad_element(c, id, i, "size is 0");
+            return element_violation(c, id, i, "size is 0");
         if (end > t.size)
-            return bad_element(c, id, i,
-                               strf("ends at %llu, the section at %u",
-                                    static_cast<unsigned long long>(end), t.size));
+            return element_violation(c, id, i,
+                                     strf("ends at %llu, the section at %u",
+                                          static_cast<unsigned long long>(end), t.size));
         ++i;
     }
     return {};
@@ -173,11 +173,11 @@ Result<void> check_fields_of_kind(BtfChecking &c, TypeId id)
         return check_int(c, id);
     case btf::Kind::FLOAT:
         if (t.size != 2 && t.size != 4 && t.size != 8 && t.size != 12 && t.size != 16)
-            return bad(c, id, strf("size is %u, must be 2, 4, 8, 12 or 16", t.size));
+            return violation(c, id, strf("size is %u, must be 2, 4, 8, 12 or 16", t.size));
         break;
     case btf::Kind::ARRAY:
         if (tail[0] == 0 || tail[1] == 0)
-            return bad(c, id, tail[0] ? "index type is void" : "element type is void");
+            return violation(c, id, tail[0] ? "index type is void" : "element type is void");
         break;
     case btf::Kind::STRUCT:
     case btf::Kind::UNION:
@@ -187,19 +187,19 @@ Result<void> check_fields_of_kind(BtfChecking &c, TypeId id)
         return check_enum(c, id);
     case btf::Kind::FUNC:
         if (vlen > BTF_FUNC_GLOBAL)
-            return bad(c, id, strf("linkage is %u, must be static or global", vlen));
+            return violation(c, id, strf("linkage is %u, must be static or global", vlen));
         break;
     case btf::Kind::VAR:
         if (t.type == 0)
-            return bad(c, id, "type is void");
+            return violation(c, id, "type is void");
         if (tail[0] > BTF_VAR_GLOBAL_ALLOCATED)
-            return bad(c, id, strf("linkage is %u, must be static or global", tail[0]));
+            return violation(c, id, strf("linkage is %u, must be static or global", tail[0]));
         break;
     case btf::Kind::DATASEC:
         return check_section_layout(c, id);
     case btf::Kind::DECL_TAG:
         if (static_cast<int32_t>(tail[0]) < -1)
-            return bad(c, id, strf("component index is %d", static_cast<int32_t>(tail[0])));
+            return violation(c, id, strf("component index is %d", static_cast<int32_t>(tail[0])));
         break;
     case btf::Kind::VOID:
     case btf::Kind::PTR:

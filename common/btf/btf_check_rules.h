@@ -35,9 +35,9 @@ Result<void> check_targets(BtfChecking &c, TypeId id);
 Result<void> check_modifier_chain(BtfChecking &c, TypeId first);
 
 /// A violation in a type, or in the element that begins `words` words after its head.
-Failure bad(const BtfChecking &c, TypeId id, const std::string &rule, size_t words = 0);
+Failure violation(const BtfChecking &c, TypeId id, const std::string &rule, size_t words = 0);
 /// A violation by an element: "member 2 'next': ...".
-Failure bad_element(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
+Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
 
 /// Is the string at `offset` an identifier of a length that kernels accept? The answer is cached,
 /// because most names are used more than once.

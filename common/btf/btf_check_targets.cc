@@ -23,13 +23,13 @@ Result<void> check_array(BtfChecking &c, TypeId id)
     TypeId element = c.sizes.behind_modifiers(TypeId{tail[0]}),
            index = c.sizes.behind_modifiers(TypeId{tail[1]});
     if (c.btf.kind(index) != btf::Kind::INT || is_odd_int(index))
-        return bad(c, id, "index type is not a plain INT");
+        return violation(c, id, "index type is not a plain INT");
     if (c.sizes.of(element) == unsized)
-        return bad(c, id, "element type has no size");
+        return violation(c, id, "element type has no size");
     if (is_odd_int(element))
-        return bad(c, id, "element type is an INT of odd bits");
+        return violation(c, id, "element type is an INT of odd bits");
     if (c.sizes.of(id) > UINT32_MAX)
-        return bad(c, id, "is larger than 4 GB");
+        return violation(c, id, "is larger than 4 GB");
     return {};
 }
 
@@ -83,11 +83,11 @@ Result<void> check_func(BtfChecking &c, TypeId id)
 {
     TypeId proto{c.btf.type(id).type};
     if (c.btf.kind(proto) != btf::Kind::FUNC_PROTO)
-        return bad(c, id, strf("refers to type %u, which is not a FUNC_PROTO", raw(proto)));
+        return violation(c, id, strf("refers to type %u, which is not a FUNC_PROTO", raw(proto)));
     uint32_t i = 0;
     for (const btf_param &p : elements<btf_param>(c.btf.type(proto))) {
         if (p.name_off == 0 && p.type != 0)
-            return bad(c, id, strf("parameter %u has no name", i));
+            return violation(c, id, strf("parameter %u has no name", i));
         ++i;
     }
     return {};
@@ -97,19 +97,19 @@ Result<void> check_proto(BtfChecking &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     if (t.type && c.sizes.of(TypeId{t.type}) == unsized)
-        return bad(c, id, "result type has no size");
+        return violation(c, id, "result type has no size");
     auto params = elements<btf_param>(t);
     for (uint32_t i = 0; i < params.size(); ++i) {
         const btf_param &p = params[i];
         if (p.type == 0 && i + 1 == params.size()) {
             if (p.name_off)
-                return bad_element(c, id, i, "'...' has a name");
+                return element_violation(c, id, i, "'...' has a name");
             break;
         }
         if (p.name_off && !is_identifier_at(c, p.name_off))
-            return bad_element(c, id, i, identifier_fault(c, p.name_off));
+            return element_violation(c, id, i, identifier_fault(c, p.name_off));
         if (c.sizes.of(TypeId{p.type}) == unsized)
-            return bad_element(c, id, i, "type has no size");
+            return element_violation(c, id, i, "type has no size");
     }
     return {};
 }
@@ -120,10 +120,11 @@ Result<void> check_section_entries(BtfChecking &c, TypeId id)
     for (const btf_var_secinfo &entry : elements<btf_var_secinfo>(c.btf.type(id))) {
         TypeId var{entry.type};
         if (c.btf.kind(var) != btf::Kind::VAR)
-            return bad_element(c, id, i, strf("type %u is not a VAR", raw(var)));
+            return element_violation(c, id, i, strf("type %u is not a VAR", raw(var)));
         uint64_t size = c.sizes.of(TypeId{c.btf.type(var).type});
         if (size == unsized || entry.size < size)
-            return bad_element(c, id, i, strf("size is %u, less than its variable's", entry.size));
+            return element_violation(c, id, i,
+                                     strf("size is %u, less than its variable's", entry.size));
         ++i;
     }
     return {};
@@ -136,8 +137,8 @@ Result<void> check_decl_tag(BtfChecking &c, TypeId id)
     btf::Kind kind = c.btf.kind(target);
     if (kind != btf::Kind::FUNC && kind != btf::Kind::VAR && kind != btf::Kind::TYPEDEF &&
         !btf::is_composite(kind))
-        return bad(c, id,
-                   strf("refers to type %u, which cannot have declaration tags", raw(target)));
+        return violation(
+            c, id, strf("refers to type %u, which cannot have declaration tags", raw(target)));
     auto component = static_cast<int32_t>(btf::tail_of(t)[0]);
     if (component == -1)
         return {};
@@ -148,7 +149,7 @@ Result<void> check_decl_tag(BtfChecking &c, TypeId id)
              c.btf.kind(TypeId{c.btf.type(target).type}) == btf::Kind::FUNC_PROTO)
         count = btf::vlen_of(c.btf.type(TypeId{c.btf.type(target).type}));
     if (static_cast<uint32_t>(component) >= count)
-        return bad(c, id, strf("component index is %d, of %u components", component, count));
+        return violation(c, id, strf("component index is %d, of %u components", component, count));
     return {};
 }
 
@@ -168,8 +169,8 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
         // (A kernel accepts a FUNC here if it happens to have resolved that FUNC before.)
         if (!btf::is_type(kind))
-            return bad(c, id,
-                       strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
+            return violation(
+                c, id, strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
         return {};
     }
     case btf::Kind::ARRAY:
@@ -179,7 +180,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
         uint32_t i = 0;
         for (const btf_member &m : elements<btf_member>(t)) {
             if (std::string rule = member_rule(c, t, m); !rule.empty())
-                return bad_element(c, id, i, rule);
+                return element_violation(c, id, i, rule);
             ++i;
         }
         return {};
@@ -190,7 +191,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
         return check_proto(c, id);
     case btf::Kind::VAR:
         if (c.sizes.of(target) == unsized)
-            return bad(c, id, "type has no size");
+            return violation(c, id, "type has no size");
         return {};
     case btf::Kind::DATASEC:
         return check_section_entries(c, id);
@@ -213,11 +214,11 @@ Result<void> check_modifier_chain(BtfChecking &c, TypeId first)
     TypeId id = first;
     for (uint32_t length = 0; btf::is_modifier(c.btf.kind(id)); ++length) {
         if (length == max_modifiers)
-            return bad(c, first, "begins a chain of more than 32 modifiers");
+            return violation(c, first, "begins a chain of more than 32 modifiers");
         TypeId target{c.btf.type(id).type};
         if (c.btf.kind(id) != btf::Kind::TYPE_TAG && c.btf.kind(target) == btf::Kind::TYPE_TAG &&
             !c.forms().tags_anywhere)
-            return bad(c, id, "a TYPE_TAG follows it, which kernels before 7.2 refuse");
+            return violation(c, id, "a TYPE_TAG follows it, which kernels before 7.2 refuse");
         if (raw(id) < raw(first))
             break;
         id = target;

@@ -37,9 +37,9 @@ namespace btflink
 namespace
 {
 
-constexpr unsigned max_rounds = 64;    // after these, violations stay
-constexpr unsigned patient_rounds = 8; // then drop all elements from the wrong one on
-constexpr uint32_t max_bitfield = 64;  // of an INT that is made for one
+constexpr unsigned max_rounds = 64;    // violations that are left after these stay
+constexpr unsigned patient_rounds = 8; // later rounds drop a wrong element and all after it
+constexpr uint32_t max_bitfield = 64;  // bits of an INT that replaces the type of a bitfield
 
 using Remedy = std::optional<std::string>;
 using Words = std::vector<uint32_t>; // of one type; empty if it was left out
@@ -49,13 +49,13 @@ btf_type &head(Words &words)
     return *reinterpret_cast<btf_type *>(words.data());
 }
 
-struct Place {
+struct ElementRef {
     uint32_t type;                   // index
     std::optional<uint32_t> element; // of the type
 };
 
-/// Names may have any length, so shorten them for messages.
-std::string shorter(const std::string &text)
+/// `text` in at most 600 characters. Names may have any length.
+std::string abbreviated(const std::string &text)
 {
     constexpr size_t most = 600;
     return text.size() <= most
@@ -112,18 +112,18 @@ private:
              find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
             if (!error.where.offset || *error.where.offset < btf->types_offset())
                 return changed; // in the blob as a whole, or in the base
-            const Place place = place_of(*error.where.offset);
+            const ElementRef place = place_of(*error.where.offset);
             const Remedy remedy = types_[place.type].empty() ? std::nullopt : mend(place);
             if (!remedy)
                 continue;
             changed = true;
             if (!remedy->empty())
-                out_.changes.push_back(shorter(error.what) + ": " + *remedy);
+                out_.changes.push_back(abbreviated(error.what) + ": " + *remedy);
         }
         return changed;
     }
 
-    Place place_of(uint64_t offset) const
+    ElementRef place_of(uint64_t offset) const
     {
         const auto word = static_cast<uint32_t>((offset - btf_->types_offset()) / 4);
         uint32_t low = 0, high = btf_->size();
@@ -140,14 +140,14 @@ private:
 
     /// A description of the change, "" if it was reported already, or nothing if it cannot be
     /// mended.
-    Remedy mend(Place place)
+    Remedy mend(ElementRef place)
     {
         Words &words = types_[place.type];
         const btf::KindInfo &info = btf::kind_info(head(words));
         if (!place.element && btf::vlen_of(head(words)) > btf::max_vlen && info.element.count)
-            return cut_short(words);
+            return drop_surplus_elements(words);
         if (place.element && info.element.name >= 0 && rename_elements(words))
-            return "names get '_' for what may not be in them";
+            return "'_' replaces the characters that names must not have";
         switch (btf::kind_of(head(words))) {
         case btf::Kind::STRUCT:
         case btf::Kind::UNION:
@@ -174,13 +174,13 @@ private:
         case btf::Kind::ENUM64:
             return is_misnamed(head(words).name_off) ? mend_name(words) : make_opaque(words);
         case btf::Kind::TYPEDEF:
-            return is_misnamed(head(words).name_off) ? mend_name(words) : cut(words);
+            return is_misnamed(head(words).name_off) ? mend_name(words) : skip_modifiers(words);
         case btf::Kind::CONST:
         case btf::Kind::VOLATILE:
         case btf::Kind::RESTRICT:
-            return cut(words);
+            return skip_modifiers(words);
         case btf::Kind::TYPE_TAG:
-            return head(words).name_off ? cut(words) : mend_name(words);
+            return head(words).name_off ? skip_modifiers(words) : mend_name(words);
         case btf::Kind::PTR:
         case btf::Kind::VOID:
             break;
@@ -289,9 +289,9 @@ private:
     {
         const Words wanted{text(name), btf::make_info(btf::Kind::INT, 0, false), size,
                            encoding << 24 | size * 8};
-        return append(wanted);
+        return find_or_append(wanted);
     }
-    uint32_t append(const Words &wanted)
+    uint32_t find_or_append(const Words &wanted)
     {
         for (size_t i = 0; i < types_.size() + added_.size(); ++i) {
             const Words &other = i < types_.size() ? types_[i] : added_[i - types_.size()];
@@ -324,7 +324,7 @@ private:
         if (target >= first_)
             type(target) = empty;
         else // a base cannot be changed
-            ref = append(empty);
+            ref = find_or_append(empty);
         is_new |= types_.size() + added_.size() > known;
         if (is_new)
             out_.changes.push_back((is_union ? "union " : "struct ") +
@@ -348,7 +348,7 @@ private:
         // gcc before 14 writes char as SIGNED and CHAR.
         const uint32_t left = encoding & BTF_INT_BOOL ? BTF_INT_BOOL : BTF_INT_SIGNED;
         words[3] = (words[3] & 0xffffff) | left << 24;
-        return "one of them is left";
+        return "one of the flags is kept";
     }
 
     /// Makes the type a struct of the same size, if that is known.
@@ -361,14 +361,13 @@ private:
         return "it is written as a struct without members";
     }
 
-    /// Makes the type refer to the type behind all modifiers.
-    Remedy cut(Words &words)
+    Remedy skip_modifiers(Words &words)
     {
         const TypeId target = sizes_->behind_modifiers(TypeId{head(words).type});
         if (!btf::is_type(btf_->kind(target)) || head(words).type == raw(target))
             return std::nullopt;
         head(words).type = raw(target);
-        return "the types between are left out";
+        return "it refers to the type behind all modifiers";
     }
 
     static Remedy drop(Words &words)
@@ -402,7 +401,7 @@ private:
     }
 
     /// Drops the elements beyond the number that all kernels accept.
-    Remedy cut_short(Words &words)
+    Remedy drop_surplus_elements(Words &words)
     {
         const uint32_t more = btf::vlen_of(head(words)) - btf::max_vlen;
         words.resize(words.size() - size_t{more} * btf::kind_info(head(words)).element.count);
@@ -412,7 +411,7 @@ private:
         return "the rest is left out";
     }
 
-    /// Visits the DECL_TAGs of its members.
+    /// Visits the DECL_TAGs of the members of a struct or union.
     template <typename Visit>
     void for_component_tags(const Words &of, Visit visit)
     {

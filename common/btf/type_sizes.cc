@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Two walks. Neither is recursive, because chains may be as deep as there are types. The first
+// Two walks. Neither is recursive, because chains may be as long as there are types. The first
 // follows pointers and modifiers, which have one target each, and finds chains that never end. The
-// second follows what a type contains or is another name for, and finds types that contain
-// themselves. It finishes a type after its parts, and so adds up sizes on its way back.
+// second follows members, elements and modifiers, and finds types that contain themselves. It
+// finishes a type after its parts, so the sizes of the parts are known.
 #include "common/btf/type_sizes.h"
 
 namespace btflink
@@ -38,13 +38,13 @@ public:
         for (TypeId id : btf_.ids())
             TRY(follow_pointers(id));
         for (TypeId id : btf_.ids()) {
-            TRY(settle(id));
+            TRY(measure_with_parts(id));
             if (!has_base)
                 continue;
             Result<void> ok;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
                 if (ok && ref && ref < raw(btf_.first_id()))
-                    ok = settle(TypeId{ref});
+                    ok = measure_with_parts(TypeId{ref});
             });
             TRY(ok);
         }
@@ -85,7 +85,7 @@ private:
 
     /// Measures `root` and all its parts. (post_order() does not fit: types of the base get their
     /// indices during the walk, so states move; and a loop is an error.)
-    Result<void> settle(TypeId root)
+    Result<void> measure_with_parts(TypeId root)
     {
         stack_.push_back(root);
         while (!stack_.empty()) {

@@ -8,9 +8,9 @@
 // edge from something kept to something dropped is an error, with its place; nothing is guessed.
 // Kinds of section that hold indexes in a form not known here are dropped or refused by name.
 //
-// Invariants: the order of sections and of symbols is kept, hence locals stay before globals.
-// A section's contents never grow and never lose the alignment that they had in the file, hence
-// lay_out() never makes the file longer.
+// Invariants: sections and symbols keep their order, so locals stay before globals. A section's
+// contents never grow, and keep the alignment that they had in the file, so lay_out() never makes
+// the file longer.
 //
 // Cost: one pass over symbols, relocations and groups; a copy of what changes.
 #include "common/elf/elf_image.h"
@@ -99,7 +99,7 @@ private:
 };
 
 /// The error for a reference from a kept section to a dropped one.
-Failure lost(const ElfImage &image, Where place, const char *what, uint32_t section)
+Failure dangling(const ElfImage &image, Where place, const char *what, uint32_t section)
 {
     return fail(std::move(place),
                 strf("%s %s, which is to be dropped", what, image.place(section).section.c_str()));
@@ -175,7 +175,7 @@ private:
     {
         auto table = TRY(SymbolTable::open(image_, index));
         ElfSection &s = image_.sections[index];
-        bool droppable = index == symtab_; // the dynamic one is loaded: patch it, keep its size
+        bool droppable = index == symtab_; // .dynsym is loaded: patch it, keep its size
         if (droppable) {
             symbol_map_.assign(table.count(), dropped_symbol);
             if (s.head.sh_info > table.count())
@@ -191,8 +191,8 @@ private:
             auto section = TRY(table.section_of(i));
             if (section && drop_[section]) {
                 if (!droppable)
-                    return lost(image_, image_.place(index).at(i * entry),
-                                "dynamic symbol is defined in", section);
+                    return dangling(image_, image_.place(index).at(i * entry),
+                                    "dynamic symbol is defined in", section);
                 continue;
             }
             if (droppable)
@@ -209,7 +209,7 @@ private:
             store<uint16_t>(kept.data() + at + SymbolTable::shndx_at(image_),
                             fits16 ? static_cast<uint16_t>(now) : uint16_t{SHN_XINDEX},
                             image_.order);
-            if (!fits16) // indexes only get smaller: it had a side table
+            if (!fits16) // indexes only get smaller, so there was a side table
                 store<uint32_t>(wide.data() + at / entry * 4, now, image_.order);
         }
         uint32_t wide_section = table.wide_section();
@@ -290,7 +290,7 @@ private:
                 return fail(image_.place(index),
                             strf("%s is section %u of %zu", what, link, drop_.size()));
             if (drop_[link])
-                return lost(image_, image_.place(index), "is linked to", link);
+                return dangling(image_, image_.place(index), "is linked to", link);
             link = section_map_[link];
             return {};
         };
@@ -379,7 +379,7 @@ ByteParts lay_out(ElfImage &image)
     }
     fixed = std::min<uint64_t>(fixed, image.file.size());
     ByteParts out;
-    uint64_t copied = 0; // of these
+    uint64_t copied = 0; // bytes of the file up to `fixed`
     auto copy_until = [&](uint64_t end) {
         out.add(image.file.subspan(copied, end - copied));
         copied = end;

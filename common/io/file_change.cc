@@ -93,16 +93,16 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
     bool ok =
         write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
     if (!ok) {
-        auto error = fail_errno(Where{path}, "cannot append to it");
+        auto error = fail_errno(Where{path}, "cannot append to the file");
         // The old header describes the old file, even with appended bytes.
         bool restored = write_at(fd.get(), header, 0) &&
                         ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
         if (!restored)
-            return fail_errno(Where{path}, "cannot append to it, nor undo that");
+            return fail_errno(Where{path}, "cannot append to the file, nor restore it");
         return error;
     }
     if (!fd.close())
-        return fail_errno(Where{path}, "cannot append to it");
+        return fail_errno(Where{path}, "cannot append to the file");
     return {};
 }
 

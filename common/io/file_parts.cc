@@ -93,7 +93,7 @@ void say(const Mapping &of, const char *what)
         say(text);
 }
 
-constexpr const char *changed_text = "it was changed while it was read";
+constexpr const char *changed_text = "the file was changed while it was read";
 constexpr int signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT};
 struct sigaction former[std::size(signals)];
 
@@ -102,7 +102,7 @@ void on_signal(int signal, siginfo_t *info, void *)
     auto *at = static_cast<const std::byte *>(info->si_addr);
     const Mapping *const cut_off = signal == SIGBUS ? mapping_of(at) : nullptr;
     if (cut_off) {
-        say(*cut_off, "it was truncated, or cannot be read");
+        say(*cut_off, "the file was truncated, or cannot be read");
         ::_exit(1);
     }
     if (const Mapping *m = find_changed())

@@ -53,8 +53,8 @@ std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &
     return block;
 }
 
-/// Collects little-endian words.
-class Words
+/// The hash of a sequence of words, which are little-endian on every host.
+class WordHash
 {
 public:
     void add(uint32_t value) { words_.push_back(in_order(value, ByteOrder::little)); }
@@ -80,7 +80,7 @@ private:
 std::vector<Hash128> hashes_in_order(const std::vector<std::vector<uint32_t>> &refs,
                                      const std::vector<Hash128> &own)
 {
-    Words words;
+    WordHash words;
     for (size_t i = 0; i < own.size(); ++i) {
         words.add(own[i]);
         for (uint32_t r : refs[i])
@@ -108,7 +108,7 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
     std::vector<uint32_t> representative(own.size(), none); // per block: a type
     std::vector<uint32_t> number(own.size(), none);         // per block: its place in the walk
     std::vector<uint32_t> order;                            // the walk: a type of each block
-    Words words;
+    WordHash words;
     for (uint32_t i = 0; i < own.size(); ++i) {
         if (representative[block[i]] != none) {
             hashes[i] = hashes[representative[block[i]]];

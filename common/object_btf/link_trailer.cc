@@ -154,7 +154,7 @@ public:
                                "was emitted by another version of btf-emit",
                                half(4), trailer_version));
         if (half(6) < least_trailer_length || half(6) > bytes_.size() || word(8) != bytes_.size())
-            return bad(6, "link trailer lies about its length");
+            return bad(6, "link trailer states a wrong length");
         LinkTrailer t;
         t.flags = word(12);
         t.features = FeatureSet(word(16));
@@ -275,7 +275,7 @@ private:
             if (f.pool_index > t.pool_entries)
                 return "pool index of a function is out of range";
             if (&out == &t.true_signatures && f.instance >= t.functions.size())
-                return "a true signature is of no function";
+                return "a true signature belongs to no function";
             if (f.func != void_id) {
                 const btf_type *func = is_type(raw(f.func)) ? &blob_.type(f.func) : nullptr;
                 if (!func || btf::kind_of(*func) != btf::Kind::FUNC ||

@@ -178,7 +178,7 @@ std::vector<Instance> choose_instances(const std::vector<FunctionCandidate> &can
 StrOff name_of(BtfBuilder &btf, const FunctionParam &p)
 {
     if (p.member.empty())
-        return btf.placed_str(p.name.data());
+        return btf.stable_str(p.name.data());
     return btf.str(std::string(p.name) + "__" + std::string(p.member));
 }
 
@@ -248,7 +248,7 @@ LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
                           const FunctionCandidate &f, uint32_t flags)
 {
     LinkFunction out;
-    out.name = contribution.btf.placed_str(f.name.data());
+    out.name = contribution.btf.stable_str(f.name.data());
     out.flags = flags;
     if (f.address)
         out.pool_index = pool_index(contribution, *f.address);

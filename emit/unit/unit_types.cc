@@ -180,7 +180,7 @@ private:
                !is_float(d);
     }
 
-    StrOff str(const char *name) { return out_.btf.placed_str(name); }
+    StrOff str(const char *name) { return out_.btf.stable_str(name); }
     TypeId ref(const Die &d) { return out_.of(layout_, d); }
 
     void encode(DieIndex i)

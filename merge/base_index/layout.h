@@ -87,7 +87,7 @@ uint64_t for_each_table(AnyTables &t, const Header &h, Visit visit)
     next(t.string_buckets, buckets_for(h.strings) + 1);
     next(t.words, h.words);
     next(t.words_buckets, buckets_for(h.words) + 1);
-    next(t.marks, marks_for(h.types));
+    next(t.marks, mark_count(h.types));
     return at;
 }
 

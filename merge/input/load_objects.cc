@@ -294,7 +294,7 @@ std::optional<Object> load_by_marks(const InputPart &part, const Input &input)
 {
     const auto [marks, count, plain_end] = trailer_marks(part.bytes.trailer);
     if (marks.empty() || plain_end == 0 || plain_end > count + 1 ||
-        marks.size() != marks_for(count))
+        marks.size() != mark_count(count))
         return std::nullopt;
     auto types = types_in_place(part.bytes.blob, count);
     if (!types)

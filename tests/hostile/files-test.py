@@ -167,7 +167,7 @@ class Files(KbuildCase):
         thread.start()
         said = self.merge('--threads=1', FEATURES, '-o', 'out', 'big.o', 'pipe', status=1)
         thread.join()
-        self.assertEqual(said, 'btf-merge: ERROR: big.o: it was truncated, or cannot be '
+        self.assertEqual(said, 'btf-merge: ERROR: big.o: the file was truncated, or cannot be '
                                'read\n')
         self.assertNotIn('out', self.names())
 
@@ -206,7 +206,7 @@ class Files(KbuildCase):
                 os.unlink(self.path('pipe'))
                 self.assertRegex(said, r'^btf-merge: ERROR: .*\n$')
                 self.assertNotIn('out', self.names())
-        self.assertEqual(said, 'btf-merge: ERROR: big.o: it was changed while it was '
+        self.assertEqual(said, 'btf-merge: ERROR: big.o: the file was changed while it was '
                                'read\n')
 
     def test_file_that_keeps_changing(self):
@@ -244,7 +244,7 @@ class Files(KbuildCase):
                 if process.returncode == 1:
                     self.assertRegex(error, r'btf-(merge|emit): ERROR: .*\n$')
                 elif process.returncode:
-                    self.assertIn('ERROR: big.o: it was changed', error)
+                    self.assertIn('ERROR: big.o: the file was changed', error)
                 elif command[0] == self.btf_merge:
                     self.merge('--check=out')
                 self.assertEqual('out' in self.names(), process.returncode == 0)

@@ -115,7 +115,7 @@ TEST_P(Trailer, TrueSignatures)
     EXPECT_EQ(read->true_signatures[1].flags, fn_reordered);
     EXPECT_EQ(read->true_signatures[1].instance, 1u);
     EXPECT_EQ(encode_trailer(*read, *blob_.bytes, GetParam()), bytes);
-    EXPECT_NE(with_word(table(104) + 28, 2).find("a true signature is of no function"),
+    EXPECT_NE(with_word(table(104) + 28, 2).find("a true signature belongs to no function"),
               std::string::npos);
     EXPECT_NE(with_word(108, 1000).find("does not fit"), std::string::npos);
     EXPECT_NE(with_word(table(104) + 20, 1).find("function names no FUNC"), std::string::npos);
@@ -170,7 +170,7 @@ TEST_P(Trailer, EachFieldIsChecked)
     EXPECT_EQ(with_word(0, 0), ""); // the caller checks the magic
     EXPECT_EQ(said(with_word(4, version_and_length), "f.o: .BTF+0x104: link trailer version 2"),
               "");
-    EXPECT_EQ(said(with_word(8, 96), "lies about its length"), "");
+    EXPECT_EQ(said(with_word(8, 96), "states a wrong length"), "");
     EXPECT_EQ(said(with_word(20, 1000), "+0x114: source name is out of range"), "");
     EXPECT_EQ(said(with_word(32, 0), "plain types is out of range"), "");
     EXPECT_EQ(with_word(32, 7), "");
