@@ -121,7 +121,7 @@ EmitReport::Outcome outcome_of(const EmitOptions &options, const EmitReport &rep
 {
     if (report.btf_bytes)
         return EmitReport::Outcome::written;
-    if (options.complete)
+    if (options.add_missing_units)
         return EmitReport::Outcome::unchanged;
     return has_dwarf ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
 }
@@ -135,7 +135,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     const std::unique_ptr<DwarfFile> file = TRY(open_input(path, before, options));
     options.unit = unit_options(*file, options);
     ExistingBtf kept;
-    const bool keeps = options.complete && file->relocatable();
+    const bool keeps = options.add_missing_units && file->relocatable();
     if (keeps)
         kept = TRY(read_existing_btf(file->image(), file->arch()));
     const DebugFile debug = TRY(open_debug_file(*file, options));
@@ -166,13 +166,14 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     return report;
 }
 
-/// Units that were not read, and references to them.
-struct Unread {
+/// A warning about units that were not read, or references to them: "1 REASON is not read, so
+/// EFFECT: CURE".
+struct UnreadWarning {
     Skip reason;
-    const char *effect; // "1 REASON is not read, so EFFECT: CURE"
+    const char *effect;
     const char *cure;
 };
-constexpr Unread unread[] = {
+constexpr UnreadWarning unread_warnings[] = {
     {Skip::split_dwarf_unit, "it gets no BTF", "keep the compiler's .dwo file where it is"},
     {Skip::type_unit, "its type is lost", "use --reader=auto"},
     {Skip::type_unit_reference, "that type is void", "no type unit that is read has it"},
@@ -212,7 +213,7 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report)
 {
     std::vector<std::string> out;
-    for (const Unread &u : unread)
+    for (const UnreadWarning &u : unread_warnings)
         if (auto found = report.skips.find(u.reason); found != report.skips.end())
             out.push_back(strf("%s: %s not read, so %s: %s", path.c_str(),
                                counted(u.reason, found->second).c_str(), u.effect, u.cure));

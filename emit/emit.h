@@ -29,9 +29,9 @@ struct EmitOptions {
     /// those of `unit`.
     bool keep_settings = false;
     bool dry_run = false; // write nothing
-    /// Keep the object BTF of a relocatable file, and encode only units that it does not cover:
+    /// Keep the object BTF of a relocatable file, and add that of the units that it does not cover:
     /// those of linked objects that had no object BTF.
-    bool complete = false;
+    bool add_missing_units = false;
     /// Skip units of these source files, because other inputs have their BTF. If the file has more
     /// units of a name than are counted here, all units of that name are encoded. Encoding a unit
     /// twice is harmless.

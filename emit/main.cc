@@ -112,7 +112,7 @@ constexpr Option<CommandLine> own_options[] = {
      .take = take_threads<&CommandLine::threads>},
     {.words = {.name = "reader",
                .value = "NAME",
-               .help = "What reads DWARF: fast, libdw, or auto (default): whichever FILE needs"},
+               .help = "Reader of the DWARF: fast, libdw, or auto (default): the one FILE needs"},
      .take = take_reader},
     {.words = {.name = "debug-dir",
                .value = "DIR",
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
             print_stats(path, *report);
     }
     if (traced && status == 0) {
-        // The file of the result exists only now.
+        // Before, the file of the result may not have existed.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
                 return failure(Error{Where{command->trace_path},

@@ -98,8 +98,8 @@ Result<void> DwarfFile::find_sections()
     return {};
 }
 
-/// Of several sections with the same name the first counts, and all that have units. Sections of
-/// groups come last, except in split DWARF, where all sections with units count.
+/// Of several sections with the same name only the first counts, except for sections with units. Of
+/// these all in groups count, after the first that is not in a group; in split DWARF all count.
 Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 {
     const std::span<const NamedSection> names =
@@ -170,7 +170,8 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
         const uint64_t end = is_last ? section.data.size() : std::next(piece)->begin;
         RelocTable table = TRY(read_relocations(rel_index, end - piece->begin));
         if (!section.own_relocs.empty() && section.rela != rela)
-            return fail(image_.place(rel_index), "is of another kind than relocations before it");
+            return fail(image_.place(rel_index),
+                        "mixes SHT_REL and SHT_RELA with an earlier table of relocations");
         section.rela = rela;
         if (is_joined)
             append_relocations(rel, piece->begin, section.own_relocs);

@@ -54,7 +54,7 @@ bool is_entry_value_op(uint8_t atom)
     return atom == DW_OP_entry_value || atom == DW_OP_GNU_entry_value;
 }
 
-void ParamRules::found(int reg)
+void ParamRules::set_register(int reg)
 {
     set_once(out_.scalar, reg);
     set_once(out_.aggregate, reg);
@@ -75,13 +75,13 @@ void ParamRules::add(std::span<const LocationOp> ops, int entry_register)
 void ParamRules::add_single(const LocationOp &op, bool is_computed, int entry_register)
 {
     if (entry_register >= 0)
-        found(entry_register);
+        set_register(entry_register);
     if (!first_)
         return;
     if (is_register_op(op.atom))
-        found(op.atom - DW_OP_reg0);
+        set_register(op.atom - DW_OP_reg0);
     else if (is_base_register_op(op.atom) && is_computed)
-        found(op.atom - DW_OP_breg0);
+        set_register(op.atom - DW_OP_breg0);
     out_.on_stack |= op.atom == DW_OP_fbreg;
     out_.is_constant |= is_constant_op(op.atom);
 }

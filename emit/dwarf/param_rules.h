@@ -34,7 +34,7 @@ public:
 private:
     void add_single(const LocationOp &op, bool is_computed, int entry_register);
     void add_several(std::span<const LocationOp> ops);
-    void found(int reg);
+    void set_register(int reg);
 
     ParamLocation out_;
     bool first_ = true;

@@ -260,7 +260,7 @@ struct Entries::State {
     Die &add(const Entry &entry, DieIndex parent = 0);
     void annotate(const char *kind, const char *text);
     uint32_t add_symbol(const char *text);
-    uint32_t add_function_symbol(const EmittedFunction &how);
+    uint32_t add_function_symbol(const EmittedFunction &function);
     uint32_t add_section(const char *name, bool zero);
     DieIndex add_clone(DieIndex function, bool displaced, const std::vector<uint32_t> &uids);
     void set_address(DieIndex entry, const AddressRef &address);
@@ -314,7 +314,7 @@ void Entries::State::annotate(const char *kind, const char *text)
     Die &d = add(tag_gnu_annotation, subject);
     d.name = kind;
     d.text = copy(text);
-    tree.complete(last());
+    tree.end_die(last());
     tree.annotations = true;
     tree.dies[subject].end = last() + 1; // end() of an open entry moves this further
 }
@@ -327,12 +327,12 @@ uint32_t Entries::State::add_symbol(const char *text)
 
 /// A symbol for the address of a function. The linker resolves the name of a weak function to the
 /// strong one that replaces it. A local label stays with the code, like the labels in gcc's DWARF.
-uint32_t Entries::State::add_function_symbol(const EmittedFunction &how)
+uint32_t Entries::State::add_function_symbol(const EmittedFunction &function)
 {
-    if (!how.weak)
-        return add_symbol(how.symbol);
+    if (!function.weak)
+        return add_symbol(function.symbol);
     const std::string label = ".Lbtflink" + std::to_string(symbols.size());
-    labels += "\t.set\t" + label + "," + how.symbol + "\n";
+    labels += "\t.set\t" + label + "," + function.symbol + "\n";
     return add_symbol(label.c_str());
 }
 
@@ -365,7 +365,7 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         Die &p = add(DW_TAG_formal_parameter, clone);
         p.origin = tree.at(parameter.entry).offset;
         p.has |= located ? uint32_t{Die::location} : 0;
-        tree.complete(last());
+        tree.end_die(last());
     };
     auto place = [&](DieIndex entry) {
         return std::ranges::lower_bound(parameters, entry, {}, &Parameter::entry);
@@ -384,9 +384,9 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         add_parameter(parameter, false);
     if (tree.at(origin.end - 1).tag == DW_TAG_unspecified_parameters) {
         add(DW_TAG_unspecified_parameters, clone);
-        tree.complete(last());
+        tree.end_die(last());
     }
-    tree.complete(clone);
+    tree.end_die(clone);
     return clone;
 }
 
@@ -449,7 +449,7 @@ void Entries::part(const Entry &entry)
 {
     State &s = *state_;
     s.add(entry, s.open);
-    s.tree.complete(s.last());
+    s.tree.end_die(s.last());
     if (entry.uid)
         s.parameters.push_back({s.last(), entry.uid});
 }
@@ -457,7 +457,7 @@ void Entries::part(const Entry &entry)
 void Entries::end()
 {
     state_->subject = state_->open;
-    state_->tree.complete(state_->open);
+    state_->tree.end_die(state_->open);
 }
 
 void Entries::add(TypeNumber type, const Entry &entry)
@@ -474,7 +474,7 @@ void Entries::variable(const Entry &entry)
     if (!is_new)
         return refer(s.tree.dies[found->second], entry.type);
     s.add(entry);
-    s.tree.complete(s.last());
+    s.tree.end_die(s.last());
 }
 
 void Entries::type_tag(const char *text)
@@ -501,21 +501,22 @@ void Entries::was_inlined(uint32_t uid)
     d.has |= d.is(Die::low_pc | Die::ranges) ? 0u : uint32_t{Die::inlined};
 }
 
-void Entries::emitted(uint32_t uid, const EmittedFunction &how, const std::vector<uint32_t> *clone)
+void Entries::emitted(uint32_t uid, const EmittedFunction &written,
+                      const std::vector<uint32_t> *clone)
 {
     State &s = *state_;
     const DieIndex function = s.entry_of.at(uid),
-                   entry = clone ? s.add_clone(function, how.displaced, *clone) : function;
+                   entry = clone ? s.add_clone(function, written.displaced, *clone) : function;
     Die &d = s.tree.dies[entry];
-    d.has |= how.split ? Die::ranges : Die::low_pc;
+    d.has |= written.split ? Die::ranges : Die::low_pc;
     AddressRef address;
-    address.symbol = s.add_function_symbol(how);
-    if (!how.split)
+    address.symbol = s.add_function_symbol(written);
+    if (!written.split)
         s.set_address(entry, address);
     if (clone)
         return;
     d.has &= ~uint32_t{Die::inlined};
-    d.has |= how.displaced ? uint32_t{Die::shifted} : 0;
+    d.has |= written.displaced ? uint32_t{Die::shifted} : 0;
     for (DieIndex p = function + 1; p < d.end; ++p)
         if (s.tree.at(p).tag == DW_TAG_formal_parameter)
             s.tree.dies[p].has |= Die::location;
@@ -546,12 +547,12 @@ std::string Entries::assembly(Losses &losses)
     options.by_compiler = true;
     auto object = encode_tree(file, std::move(s.tree), options, {});
     if (!object) {
-        losses.all = loss(object.error(), s.source);
+        losses.no_btf = loss(object.error(), s.source);
         return "";
     }
     const bool is_empty = object->contribution.empty();
     if (const size_t count = object->left_out.size(); count > 0) {
-        std::string &text = is_empty ? losses.all : losses.part;
+        std::string &text = is_empty ? losses.no_btf : losses.left_out;
         text = loss(object->left_out.front(), s.source);
         if (count > 1)
             text += strf(" (and %zu more)", count - 1);

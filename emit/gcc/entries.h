@@ -82,8 +82,8 @@ struct Setup {
 
 /// Messages about missing or incomplete object BTF; "" if it is complete.
 struct Losses {
-    std::string all;  // there is no object BTF
-    std::string part; // a part is left out
+    std::string no_btf;   // there is no object BTF
+    std::string left_out; // the object BTF lacks a part
 };
 
 /// Call order: first describe types, functions and variables, in any order, each once; then the
@@ -122,7 +122,7 @@ public:
     /// The function itself, with all parameters, or a clone of it. `clone`: null for the function
     /// itself; for a clone the uid of the function's parameter for each parameter of the clone, 0
     /// for a new one.
-    void emitted(uint32_t uid, const EmittedFunction &how, const std::vector<uint32_t> *clone);
+    void emitted(uint32_t uid, const EmittedFunction &written, const std::vector<uint32_t> *clone);
 
     /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,

@@ -238,10 +238,10 @@ void on_finish(const char *file)
     guarded([&] {
         Losses losses;
         const std::string text = plugin.entries->assembly(losses);
-        if (!losses.all.empty())
-            return give_up(losses.all);
-        if (!losses.part.empty())
-            note(losses.part);
+        if (!losses.no_btf.empty())
+            return give_up(losses.no_btf);
+        if (!losses.left_out.empty())
+            note(losses.left_out);
         fwrite(text.data(), 1, text.size(), asm_out_file);
         in_section = nullptr; // makes gcc write a directive for its next section
         plugin.entries.reset();

@@ -63,7 +63,7 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
     }
 }
 
-void DieTree::complete(DieIndex i)
+void DieTree::end_die(DieIndex i)
 {
     dies[i].end = static_cast<DieIndex>(dies.size());
     switch (dies[i].tag) {

@@ -155,7 +155,7 @@ public:
     /// The language of the unit that has the entry.
     std::string language_of(const Die &d) const;
     /// Ends the DIE at `i`, after all its children have been added.
-    void complete(DieIndex i);
+    void end_die(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher.
     void append(const DieTree &other);
     /// Drops functions and variables, but keeps the types that they use.

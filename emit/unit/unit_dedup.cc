@@ -57,7 +57,7 @@ public:
             if (owner == void_id)
                 owner = TypeId{id};
             out.representative[id] = owner;
-            out.any |= owner != TypeId{id};
+            out.has_duplicates |= owner != TypeId{id};
         }
         return out;
     }

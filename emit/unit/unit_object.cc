@@ -36,11 +36,11 @@ struct NewContribution {
 };
 
 /// An entry of a DATASEC.
-struct PlacedVariable {
+struct SectionEntry {
     TypeId id;
     const VariableCandidate *candidate;
 };
-using Sections = std::map<std::string_view, std::vector<PlacedVariable>>; // by name
+using Sections = std::map<std::string_view, std::vector<SectionEntry>>; // by name
 
 /// The input for one LinkFunction.
 struct Instance {
@@ -65,7 +65,7 @@ NewContribution take_types(const UnitFile &file, const UnitOptions &options, Btf
         const TypeId first = dedup.representative[id];
         ids[id] = first == TypeId{id} ? TypeId{next++} : ids[raw(first)];
     }
-    if (dedup.any) {
+    if (dedup.has_duplicates) {
         types.renumber(std::span(ids).subspan(1));
         for (uint32_t id = 1; id < ids.size(); ++id) // moves hashes only towards the front
             if (dedup.representative[id] == TypeId{id})
@@ -114,7 +114,7 @@ Sections add_variables(NewContribution &contribution,
     return sections;
 }
 
-bool is_placed(const FunctionCandidate &f)
+bool has_code(const FunctionCandidate &f)
 {
     return f.flags & (fn_has_address | fn_has_ranges);
 }
@@ -122,7 +122,7 @@ bool is_placed(const FunctionCandidate &f)
 // One of these flags on any instance applies to all instances of the name.
 constexpr uint32_t shared_flags = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
 
-bool say_the_same(const FunctionCandidate &a, const FunctionCandidate &b)
+bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
 {
     return a.result == b.result && a.params == b.params && a.tags == b.tags && a.symbol == b.symbol;
 }
@@ -132,18 +132,18 @@ bool say_the_same(const FunctionCandidate &a, const FunctionCandidate &b)
 bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
 {
     const FunctionCandidate &other = *instance.candidate;
-    if (is_placed(f) && is_placed(other))
+    if (has_code(f) && has_code(other))
         return false;
     if (features.has(Feature::true_signature) &&
         (f.true_signature || other.true_signature || ((f.flags ^ instance.flags) & shared_flags)))
         return false;
-    return say_the_same(f, other);
+    return are_equal(f, other);
 }
 
 /// The common record has the shared flags of both; the rest comes from the one with an address.
 Instance share_record(const Instance &instance, const FunctionCandidate &f)
 {
-    Instance both = is_placed(f) ? Instance{&f, f.flags} : instance;
+    Instance both = has_code(f) ? Instance{&f, f.flags} : instance;
     both.flags |= (instance.flags | f.flags) & shared_flags;
     return both;
 }
@@ -252,7 +252,7 @@ LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
     out.flags = flags;
     if (f.address)
         out.pool_index = pool_index(contribution, *f.address);
-    if (is_placed(f) || !f.tags.empty() || !f.symbol.empty()) {
+    if (has_code(f) || !f.tags.empty() || !f.symbol.empty()) {
         const TypeId proto = add_prototype(contribution, prototypes, f);
         out.func = contribution.btf.add_func(out.name, proto, BTF_FUNC_STATIC);
         if (!f.symbol.empty())
@@ -300,8 +300,8 @@ std::vector<NewReloc> add_datasecs(NewContribution &contribution, Sections &&sec
 {
     std::vector<NewReloc> relocs;
     for (auto &[name, entries] : sections) {
-        std::ranges::stable_sort(
-            entries, {}, [](const PlacedVariable &v) { return v.candidate->address.offset; });
+        std::ranges::stable_sort(entries, {},
+                                 [](const SectionEntry &v) { return v.candidate->address.offset; });
         const uint64_t base = base_of(contribution.file, name);
         const TypeId sec = contribution.btf.add_datasec(name, 0);
         const size_t first_word = contribution.btf.word_index(sec);
@@ -449,8 +449,8 @@ void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips
     types.btf = std::move(mended->btf);
 }
 
-/// Leaves out functions with more parameters than BTF can count, or with an illegal name: a changed
-/// name could be that of another function.
+/// Leaves out functions with more parameters than BTF can count, or with an illegal name. (A
+/// changed name could be the name of another function.)
 void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, const Where &where,
                                   std::vector<Error> &left_out, Skips &skips)
 {
@@ -461,7 +461,7 @@ void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, con
             return false;
         ++skips[Skip::inexpressible];
         const std::string what =
-            is_long ? strf("more than %u parameters", btf::max_vlen) : "such a name";
+            is_long ? strf("more than %u parameters", btf::max_vlen) : "its name";
         left_out.push_back({where, strf("function '%s' is left out, as BTF cannot express %s",
                                         std::string(f.name).c_str(), what.c_str())});
         return true;

@@ -22,7 +22,7 @@ struct UnitTypes {
     BtfBuilder btf;              // plain types, then the DECL_TAGs of structs, unions, typedefs
     std::vector<TypeId> ids;     // by DIE; void if the DIE is not a type
     std::vector<Error> left_out; // parts of types that BTF cannot express
-    bool suspect = false;        // kernels may refuse some types: mend_btf() decides
+    bool suspect = false;        // kernels may refuse some types; mend_btf() finds out
 
     /// The type that `die` refers to; void if it has none or BTF cannot express it.
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }
@@ -132,7 +132,7 @@ struct UnitDedup {
     std::vector<TypeId> representative;
     /// Struct and union names with several different definitions here.
     std::vector<std::string> ambiguous;
-    bool any = false; // there are duplicates
+    bool has_duplicates = false;
 };
 
 /// `types`: from a builder, so that equal strings have the same offset. `hashes`: their stub

@@ -74,18 +74,18 @@ private:
         return tree_.at(tree_.find(d.specification)).name;
     }
 
-    /// Does an entry become a type? If not, the reason why BTF cannot express it; nothing if it is
-    /// not a type in DWARF either.
-    struct Answer {
+    /// Does an entry become a type? If not, the reason why BTF cannot express the type; nothing if
+    /// the entry is not a type in DWARF either.
+    struct TypeVerdict {
         bool is_type;
         std::optional<Skip> why = std::nullopt;
     };
-    static Answer type_if(bool expressible, Skip why)
+    static TypeVerdict type_if(bool expressible, Skip why)
     {
-        return expressible ? Answer{true} : Answer{false, why};
+        return expressible ? TypeVerdict{true} : TypeVerdict{false, why};
     }
 
-    Answer yields_type(DieIndex i) const
+    TypeVerdict yields_type(DieIndex i) const
     {
         const Die &d = tree_.at(i);
         switch (d.tag) {
@@ -128,12 +128,12 @@ private:
         bool arrays = false;
         for (DieIndex i : tree_.types) {
             const Die &d = tree_.at(i);
-            const Answer answer = yields_type(i);
+            const TypeVerdict verdict = yields_type(i);
             if (d.tag == DW_TAG_atomic_type)
                 ++skips_[Skip::atomic_qualifier_dropped];
-            if (answer.why)
-                ++skips_[*answer.why];
-            if (!answer.is_type)
+            if (verdict.why)
+                ++skips_[*verdict.why];
+            if (!verdict.is_type)
                 continue;
             if (d.tag == DW_TAG_pointer_type && features_.has(Feature::type_tag))
                 for_each_annotation(tree_, i, "btf_type_tag", [&](auto) { ++next; });
@@ -148,9 +148,9 @@ private:
         }
         // The index type of all arrays is "int", independently of the compiler: otherwise equal
         // arrays from gcc and clang would differ.
-        if ((arrays || bytes_) && index_type_ == void_id)
+        if ((arrays || has_bytes_) && index_type_ == void_id)
             index_type_ = synthetic_int_ = TypeId{next++};
-        if (bytes_ && byte_type_ == void_id)
+        if (has_bytes_ && byte_type_ == void_id)
             byte_type_ = synthetic_byte_ = TypeId{next++};
     }
 
@@ -161,8 +161,8 @@ private:
             index_type_ = id;
         if (byte_type_ == void_id && name == "unsigned char" && d.byte_size == 1)
             byte_type_ = id;
-        floats_ |= is_float(d);
-        bytes_ |= is_bytes(d);
+        has_floats_ |= is_float(d);
+        has_bytes_ |= becomes_bytes(d);
     }
 
     bool is_float(const Die &d) const
@@ -172,9 +172,9 @@ private:
                (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
     }
 
-    /// Does it have a size that an INT cannot have? Such types become arrays of bytes: clang's
+    /// Does it have a size that an INT cannot have? Then it becomes an array of bytes: clang's
     /// 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
-    bool is_bytes(const Die &d) const
+    bool becomes_bytes(const Die &d) const
     {
         return d.byte_size && (d.byte_size > 16 || !std::has_single_bit(d.byte_size)) &&
                !is_float(d);
@@ -246,14 +246,14 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
-        // Rust's `()`. An INT as the last member would reach beyond the end of its struct. A struct
-        // must not have this name.
+        // Rust's `()`. An INT as the last member would end after its struct. The name is not legal
+        // for a struct, so it is dropped.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
             return;
         }
-        if (is_bytes(d)) {
+        if (becomes_bytes(d)) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_array(byte_type_, index_type_, static_cast<uint32_t>(size));
             return;
@@ -349,7 +349,7 @@ private:
         const DieIndex target = layout_.target(m);
         const TypeId type = out_.ids[target];
         if (type == void_id || offset < c.last_offset || offset > end || m.bit_size > 32 ||
-            floats_ || (m.bit_size && !tree_.c_names)) [[unlikely]]
+            has_floats_ || (m.bit_size && !tree_.c_names)) [[unlikely]]
             out_.suspect |= type == void_id || offset < c.last_offset || offset > end ||
                             is_suspect(m, target, offset);
         c.last_offset = offset;
@@ -358,8 +358,8 @@ private:
                                                                 << 24);
     }
 
-    /// Is it a bitfield of a 64-bit enum or of an integer that is_bytes(), or longer than its type
-    /// (C++), or an unaligned floating-point number? `type`: the member's.
+    /// Is the member a bitfield of a 64-bit enum or of an integer that becomes bytes, or a bitfield
+    /// longer than its type (C++), or an unaligned floating-point number? `type`: of the member.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -370,7 +370,7 @@ private:
         if (m.bit_size > d.byte_size * 8)
             return true;
         if (m.bit_size > 32)
-            return d.tag != DW_TAG_base_type || is_bytes(d);
+            return d.tag != DW_TAG_base_type || becomes_bytes(d);
         return d.tag == DW_TAG_base_type && is_float(d) &&
                offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8);
     }
@@ -571,12 +571,12 @@ private:
     Skips &skips_;
     UnitTypes out_;
     TypeId index_type_ = void_id; // the same for all arrays
-    TypeId byte_type_ = void_id;  // element type of the arrays that replace is_bytes() types
+    TypeId byte_type_ = void_id;  // element type of arrays of bytes; see becomes_bytes()
     // index_type_ and byte_type_, if they were added because the unit lacks them.
     TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
-    bool floats_ = false, bytes_ = false; // a base type is a FLOAT, or is_bytes()
-    std::set<uint32_t> inexpressible_;    // offsets of DIEs that were left out
-    std::string why_;                     // the last result of why_not_in()
+    bool has_floats_ = false, has_bytes_ = false; // a base type becomes a FLOAT, or bytes
+    std::set<uint32_t> inexpressible_;            // offsets of DIEs that were left out
+    std::string why_;                             // the last result of why_not_in()
 };
 
 } // namespace

@@ -80,7 +80,7 @@ Result<Scratch> encode_object(const std::string &object, const PaholeOptions &op
     auto scratch = TRY(ScratchFile::create());
     emit::EmitOptions emit = emit_options(options);
     emit.output = scratch->path();
-    emit.complete = keep_btf;
+    emit.add_missing_units = keep_btf;
     emit.leave_out_dwarf = true; // DWARF is nine tenths of the file
     emit.unit.address_pool = true;
     const bool written = TRY(encode(object, emit, options, !keep_btf, report));

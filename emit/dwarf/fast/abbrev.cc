@@ -17,7 +17,7 @@ constexpr uint64_t max_dense = 4096;
 
 /// Does the reader need this attribute of an entry with this tag? It needs all attributes of units'
 /// own entries.
-bool matters(uint32_t attribute, uint32_t tag)
+bool is_needed(uint32_t attribute, uint32_t tag)
 {
     if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
         return true;
@@ -55,10 +55,10 @@ bool matters(uint32_t attribute, uint32_t tag)
 }
 
 /// Builds the steps of one abbreviation.
-class Program
+class StepBuilder
 {
 public:
-    Program(std::vector<AbbrevStep> &steps, const UnitWidths &widths)
+    StepBuilder(std::vector<AbbrevStep> &steps, const UnitWidths &widths)
         : steps_(steps), widths_(widths), first_(static_cast<uint32_t>(steps.size()))
     {
     }
@@ -168,7 +168,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         abbrev.tag = tag <= UINT16_MAX ? static_cast<uint16_t>(tag) : 0;
         abbrev.children = in.read<uint8_t>() == DW_CHILDREN_yes;
         attributes.clear();
-        bool outside = false;
+        bool external = false;
         for (;;) {
             uint64_t name = in.uleb(), form = in.uleb();
             if (in.overrun())
@@ -184,26 +184,26 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             attributes.push_back(
                 {static_cast<uint32_t>(name), static_cast<uint32_t>(form), implicit});
             abbrev.declares |= name == DW_AT_declaration;
-            outside |= name == DW_AT_external;
+            external |= name == DW_AT_external;
             abbrev.has_signature |= name == DW_AT_signature && file.is_split();
         }
         if (!wanted)
             continue;
         // A static member of C++ is treated as a variable, as in DWARF 5.
-        if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {
+        if (abbrev.tag == DW_TAG_member && (external || abbrev.declares)) {
             abbrev.tag = DW_TAG_variable;
             abbrev.declares = true;
         }
         abbrev.first = static_cast<uint32_t>(table.steps_.size());
-        Program reading(table.steps_, widths);
+        StepBuilder reading(table.steps_, widths);
         for (const Attribute &a : attributes)
-            reading.add(a.name, a.form, a.implicit, matters(a.name, abbrev.tag));
+            reading.add(a.name, a.form, a.implicit, is_needed(a.name, abbrev.tag));
         abbrev.count = reading.finish();
 
         // Entries that BTF does not need are skipped; a sibling attribute saves walking their
         // children.
         abbrev.skip_first = static_cast<uint32_t>(table.steps_.size());
-        Program skipping(table.steps_, widths);
+        StepBuilder skipping(table.steps_, widths);
         for (const Attribute &a : attributes)
             skipping.add(a.name, a.form, a.implicit,
                          a.name == DW_AT_sibling && a.form == DW_FORM_ref4 && abbrev.children);

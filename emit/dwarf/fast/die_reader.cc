@@ -34,7 +34,7 @@ public:
         if (!unit_abbrev) // possible for type units; compile units were checked
             return fail(place(unit_.die_offset),
                         "unit whose entry has an abbreviation that is not in its table");
-        pass(*unit_abbrev);
+        skip_attributes(*unit_abbrev);
         if (!unit_abbrev->children)
             return {};
         open_.push_back({0, DW_TAG_compile_unit, false});
@@ -66,10 +66,10 @@ public:
     }
 
 private:
-    struct Open {
-        DieIndex kept; // nearest kept entry, this one or above
+    struct OpenEntry {
+        DieIndex kept; // this entry, or the nearest kept entry above it
         uint32_t tag;
-        bool is_kept; // `kept` is this one
+        bool is_kept; // `kept` is this entry
     };
 
     bool stop(uint64_t offset, std::string why)
@@ -82,14 +82,14 @@ private:
 
     void close()
     {
-        Open last = open_.back();
+        OpenEntry last = open_.back();
         open_.pop_back();
         if (last.is_kept)
-            tree_.complete(last.kept);
+            tree_.end_die(last.kept);
     }
 
     /// Skips an entry's attributes. Returns the offset of its sibling, if it is stated, or 0.
-    uint64_t pass(const Abbrev &abbrev)
+    uint64_t skip_attributes(const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
         uint64_t sibling = 0;
@@ -104,9 +104,9 @@ private:
     }
 
     /// Skips an entry and everything below it.
-    void pass_tree(const Abbrev &abbrev)
+    void skip_tree(const Abbrev &abbrev)
     {
-        const uint64_t sibling = pass(abbrev);
+        const uint64_t sibling = skip_attributes(abbrev);
         if (!abbrev.children)
             return;
         if (sibling > in_.in().offset() && sibling < unit_.end) {
@@ -124,7 +124,7 @@ private:
                 --depth;
                 continue;
             }
-            pass(*below);
+            skip_attributes(*below);
             depth += below->children;
         }
     }
@@ -133,7 +133,7 @@ private:
     /// would take 2 % of btf-emit's time.
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
-        const Open parent = open_.back();
+        const OpenEntry parent = open_.back();
         const bool top_level = open_.size() == 1;
         const bool file_level = top_level || parent.tag == DW_TAG_namespace;
         Keep keep =
@@ -141,9 +141,9 @@ private:
         if (abbrev.tag == DW_TAG_variable && !file_level && !abbrev.declares)
             keep = Keep::no;
         if (keep == Keep::no) {
-            pass_tree(abbrev);
+            skip_tree(abbrev);
             if (unknown_code_)
-                return stop(offset, "below this entry is one with an abbreviation that is not in "
+                return stop(offset, "an entry below this one has an abbreviation that is not in "
                                     "its table");
             return true;
         }
@@ -153,7 +153,7 @@ private:
             if (keep == Keep::signature)
                 read_signature(offset, abbrev);
             else
-                pass(abbrev);
+                skip_attributes(abbrev);
             if (abbrev.children)
                 open_.push_back({parent.kept, abbrev.tag, false});
             return true;
@@ -179,7 +179,7 @@ private:
         if (abbrev.children)
             open_.push_back({index, abbrev.tag, true});
         else
-            tree_.complete(index);
+            tree_.end_die(index);
         return true;
     }
 
@@ -202,7 +202,7 @@ private:
     TypeReferences &references_;
     Skips &skips_;
     FormReader in_;
-    std::vector<Open> open_;
+    std::vector<OpenEntry> open_;
     bool unknown_code_ = false;
     std::optional<Error> error_;
 };

@@ -3,10 +3,10 @@
 // Problem. A tree has the entries of one unit or of several in the order of their offsets, and with
 // split DWARF also the entries of all type units that they refer to.
 //
-// Method. Units without type units are read into one tree, one after the other. Otherwise each unit
-// and each referenced type unit is read into its own tree, until no new ones are found; then the
-// trees are joined. Entries that stand for types are not in the trees, so references to them are
-// replaced by references to the types.
+// Method. Units that use no type units are read into one tree, one after the other. Otherwise each
+// unit and each type unit that it reaches is read into its own tree, and then the trees are joined.
+// Entries that stand for a type in a type unit are not in the trees, so references to these entries
+// are replaced by references to the type.
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
@@ -38,7 +38,7 @@ Result<Units> in_order(Units sorted)
 }
 
 /// The index of a damaged .dwp file may place a unit inside another one.
-Result<void> check_apart(const Unit &unit, uint64_t end_before)
+Result<void> check_overlap(const Unit &unit, uint64_t end_before)
 {
     if (unit.offset < end_before)
         return fail(unit.file->where().in(".debug_info").at(unit.offset),
@@ -64,7 +64,7 @@ Result<DieTree> read_as_one(const Units &units, Skips &skips)
     uint64_t end_before = 0;
     for (const Unit *listed : units) {
         Unit unit = *listed;
-        TRY(check_apart(unit, end_before));
+        TRY(check_overlap(unit, end_before));
         TRY(abbrevs.attach(unit));
         TRY(read_entries(unit, tree, none, skips));
         end_before = unit.end;
@@ -94,14 +94,14 @@ public:
         }
         uint64_t end_before = 0;
         for (const auto &[offset, part] : parts_) {
-            TRY(check_apart(part.unit, end_before));
+            TRY(check_overlap(part.unit, end_before));
             end_before = part.unit.end;
         }
         return joined();
     }
 
 private:
-    struct Part {
+    struct ReadUnit {
         Unit unit;
         DieTree tree;
     };
@@ -109,7 +109,7 @@ private:
     Result<void> add(Unit unit)
     {
         TRY(abbrevs_.attach(unit));
-        Part &part = parts_[unit.offset];
+        ReadUnit &part = parts_[unit.offset];
         part.tree.dies.emplace_back();
         TRY(read_entries(unit, part.tree, references_, skips_));
         part.unit = std::move(unit);
@@ -135,7 +135,7 @@ private:
     Skips &skips_;
     Abbrevs abbrevs_;
     TypeReferences references_;
-    std::map<uint64_t, Part> parts_; // by the unit's offset
+    std::map<uint64_t, ReadUnit> parts_; // by the unit's offset
 };
 
 class FastReader : public DwarfReader

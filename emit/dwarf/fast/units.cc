@@ -144,7 +144,7 @@ void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
 Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
 {
     for (int round = 0; round < 2; ++round) {
-        Skips none; // it has no references
+        Skips none; // the unit's own entry has no references
         FormReader in(unit, unit.die_offset, none);
         in.in().uleb(); // abbreviation code
         for (uint32_t i = 0; i < abbrev.count; ++i) {
@@ -199,7 +199,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
 {
     const Where where = place.file->where().in(".debug_info").at(header.unit.offset);
     if (header.type != DW_UT_split_type)
-        return fail(where, "is not the type unit that .debug_tu_index says is here");
+        return fail(where, "is not the type unit that .debug_tu_index places here");
     if (header.type_offset >= header.unit.end - header.unit.offset)
         return fail(where, strf("the type of the type unit is at 0x%llx, beyond its end",
                                 static_cast<unsigned long long>(header.type_offset)));
@@ -210,7 +210,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
 }
 
 /// Why a unit is left out, by the type in its header or by its own entry.
-std::optional<Skip> left_out(uint8_t type)
+std::optional<Skip> skip_reason(uint8_t type)
 {
     switch (type) {
     case DW_UT_compile:
@@ -226,7 +226,7 @@ std::optional<Skip> left_out(uint8_t type)
     }
 }
 
-std::optional<Skip> left_out(const Abbrev &abbrev)
+std::optional<Skip> skip_reason(const Abbrev &abbrev)
 {
     switch (abbrev.tag) {
     case DW_TAG_compile_unit:
@@ -306,7 +306,7 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
         unit.abbrev_offset += place.at[SplitPlace::abbrev];
         TRY(Abbrevs().attach(unit));
         auto abbrev = TRY(unit_abbrev(unit));
-        if (!abbrev || left_out(*abbrev))
+        if (!abbrev || skip_reason(*abbrev))
             continue;
         TRY(read_unit_die(unit, *abbrev));
         unit.addr_base = skeleton.addr_base;
@@ -329,7 +329,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         auto header = TRY(read_header(file, at));
         Unit &unit = header.unit;
         at = unit.end;
-        if (auto kind = left_out(header.type)) {
+        if (auto kind = skip_reason(header.type)) {
             ++skips[*kind];
             continue;
         }
@@ -341,7 +341,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev)
             continue;
-        if (auto kind = left_out(*abbrev)) {
+        if (auto kind = skip_reason(*abbrev)) {
             ++skips[*kind];
             continue;
         }

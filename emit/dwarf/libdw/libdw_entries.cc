@@ -16,7 +16,7 @@ namespace
 struct Context {
     LibdwFile &file;
     const LibdwUnit &unit;
-    const std::function<void(Dwarf_Die &)> &meets;
+    const std::function<void(Dwarf_Die &)> &on_foreign_entry;
     Skips &skips;
 };
 
@@ -130,7 +130,7 @@ public:
             return 0;
         }
         if (target.cu != context_.unit.die.cu)
-            context_.meets(target);
+            context_.on_foreign_entry(target);
         return context_.file.number_of(target);
     }
 
@@ -266,7 +266,7 @@ private:
         tree_.atomics |= tag == DW_TAG_atomic_type;
         tree_.dies.emplace_back() = d;
         TRY(children(die, {index, tag, false, parent.depth + 1}));
-        tree_.complete(index);
+        tree_.end_die(index);
         return {};
     }
 
@@ -275,7 +275,7 @@ private:
         Dwarf_Attribute attr;
         Dwarf_Die unit;
         if (dwarf_attr(&die, DW_AT_import, &attr) && dwarf_formref_die(&attr, &unit))
-            context_.meets(unit);
+            context_.on_foreign_entry(unit);
         else
             ++context_.skips[Skip::unresolved_reference];
     }
@@ -287,7 +287,7 @@ private:
         Dwarf_Attribute signature;
         Dwarf_Die type;
         if (dwarf_attr(&die, DW_AT_signature, &signature) && dwarf_formref_die(&signature, &type))
-            context_.meets(type);
+            context_.on_foreign_entry(type);
     }
 
     const Context &context_;
@@ -298,10 +298,10 @@ private:
 } // namespace
 
 Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
-                          const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
+                          const std::function<void(Dwarf_Die &)> &on_foreign_entry, DieTree &tree,
                           Skips &skips)
 {
-    const Context context{file, unit, meets, skips};
+    const Context context{file, unit, on_foreign_entry, skips};
     return LibdwDieReader(context, tree).children(unit.die, {0, DW_TAG_compile_unit, true, 0});
 }
 

@@ -64,10 +64,10 @@ struct LibdwUnit {
     uint64_t addr_base = 0; // of its part of .debug_addr
 };
 
-/// Appends the entries of `unit` to `tree`. `meets` is called for each entry of another unit that
-/// this unit refers to or imports.
+/// Appends the entries of `unit` to `tree`. `on_foreign_entry` is called for each entry of another
+/// unit that this unit refers to or imports.
 Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
-                          const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
+                          const std::function<void(Dwarf_Die &)> &on_foreign_entry, DieTree &tree,
                           Skips &skips);
 
 } // namespace btflink::emit

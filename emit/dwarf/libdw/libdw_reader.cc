@@ -210,8 +210,8 @@ public:
                         "units of several files cannot be read as one");
         DieTree &part = place->second;
         part.dies.emplace_back();
-        auto meets = [&](Dwarf_Die &target) { want(target); };
-        return read_entries(file_, unit, meets, part, skips_);
+        auto on_foreign_entry = [&](Dwarf_Die &target) { want(target); };
+        return read_entries(file_, unit, on_foreign_entry, part, skips_);
     }
 
     Result<DieTree> finish()

@@ -119,7 +119,7 @@ Run run_emit(const Bundle &bundle)
     options.image = bits & 1;
     options.strip_dwarf = bits & 2;
     options.unit.address_pool = bits & 4;
-    options.complete = bits & 8;
+    options.add_missing_units = bits & 8;
     if (bits & 16)
         options.output = nowhere;
     else if (bits & 32)
