@@ -68,7 +68,8 @@ constexpr Option<PartialLine> merge_options[] = {
      .text = [](PartialLine &p) -> std::string & { return p.line.options.base; }},
     {.words = {.name = "base-index",
                .value = "FILE",
-               .help = "With --base: keep an index of it here, which saves time in later runs"},
+               .help =
+                   "With --base: keep an index of the base in FILE, which speeds up later runs"},
      .text = [](PartialLine &p) -> std::string & { return p.line.options.base_index; }},
     {.words = {.name = "distilled-base",
                .help = "Write split BTF over a small base of its own, for use with other kernels"},
@@ -85,15 +86,13 @@ constexpr Option<PartialLine> merge_options[] = {
      .text = [](PartialLine &p) -> std::string & { return p.line.options.update; }},
     {.words = {.name = "check",
                .value = "FILE",
-               .help = "Say what a kernel would refuse of the final BTF in this file; no INPUT"},
+               .help = "Report what a kernel would refuse in the final BTF of FILE; no INPUT"},
      .text = [](PartialLine &p) -> std::string & { return p.line.check; }},
-    {.words = {.name = "kernel",
-               .value = "VERSION",
-               .help = "With --check: the version of that kernel"},
+    {.words = {.name = "kernel", .value = "VERSION", .help = "With --check: the kernel's version"},
      .take = take_kernel},
     {.words = {.name = "dedup",
                .value = "ENGINE",
-               .help = "What finds equal types: hash (default) or libbpf"},
+               .help = "Engine that finds equal types: hash (default) or libbpf"},
      .take = take_engine},
     {.words = {.name = "threads",
                .value = "N",
@@ -109,19 +108,17 @@ constexpr Option<PartialLine> merge_options[] = {
      .take = take_features},
     {.words = {.name = "report",
                .value = "FILE",
-               .help = "Write a page (HTML) about the result and where it comes from; needs "
-                       "btf-kernel"},
+               .help = "Write an HTML page about the result and its sources; needs btf-kernel"},
      .text = [](PartialLine &p) -> std::string & { return p.line.report; }},
     {.words = {.name = "stats", .help = "Print counts and times to stderr"},
      .flag = [](PartialLine &p) -> bool & { return p.line.stats; }},
     {.words = {.name = "time-trace",
                .value = "FILE",
-               .help = "Write where the time goes, for chrome://tracing or ui.perfetto.dev"},
+               .help = "Write a trace of the passes, for chrome://tracing or ui.perfetto.dev"},
      .text = [](PartialLine &p) -> std::string & { return p.line.options.time_trace; }},
     {.words = {.name = "why-dup",
                .value = "[NAME]",
-               .help = "Say for each name with several definitions, or for NAME, where and why "
-                       "they differ"},
+               .help = "Report where and why the definitions of each name, or of NAME, differ"},
      .take = [](PartialLine &p, std::string_view name) -> Result<void> {
          p.line.options.why_dup = name;
          return {};
@@ -133,7 +130,7 @@ constexpr Option<PartialLine> merge_options[] = {
 };
 
 /// --check takes only a file, a base and a kernel version.
-Result<void> check_alone(const CommandLine &line, const GivenWords &given)
+Result<void> reject_merge_options(const CommandLine &line, const GivenWords &given)
 {
     if (!given.operands.empty() || !line.options.output.empty() || !line.options.update.empty())
         return fail({}, "--check takes no INPUT and writes nothing");
@@ -152,7 +149,7 @@ Result<void> finish(PartialLine &partial, GivenWords &&given)
     CommandLine &line = partial.line;
     Options &o = line.options;
     if (!line.check.empty())
-        return check_alone(line, given);
+        return reject_merge_options(line, given);
     if (line.kernel)
         return fail({}, "--kernel needs --check");
     if (given.operands.empty())

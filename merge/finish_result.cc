@@ -108,13 +108,13 @@ Result<Btf> mend_if_refused(std::vector<std::byte> &blob, const Base &base, cons
     const Where where{"merged BTF", "", 0};
     const uint32_t pointer_size = in.target.address_size;
     auto btf = TRY(Btf::parse(blob, where, base.btf));
-    const auto fine = check_btf(blob, btf, where, pointer_size);
-    if (fine)
+    const auto checked = check_btf(blob, btf, where, pointer_size);
+    if (checked)
         return btf;
     auto mended = mend_btf(btf, pointer_size, BtfPart::whole);
     if (!mended)
-        return fail(fine.error());
-    report_mended(mended->changes, name_origin(fine.error(), btf, in.objects()), report);
+        return fail(checked.error());
+    report_mended(mended->changes, name_origin(checked.error(), btf, in.objects()), report);
     blob = mended->btf.serialize(in.target.order);
     btf = TRY(Btf::parse(blob, where, base.btf));
     TRY(check_btf(blob, btf, where, pointer_size));
@@ -162,7 +162,7 @@ Result<uint64_t> write_result(const Options &options, const MergeResult &result,
     if (!options.output.empty() && options.format == OutputFormat::object) {
         if (in.target.machine == 0)
             return fail(Where{options.output},
-                        "raw BTF does not tell the machine of an object file: give an --image");
+                        "raw BTF does not state the machine for --format=object: give --image");
         object = btf_object(blob, in.target);
     }
     if (!options.output.empty()) {
@@ -184,7 +184,7 @@ Result<void> end_without_btf(const Options &options, Report &report)
     const Where blamed = options.inputs.size() == 1 ? Where{options.inputs.front()} : Where{};
     const bool wanted = !options.output.empty() || !options.update.empty();
     report.warnings.push_back(
-        Error{blamed, report.nothing + (wanted ? ": nothing is written" : "")}.str());
+        Error{blamed, report.why_nothing + (wanted ? ": nothing is written" : "")}.str());
     struct stat info;
     for (const std::string &path : result_files(options))
         if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&

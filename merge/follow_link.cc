@@ -49,20 +49,18 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
     }
     if (first_missing)
         report.warnings.push_back(
-            strf("%zu %s not in %s and left out; the first is %s. Was it linked before they were "
-                 "emitted?",
-                 missing, missing == 1 ? "object is" : "objects are", image.name.c_str(),
-                 first_missing->describe().c_str()));
+            strf("%zu %s not in %s and left out; the first is %s. Was %s linked before?", missing,
+                 missing == 1 ? "object is" : "objects are", image.name.c_str(),
+                 first_missing->describe().c_str(), image.name.c_str()));
     report_missing(objects, image, report, stats);
     if (image.kind != ImageKind::combined && !image.has_symbols)
         report.warnings.push_back(image.name +
-                                  ": has no symbol table, so nothing tells which functions exist; "
-                                  "the result has none");
+                                  ": has no symbol table, which shows the functions that exist; "
+                                  "the result has no functions");
     if (image.kind != ImageKind::combined && any_pool &&
         locations.objects_without_pool == objects.size())
-        report.warnings.push_back(image.name +
-                                  ": has none of the objects' address pools; "
-                                  "addresses are taken from symbols where they can be");
+        report.warnings.push_back(image.name + ": has none of the objects' address pools; "
+                                               "addresses are taken from symbols if possible");
 }
 
 } // namespace

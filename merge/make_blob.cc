@@ -84,16 +84,16 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
 {
     const std::vector<Object> &objects = in.objects();
     const std::vector<bool> &not_linked = link.locations.not_linked;
-    const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
+    const Where blamed = base.btf ? base.input->where : where_of_inputs(options);
     const bool by_libbpf = options.engine == Engine::libbpf;
-    // Neither needs the other, and each takes a quarter of a kernel's merge.
+    // Selection and deduplication are independent, and each takes a quarter of a kernel's merge.
     auto selection = std::async(second_thread(options, in),
                                 [&] { return select_contents(options.features, in, link); });
     const MergedTypes types =
         by_libbpf ? keep_all(objects, not_linked, base.btf.get())
                   : merge_types(in.loaded, not_linked, base.index.get(),
                                 options.why_dup.has_value(), options.threads, stats);
-    stats.begin_pass("select_contents"); // what is left of it
+    stats.begin_pass("select_contents"); // the rest of it, if it runs on another thread
     const SelectedContents selected = selection.get();
     report_selection(objects, selected, report, stats);
     if (options.why_dup) {
@@ -113,7 +113,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
     if (!by_libbpf || !blob)
         return blob;
     stats.begin_pass("dedup");
-    return dedup_libbpf(*blob, base.btf, in.target.order, blamed_for_all(options));
+    return dedup_libbpf(*blob, base.btf, in.target.order, where_of_inputs(options));
 }
 
 } // namespace btflink::merge

@@ -16,7 +16,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The owner of large data. Freeing it takes a tenth of a merge.
+/// Owns the large data of a merge. Freeing them takes a tenth of the merge.
 struct Memory {
     Base base;
     MergeInputs inputs;
@@ -49,7 +49,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     stats.begin_pass("base");
     m.base = TRY(open_given_base(options));
     m.inputs = TRY(read_inputs(options, m.base, report, stats));
-    if (!report.nothing.empty())
+    if (!report.why_nothing.empty())
         return end_without_btf(options, report);
     m.link = TRY(follow_link(m.inputs, report, stats));
     auto blob = TRY(make_blob(options, m.base, m.inputs, m.link, report, stats));
@@ -58,11 +58,11 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     if (!writes_result(options))
         return {};
     if (!m.base.btf && has_no_types(blob)) {
-        report.nothing = "there are no types in it";
+        report.why_nothing = options.inputs.size() == 1 ? "has no types" : "no input has types";
         return end_without_btf(options, report);
     }
-    // The inputs are only needed for messages from here on. To give their pages back takes a tenth
-    // of a kernel's merge, and as long as the check.
+    // From here on the inputs are only needed for messages. Giving their pages back takes a tenth
+    // of a kernel's merge, as long as the check.
     const auto releasing =
         std::async(second_thread(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
     const auto result =

@@ -81,8 +81,8 @@ struct Report {
     std::vector<std::string> notes;                                       // shown with -v
     std::vector<std::pair<std::string, FunctionSkip>> functions_left_out; // by name; with -v
     std::string stats;                                                    // "name: value" lines
-    std::string nothing; // why there is nothing to encode; else empty
-    std::string why_dup; // the report of --why-dup
+    std::string why_nothing; // why there is nothing to encode, such as "has no BTF"; else empty
+    std::string why_dup;     // the report of --why-dup
 };
 
 /// Merges, and writes the result if `options` name an output or an update. Fills in `report` even

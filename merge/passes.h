@@ -40,7 +40,7 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
 std::launch second_thread(const Options &options, const MergeInputs &in);
 
 /// The file that an error names if it concerns all inputs.
-Where blamed_for_all(const Options &options);
+Where where_of_inputs(const Options &options);
 
 // follow_link.cc: what the linker decided: which objects are in the image, and where their contents
 // are.
@@ -75,8 +75,8 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
 Result<uint64_t> write_result(const Options &options, const MergeResult &result,
                               const MergeInputs &in);
 
-/// Ends a merge that has nothing to encode: warns with report.nothing (for pahole this is not an
-/// error either), and removes an output of an earlier run so that it cannot be mistaken for this
+/// Ends a merge that has nothing to encode: warns with report.why_nothing (for pahole this is not
+/// an error either), and removes an output of an earlier run so that it cannot be mistaken for this
 /// run's.
 Result<void> end_without_btf(const Options &options, Report &report);
 

@@ -230,7 +230,7 @@ std::launch second_thread(const Options &options, const MergeInputs &in)
                                                                       : std::launch::deferred;
 }
 
-Where blamed_for_all(const Options &options)
+Where where_of_inputs(const Options &options)
 {
     return Where{options.inputs.empty() ? options.image : options.inputs.front()};
 }
@@ -274,10 +274,9 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
     TRY(load_all(options, in, stats));
     report_inputs(in, base, report, stats);
     if (in.objects().empty()) {
-        report.nothing = options.inputs.size() == 1 ? "there is no BTF in it"
-                                                    : "there is no BTF in any of the inputs";
+        report.why_nothing = options.inputs.size() == 1 ? "has no BTF" : "no input has BTF";
         if (std::ranges::any_of(in.files.list, has_dwarf))
-            report.nothing += "; btf-emit makes it from DWARF";
+            report.why_nothing += "; btf-emit makes BTF from DWARF";
         return in;
     }
     in.target = TRY(find_target(in, base));

@@ -22,14 +22,14 @@
 namespace btflink::merge
 {
 
-using index_layout::Header, index_layout::HashedPlace;
+using index_layout::Header, index_layout::HashedEntry;
 
 namespace index_layout
 {
 
 Hash128 hash_of_blob(Bytes blob)
 {
-    if (wide_hash::is_there()) {
+    if (wide_hash::is_supported()) {
         Hash128 h;
         wide_hash::hash128(blob.data(), blob.size(), h.low, h.high);
         return h;
@@ -45,8 +45,8 @@ uint64_t check_of(Bytes file)
     h.check = 0;
     const uint64_t head = XXH3_64bits(&h, sizeof h);
     const Bytes rest = file.subspan(sizeof h);
-    return wide_hash::is_there() ? wide_hash::hash64(rest.data(), rest.size(), head)
-                                 : XXH3_64bits_withSeed(rest.data(), rest.size(), head);
+    return wide_hash::is_supported() ? wide_hash::hash64(rest.data(), rest.size(), head)
+                                     : XXH3_64bits_withSeed(rest.data(), rest.size(), head);
 }
 
 } // namespace index_layout
@@ -106,10 +106,10 @@ uint32_t BaseIndex::hash_of(std::span<const uint32_t> words)
 std::optional<uint32_t> BaseIndex::find_string(std::string_view text) const
 {
     const uint32_t hash = hash_of(text);
-    for (const HashedPlace &p : bucket(tables_.strings, tables_.string_buckets, hash)) {
+    for (const HashedEntry &p : bucket(tables_.strings, tables_.string_buckets, hash)) {
         if (p.hash != hash)
             continue;
-        const uint32_t at = once(p.at);
+        const uint32_t at = once(p.value);
         if (note_unless(at < btf_->str_size()) && btf_->str(at) == text)
             return at;
     }
@@ -119,10 +119,10 @@ std::optional<uint32_t> BaseIndex::find_string(std::string_view text) const
 TypeId BaseIndex::find_words(std::span<const uint32_t> words) const
 {
     const uint32_t hash = hash_of(words);
-    for (const HashedPlace &p : bucket(tables_.words, tables_.words_buckets, hash)) {
+    for (const HashedEntry &p : bucket(tables_.words, tables_.words_buckets, hash)) {
         if (p.hash != hash)
             continue;
-        const uint32_t id = once(p.at);
+        const uint32_t id = once(p.value);
         if (!is_type(id))
             continue;
         if (std::ranges::equal(btf::all_words(btf_->type(TypeId{id})), words))

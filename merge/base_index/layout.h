@@ -39,18 +39,19 @@ constexpr uint32_t version = 3;
 static_assert(sizeof(Header) == 80);
 
 // Entries of the tables, sorted by hash.
-struct HashedPlace { // offset of a string, or id of a type
-    uint32_t hash, at;
-    auto operator<=>(const HashedPlace &) const = default;
+struct HashedEntry {
+    uint32_t hash;
+    uint32_t value; // offset of a string, or id of a type
+    auto operator<=>(const HashedEntry &) const = default;
 };
 struct NamedType {
     uint32_t hash, type, lowest;
     auto operator<=>(const NamedType &) const = default;
 };
 
-/// The number of buckets for so many entries. The table of buckets also has the end of the last
-/// one.
-constexpr size_t buckets_for(uint32_t entries)
+/// The number of buckets of a table with `entries` entries. The table of buckets has one more
+/// number, the end of the last bucket.
+constexpr size_t bucket_count(uint32_t entries)
 {
     return std::bit_ceil(entries / 4 + size_t{1});
 }
@@ -62,9 +63,9 @@ struct Tables {
     std::span<const uint32_t> hash_buckets;
     std::span<const NamedType> named;
     std::span<const uint32_t> named_buckets;
-    std::span<const HashedPlace> strings;
+    std::span<const HashedEntry> strings;
     std::span<const uint32_t> string_buckets;
-    std::span<const HashedPlace> words;
+    std::span<const HashedEntry> words;
     std::span<const uint32_t> words_buckets;
     std::span<const uint32_t> marks;
 };
@@ -80,13 +81,13 @@ uint64_t for_each_table(AnyTables &t, const Header &h, Visit visit)
     };
     next(t.hashes, h.hashes);
     next(t.hashed, h.hashes);
-    next(t.hash_buckets, buckets_for(h.hashes) + 1);
+    next(t.hash_buckets, bucket_count(h.hashes) + 1);
     next(t.named, h.named);
-    next(t.named_buckets, buckets_for(h.named) + 1);
+    next(t.named_buckets, bucket_count(h.named) + 1);
     next(t.strings, h.strings);
-    next(t.string_buckets, buckets_for(h.strings) + 1);
+    next(t.string_buckets, bucket_count(h.strings) + 1);
     next(t.words, h.words);
-    next(t.words_buckets, buckets_for(h.words) + 1);
+    next(t.words_buckets, bucket_count(h.words) + 1);
     next(t.marks, mark_count(h.types));
     return at;
 }

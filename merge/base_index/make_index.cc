@@ -15,7 +15,7 @@ namespace btflink::merge
 namespace
 {
 
-using index_layout::Header, index_layout::NamedType, index_layout::HashedPlace,
+using index_layout::Header, index_layout::NamedType, index_layout::HashedEntry,
     index_layout::Tables;
 
 struct HashedType {
@@ -28,7 +28,7 @@ struct HashedType {
 template <typename Entry, typename High>
 std::vector<uint32_t> buckets_of(const std::vector<Entry> &entries, High high)
 {
-    const size_t count = index_layout::buckets_for(static_cast<uint32_t>(entries.size()));
+    const size_t count = index_layout::bucket_count(static_cast<uint32_t>(entries.size()));
     std::vector<uint32_t> begin(count + 1);
     for (const Entry &e : entries)
         ++begin[(uint64_t{high(e)} * count >> 32) + 1];
@@ -51,7 +51,7 @@ struct IndexMaker {
     Bytes blob;
     std::vector<HashedType> hashes = {};
     std::vector<NamedType> named = {};
-    std::vector<HashedPlace> strings = {}, words = {};
+    std::vector<HashedEntry> strings = {}, words = {};
     ArrayCounts arrays = {};
 
     void add_strings()

@@ -11,12 +11,12 @@ namespace btflink::merge::wide_hash
 
 /// Can this processor run the functions below?
 #ifdef __x86_64__
-inline bool is_there()
+inline bool is_supported()
 {
     return __builtin_cpu_supports("avx2");
 }
 #else
-constexpr bool is_there()
+constexpr bool is_supported()
 {
     return false;
 }

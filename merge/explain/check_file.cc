@@ -50,7 +50,8 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
         auto found =
             find_violations(blob.blob, *parsed, blob.where, address_size, most_lines + 1, kernel);
         if (found.size() > most_lines)
-            found.back() = {blob.where, strf("and more than these %zu", most_lines)};
+            found.back() = {blob.where,
+                            strf("more than %zu violations; the rest is left out", most_lines)};
         out.insert(out.end(), found.begin(), found.end());
         return std::make_shared<const Btf>(std::move(*parsed));
     };

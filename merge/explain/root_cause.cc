@@ -18,9 +18,8 @@
 // roots would have split it, too.
 //
 // Why a root is always found. If the definitions of a name have one shape, they differ at some
-// position, and the types there differ in turn. If this never reached two shapes, these classes
-// would agree in everything reachable, and deduplication would have merged them. (The report counts
-// exceptions.)
+// position, and the types there differ in turn. This must lead to two shapes: classes that agree in
+// everything reachable have been merged by the deduplication. (The report counts exceptions.)
 //
 // A declaration counts as another shape only if there is one definition: over a base that only
 // declares the name, typedefs and unnamed types (pointers, prototypes) exist twice. If there are
@@ -205,7 +204,7 @@ void SplitGraph::find_roots()
 void SplitGraph::find_blame()
 {
     // For each name, the shapes that it may split, and the position of the reference.
-    IdVector<TypeName, std::vector<std::pair<Shape, uint32_t>>> split_by(names.size());
+    IdVector<TypeName, std::vector<std::pair<Shape, uint32_t>>> users(names.size());
     std::vector<ClassId> first, refs;
     for (Shape s : shapes.ids()) {
         refs_of(shapes[s].classes[0], first);
@@ -217,7 +216,7 @@ void SplitGraph::find_blame()
         }
         for (uint32_t i = 0; i < first.size(); ++i)
             if (differs[i] && first[i] != ClassId::none && name_[first[i]] != TypeName::none)
-                split_by[name_[first[i]]].emplace_back(s, i);
+                users[name_[first[i]]].emplace_back(s, i);
     }
     std::vector<TypeName> queue;
     for (TypeName n : names.ids())
@@ -228,11 +227,11 @@ void SplitGraph::find_blame()
     for (size_t next = 0; next < queue.size(); ++next) {
         const TypeName by = queue[next];
         NameUse &root = names[names[by].root];
-        for (auto [s, position] : split_by[by]) {
+        for (auto [s, position] : users[by]) {
             ShapeUse &shape = shapes[s];
-            if (shape.by != TypeName::none)
+            if (shape.split_by != TypeName::none)
                 continue;
-            shape.by = by;
+            shape.split_by = by;
             shape.position = position;
             const TypeName n = name_[shape.classes[0]];
             const size_t more = shape.classes.size() - 1;

@@ -29,11 +29,11 @@ struct NameUse {
     bool is_root() const { return versions.size() > 1; }
 };
 
-/// The classes of a shape, in order. If there are several: the name that split them, because their
-/// references number `position` lead to different classes of it; none if no root was found.
+/// The classes of a shape, in order. If there are several, `split_by` is the name that split them:
+/// their references number `position` lead to different classes of this name. none: not found.
 struct ShapeUse {
     std::vector<ClassId> classes;
-    TypeName by = TypeName::none;
+    TypeName split_by = TypeName::none;
     uint32_t position = 0;
 };
 

@@ -44,7 +44,7 @@ public:
                 others.push_back(n);
         }
         if (!name.empty() && !known)
-            return std::string(name) + ": no struct, union, enum or typedef of the result\n";
+            return std::string(name) + " is not a struct, union, enum or typedef of the result\n";
         if (name.empty())
             std::ranges::stable_sort(roots, std::ranges::greater(),
                                      [&](TypeName n) { return graph_.names[n].blamed_types; });
@@ -74,10 +74,10 @@ public:
                         chain(n).c_str());
         size_t unexplained = 0;
         for (const ShapeUse &shape : graph_.shapes)
-            if (shape.by == TypeName::none)
+            if (shape.split_by == TypeName::none)
                 unexplained += shape.classes.size() - 1;
         if (unexplained && name.empty())
-            out += strf("no reason was found for splitting %zu more types.\n", unexplained);
+            out += strf("%zu more types were split for an unknown reason.\n", unexplained);
         return out;
     }
 
@@ -126,7 +126,7 @@ private:
             const ShapeUse &shape = graph_.shapes[graph_.names[at].split];
             const std::string text = label(shape.classes[0], shape.position);
             out += (behind_title && !text.empty() ? " " : "") + text;
-            at = shape.by;
+            at = shape.split_by;
             const bool is_named = graph_.names[at].space;
             behind_title = is_named || (behind_title && text.empty());
             if (is_named)

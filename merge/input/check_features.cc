@@ -30,8 +30,8 @@ constexpr Effect effects[] = {
     {Feature::linkage_names, "functions whose symbols are mangled are left out", nullptr},
 };
 
-/// Drops features that the merge would drop, because they are not asked for.
-FeatureSet that_matter(FeatureSet set, FeatureSet asked)
+/// `set` without the features whose effect the merge drops, because they are not asked for.
+FeatureSet relevant(FeatureSet set, FeatureSet asked)
 {
     if (set.has(Feature::global_var)) // per-CPU variables are among them
         set.add(Feature::var);
@@ -52,8 +52,9 @@ std::string name_of(const Effect &e)
     return feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
 }
 
-/// It does not matter whether the gcc plugin or btf-emit made the object: both make the same types,
-/// and `btf-cc --plugin` leaves some objects to btf-emit.
+/// The properties in which objects of one link should agree. Whether the gcc plugin or btf-emit
+/// made an object is not among them: both make the same types, and `btf-cc --plugin` leaves some
+/// objects to btf-emit.
 struct Setting {
     uint32_t emitter;
     uint32_t features;
@@ -104,8 +105,7 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
     std::map<Setting, std::vector<const Object *>> groups;
     for (const Object &o : objects)
         if (o.has_trailer)
-            groups[{o.trailer.emitter, that_matter(o.trailer.features, asked).bits()}].push_back(
-                &o);
+            groups[{o.trailer.emitter, relevant(o.trailer.features, asked).bits()}].push_back(&o);
     if (groups.empty())
         return {};
     auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {

@@ -20,14 +20,13 @@ namespace btflink::merge
 namespace
 {
 
-/// The places of a pool's entries. Nothing if the part belongs to DWARF itself: then it has an
-/// address where a pool has its id. `next`: the first relocation that does not belong to an earlier
-/// part.
-std::optional<PlacedPool> placed(const PoolPart &part, Bytes section,
-                                 const std::vector<Reloc> &relocs,
-                                 std::vector<Reloc>::const_iterator &next)
+/// The pool at `part`. Nothing if the part belongs to DWARF itself, which has an address where a
+/// pool has its id. `next`: the first relocation that does not belong to an earlier part.
+std::optional<RelocatablePool> read_pool(const PoolPart &part, Bytes section,
+                                         const std::vector<Reloc> &relocs,
+                                         std::vector<Reloc>::const_iterator &next)
 {
-    PlacedPool pool{part.first_id, std::vector<Place>(part.count())};
+    RelocatablePool pool{part.first_id, std::vector<Place>(part.count())};
     const auto begin = static_cast<uint64_t>(part.entries.data() - section.data());
     const uint64_t end = begin + part.entries.size();
     bool is_dwarf = false;
@@ -58,15 +57,15 @@ Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
     return found;
 }
 
-Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
+Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf)
 {
     auto sections = TRY(pool_sections(elf));
-    std::vector<PlacedPool> pools;
+    std::vector<RelocatablePool> pools;
     for (const PoolSection &section : sections) {
         auto relocs = TRY(elf.relocations(section.section, elf.address_size()));
         auto next = relocs.cbegin();
         for (const PoolPart &part : section.parts)
-            if (auto pool = placed(part, section.contents.bytes, relocs, next))
+            if (auto pool = read_pool(part, section.contents.bytes, relocs, next))
                 pools.push_back(std::move(*pool));
     }
     return pools;
@@ -110,9 +109,9 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
 
 Result<void> attach_pools(const ElfFile &elf, std::vector<InputPart> &parts)
 {
-    auto pools = TRY(placed_pools(elf));
-    std::unordered_map<uint64_t, std::deque<PlacedPool *>> by_id;
-    for (PlacedPool &pool : pools)
+    auto pools = TRY(relocatable_pools(elf));
+    std::unordered_map<uint64_t, std::deque<RelocatablePool *>> by_id;
+    for (RelocatablePool &pool : pools)
         by_id[pool.object_id].push_back(&pool);
     for (InputPart &part : parts) {
         auto id = stated_object_id(part.bytes.trailer, elf.order());

@@ -68,13 +68,13 @@ struct Place {
 };
 
 /// An address pool of a relocatable file, by entry.
-struct PlacedPool {
+struct RelocatablePool {
     uint64_t object_id;
     std::vector<Place> places;
 };
 
 /// All address pools of a relocatable file, in section order.
-Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf);
+Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf);
 
 // find_contributions.cc: the position of each object's BTF, and its relocations and address pool.
 

@@ -126,9 +126,9 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
 
 Result<void> read_relocatable(const ElfFile &elf, Image &out)
 {
-    auto pools = TRY(placed_pools(elf));
-    for (PlacedPool &pool : pools)
-        out.placed[pool.object_id].push_back(std::move(pool));
+    auto pools = TRY(relocatable_pools(elf));
+    for (RelocatablePool &pool : pools)
+        out.relocatable_pools[pool.object_id].push_back(std::move(pool));
     for (size_t i = 0; i < elf.symbols().size(); ++i) {
         const Symbol symbol = elf.symbols()[i];
         const bool in_section = symbol.home == Home::section;

@@ -54,8 +54,8 @@ struct Image {
 
     /// linked: pools by object id, in link order.
     std::unordered_map<uint64_t, std::deque<PoolPart>> pools;
-    /// relocatable: the same, as places in `elf`.
-    std::unordered_map<uint64_t, std::deque<PlacedPool>> placed;
+    /// relocatable: pools by object id, as places in `elf`.
+    std::unordered_map<uint64_t, std::deque<RelocatablePool>> relocatable_pools;
     /// linked: names and sections of STT_OBJECT symbols at address 0.
     std::vector<std::pair<std::string_view, uint32_t>> objects_at_zero;
 

@@ -3,9 +3,9 @@
 // Problem. A pool has an object id and addresses, but no name. The section may also contain
 // addresses of DWARF itself (clang's DWARF 5), which differ from a pool only in having no id.
 //
-// Method. A place with a relocation in a relocatable image (placed_pools() skips it), or a value
-// that may be an address in a linked image, is not an id. The symbols at a pool's addresses show
-// what the object contains.
+// Method. A place with a relocation in a relocatable image (relocatable_pools() skips it), or a
+// value that may be an address in a linked image, is not an id. The symbols at a pool's addresses
+// show what the object contains.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Places places_of(const PoolPart &part)
     return places;
 }
 
-Places places_of(const PlacedPool &pool, const ElfFile &elf)
+Places places_of(const RelocatablePool &pool, const ElfFile &elf)
 {
     Places places;
     for (const Place &p : pool.places) {
@@ -112,8 +112,8 @@ MissingObjects find_missing(const std::vector<Object> &objects, const Image &ima
     for (const auto &[offset, part] : linked)
         if (out.count++ == 0)
             describe(places_of(*part), image, out);
-    for (const auto &[id, pools] : image.placed)
-        for (const PlacedPool &pool : pools)
+    for (const auto &[id, pools] : image.relocatable_pools)
+        for (const RelocatablePool &pool : pools)
             if (!ids.contains(id) && out.count++ == 0)
                 describe(places_of(pool, *image.elf), image, out);
     return out;

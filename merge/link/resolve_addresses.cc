@@ -103,7 +103,7 @@ private:
             for (uint32_t i = 1; i <= count; ++i)
                 out.push_back(final_address(part->address(i), part->address_size));
         } else {
-            const PlacedPool *pool = next(image_.placed, o);
+            const RelocatablePool *pool = next(image_.relocatable_pools, o);
             if (!pool || pool->places.size() < count)
                 return false;
             for (const Place &p : std::span(pool->places).first(count))

@@ -19,7 +19,7 @@
 // With linkage names, functions of C++ and Rust are found by their symbols, and several may share a
 // name.
 //
-// Where pahole is plainly wrong we differ:
+// Intended differences from pahole:
 //   pahole                                             here
 //   the last name in the alphabet is never ambiguous   like all others
 //   modules: addresses match no symbol                 section and offset are compared
@@ -42,7 +42,7 @@ namespace
 {
 
 /// The input of the selection.
-struct Evidence {
+struct SelectionInput {
     const std::vector<Object> &objects;
     const Image &image;
     const Locations &locations;
@@ -59,7 +59,7 @@ struct Evidence {
 };
 
 /// The instance's address; nothing if its section was discarded.
-std::optional<Address> address_of(const Evidence &in, const Instance &c)
+std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
 {
     const uint32_t index = in.record(c).pool_index;
     if (!index)
@@ -74,7 +74,8 @@ std::optional<Address> address_of(const Evidence &in, const Instance &c)
 
 /// Is the instance at the address of a symbol for which test(symbol) holds?
 template <typename Test>
-bool is_at_symbol(const Evidence &in, const FunctionGroup &group, const Instance &c, Test test)
+bool is_at_symbol(const SelectionInput &in, const FunctionGroup &group, const Instance &c,
+                  Test test)
 {
     const auto at = address_of(in, c);
     return at && std::ranges::any_of(group.symbols, [&](uint32_t i) {
@@ -82,7 +83,7 @@ bool is_at_symbol(const Evidence &in, const FunctionGroup &group, const Instance
            });
 }
 
-bool is_at_symbol(const Evidence &in, const FunctionGroup &group, const Instance &c)
+bool is_at_symbol(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
 {
     return is_at_symbol(in, group, c, [](const FunctionSymbol &) { return true; });
 }
@@ -95,14 +96,14 @@ bool has_other_parameters(const FunctionSymbol &s)
 }
 
 /// Does the prototype match the passed parameters, according to the debug information?
-bool has_true_signature(const Evidence &in, const Instance &c)
+bool has_true_signature(const SelectionInput &in, const Instance &c)
 {
     return in.features.has(Feature::true_signature) &&
            in.objects[c.object].trailer.features.has(Feature::true_signature);
 }
 
 /// Does the prototype differ from what callers pass?
-bool lost_parameters(const Evidence &in, const FunctionGroup &group, const Instance &c)
+bool lost_parameters(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
 {
     const uint32_t flags = in.record(c).flags;
     if (!(flags & fn_optimized_param) || has_true_signature(in, c))
@@ -111,7 +112,7 @@ bool lost_parameters(const Evidence &in, const FunctionGroup &group, const Insta
 }
 
 /// The name of the clone, of whatever kind, at `address`; empty: there is none.
-std::string_view clone_at(const Evidence &in, const FunctionGroup &group, Address address)
+std::string_view clone_at(const SelectionInput &in, const FunctionGroup &group, Address address)
 {
     for (uint32_t i : group.symbols) {
         const FunctionSymbol &s = in.symbol(i);
@@ -124,7 +125,7 @@ std::string_view clone_at(const Evidence &in, const FunctionGroup &group, Addres
 /// The first clone whose arguments are where its true signature says. As in pahole, instances with
 /// an address come first. The first of these is judged by the flags of all instances, the others by
 /// their own flags and those of earlier ones.
-std::optional<SelectedFunction> find_clone(const Evidence &in, const FunctionGroup &group)
+std::optional<SelectedFunction> find_clone(const SelectionInput &in, const FunctionGroup &group)
 {
     uint32_t all = 0, so_far = 0;
     for (const Instance &c : group.instances)
@@ -149,7 +150,7 @@ std::optional<SelectedFunction> find_clone(const Evidence &in, const FunctionGro
 }
 
 /// The instance that provides the FUNC.
-const Instance &choose_instance(const Evidence &in, const FunctionGroup &group)
+const Instance &choose_instance(const SelectionInput &in, const FunctionGroup &group)
 {
     const Instance *at_symbol = nullptr;
     for (const Instance &c : group.instances) {
@@ -163,21 +164,20 @@ const Instance &choose_instance(const Evidence &in, const FunctionGroup &group)
     return at_symbol ? *at_symbol : group.instances[0];
 }
 
-/// Is it code that is not reached by the name? `c` has an address, but no symbol of the group has
-/// this address.
-bool was_passed_over(const Evidence &in, const FunctionGroup &group, const Instance &c)
+/// Does the name not lead to the code of this instance, which has an address, but no symbol there?
+bool is_superseded(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
 {
     return address_of(in, c) && !is_at_symbol(in, group, c);
 }
 
 /// Assemblers describe every function as `void name()`.
-bool may_be_assembly(const Evidence &in, const Instance &c)
+bool may_be_assembly(const SelectionInput &in, const Instance &c)
 {
     const Prototype proto = in.prototype(c);
     return proto.result == 0 && proto.params.empty();
 }
 
-bool is_ambiguous(const Evidence &in, const FunctionGroup &group)
+bool is_ambiguous(const SelectionInput &in, const FunctionGroup &group)
 {
     auto address = [&](uint32_t i) { return in.symbol(i).address; };
     return std::ranges::adjacent_find(group.symbols, std::ranges::not_equal_to(), address) !=
@@ -185,23 +185,23 @@ bool is_ambiguous(const Evidence &in, const FunctionGroup &group)
 }
 
 /// The combined information of a group's instances.
-struct Facts {
+struct GroupFacts {
     uint32_t flags = 0;        // of any of them
     bool inconsistent = false; // two prototypes that should agree differ
 };
 
-Facts add_up(const Evidence &in, const FunctionGroup &group, const Instance &chosen)
+GroupFacts combine(const SelectionInput &in, const FunctionGroup &group, const Instance &chosen)
 {
-    const bool runs = is_at_symbol(in, group, chosen);
-    const bool exact = in.features.has(Feature::true_signature) && runs;
+    const bool is_linked = is_at_symbol(in, group, chosen);
+    const bool exact = in.features.has(Feature::true_signature) && is_linked;
     const LinkFunction *first = exact ? &in.record(chosen) : nullptr; // others must agree with it
-    Facts facts;
+    GroupFacts facts;
     for (const Instance &c : group.instances) {
         const LinkFunction &f = in.record(c);
         facts.flags |= f.flags;
         if (exact && !address_of(in, c))
-            continue; // inlined, where it may have other parameters
-        if (runs && was_passed_over(in, group, c) && !may_be_assembly(in, chosen))
+            continue; // inlined, perhaps with other parameters
+        if (is_linked && is_superseded(in, group, c) && !may_be_assembly(in, chosen))
             continue;
         if (!first)
             first = &f;
@@ -213,9 +213,9 @@ Facts add_up(const Evidence &in, const FunctionGroup &group, const Instance &cho
 }
 
 /// If there are several reasons, the last in this order is reported, as by pahole.
-FunctionSkip judge(const Evidence &in, const FunctionGroup &group, const Instance &chosen)
+FunctionSkip judge(const SelectionInput &in, const FunctionGroup &group, const Instance &chosen)
 {
-    const auto [flags, inconsistent] = add_up(in, group, chosen);
+    const auto [flags, inconsistent] = combine(in, group, chosen);
     FunctionSkip skip = FunctionSkip::none;
     if (flags & fn_unexpected_reg)
         skip = FunctionSkip::unexpected_reg;
@@ -233,7 +233,7 @@ FunctionSkip judge(const Evidence &in, const FunctionGroup &group, const Instanc
 }
 
 /// The names of the parameters.
-std::vector<std::string_view> parameter_names(const Evidence &in, const Instance &c)
+std::vector<std::string_view> parameter_names(const SelectionInput &in, const Instance &c)
 {
     std::vector<std::string_view> names;
     const Prototype proto = in.prototype(c);
@@ -243,7 +243,7 @@ std::vector<std::string_view> parameter_names(const Evidence &in, const Instance
 }
 
 /// Are these instances of one definition with one prototype?
-bool is_same_function(const Evidence &in, const Instance &c, const Instance &chosen)
+bool is_same_function(const SelectionInput &in, const Instance &c, const Instance &chosen)
 {
     const LinkFunction &a = in.record(c), &b = in.record(chosen);
     if (&a == &b)
@@ -254,7 +254,8 @@ bool is_same_function(const Evidence &in, const Instance &c, const Instance &cho
     return a.loose_hash == b.loose_hash && parameter_names(in, c) == parameter_names(in, chosen);
 }
 
-void add_tagged(const Evidence &in, const FunctionGroup &group, SelectedFunction &f, Functions &out)
+void add_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFunction &f,
+                Functions &out)
 {
     f.tagged_begin = static_cast<uint32_t>(out.tagged.size());
     for (const Instance &c : group.instances)
@@ -264,8 +265,8 @@ void add_tagged(const Evidence &in, const FunctionGroup &group, SelectedFunction
 }
 
 /// The slots of the prototype that are pointers into an arena, according to the kfunc's flags.
-uint8_t find_arena(const Evidence &in, std::string_view name, const Instance &c, uint32_t flags,
-                   Functions &out)
+uint8_t find_arena(const SelectionInput &in, std::string_view name, const Instance &c,
+                   uint32_t flags, Functions &out)
 {
     constexpr uint32_t first_flag = 13; // KF_ARENA_RET, _ARG1, _ARG2
     const uint32_t wanted = flags >> first_flag & ((1u << arena_slots) - 1);
@@ -282,7 +283,7 @@ uint8_t find_arena(const Evidence &in, std::string_view name, const Instance &c,
     return static_cast<uint8_t>(wanted);
 }
 
-void set_kfunc(const Evidence &in, std::string_view name, SelectedFunction &f, Functions &out)
+void set_kfunc(const SelectionInput &in, std::string_view name, SelectedFunction &f, Functions &out)
 {
     const auto kfunc = in.image.kfuncs.find(name);
     if (kfunc == in.image.kfuncs.end() || !in.features.has(Feature::decl_tag_kfuncs))
@@ -295,7 +296,7 @@ void set_kfunc(const Evidence &in, std::string_view name, SelectedFunction &f, F
         f.arena = find_arena(in, name, f, kfunc->second, out);
 }
 
-void set_linkage(const Evidence &in, const FunctionGroup &group, SelectedFunction &f,
+void set_linkage(const SelectionInput &in, const FunctionGroup &group, SelectedFunction &f,
                  Functions &out)
 {
     if (in.linkage_names)
@@ -308,7 +309,7 @@ void set_linkage(const Evidence &in, const FunctionGroup &group, SelectedFunctio
 }
 
 /// Selects or skips the function of a group.
-void decide(const Evidence &in, const FunctionGroup &group, Functions &out)
+void decide(const SelectionInput &in, const FunctionGroup &group, Functions &out)
 {
     std::optional<SelectedFunction> chosen;
     if (in.features.has(Feature::true_signature))
@@ -340,7 +341,7 @@ uint64_t first_characters(std::string_view name)
 }
 
 /// Sorts the selected functions by name. `groups`: the group of each.
-void sort_by_name(const Evidence &in, const std::vector<const FunctionGroup *> &groups,
+void sort_by_name(const SelectionInput &in, const std::vector<const FunctionGroup *> &groups,
                   std::vector<SelectedFunction> &selected)
 {
     struct NamedFunction {
@@ -389,7 +390,7 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
         features.has(Feature::linkage_names) && features.has(Feature::decl_tag);
     const bool any_tags =
         std::ranges::any_of(objects, [](const Object &o) { return !o.link_tags.empty(); });
-    const Evidence in{objects, image, locations, features, linkage_names, any_tags};
+    const SelectionInput in{objects, image, locations, features, linkage_names, any_tags};
     const FunctionGroups groups = group_functions(inputs, objects, image, locations, linkage_names);
     Functions out;
     std::vector<const FunctionGroup *> of_selected;

@@ -51,11 +51,11 @@ public:
     Result<DistilledBtf> run(ByteOrder order)
     {
         for (uint32_t id = first_; id < raw(old_.end_id()); ++id)
-            TRY(need_what(TypeId{id}));
+            TRY(mark_targets(TypeId{id}));
         while (!waiting_.empty()) {
             TypeId id = waiting_.back();
             waiting_.pop_back();
-            TRY(need_what(id));
+            TRY(mark_targets(id));
         }
 
         // Number: first the base, then the module's own types, then copies.
@@ -93,7 +93,7 @@ private:
     }
 
     /// Marks the types that a type of the module, or a needed type of the base, refers to.
-    Result<void> need_what(TypeId id)
+    Result<void> mark_targets(TypeId id)
     {
         uint32_t wrong = 0;
         btf::for_each_type_id(old_.type(id), [&](uint32_t target) {
@@ -174,10 +174,10 @@ private:
 
     const Btf &old_;
     const Where &where_;
-    uint32_t first_;              // the module's first id, before
-    uint32_t new_first_ = 0;      // and after
+    uint32_t first_;              // the module's first id over the old base
+    uint32_t new_first_ = 0;      // the module's first id over the new base
     std::vector<uint32_t> ids_;   // new ids of the base's types; 0: not needed
-    std::vector<TypeId> waiting_; // needed types whose targets are to be looked at
+    std::vector<TypeId> waiting_; // needed types whose targets are not marked yet
     std::unordered_map<std::string_view, uint32_t> base_strings_;
 };
 

@@ -33,7 +33,7 @@ bool is_final_name(std::string_view name)
 
 /// If a linker script defines symbols at the ends of `.BTF`, lld makes an empty section. It stays
 /// for these symbols but is renamed, so that there is only one `.BTF`.
-void set_empty_aside(ElfImage &image)
+void rename_empty_btf(ElfImage &image)
 {
     if (!image.is_linked())
         return;
@@ -63,8 +63,8 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<ui
     return drop;
 }
 
-/// Is this final BTF, not object BTF?
-bool is_final(const ElfSection &s, const Where &where)
+/// Is the section final BTF, not object BTF?
+bool is_final_btf(const ElfSection &s, const Where &where)
 {
     if (s.head.sh_type != SHT_PROGBITS || (s.head.sh_flags & SHF_EXCLUDE))
         return false;
@@ -107,7 +107,7 @@ std::vector<std::byte> btf_object(Bytes btf, const Target &target)
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where)
 {
     auto image = TRY(read_elf(file, where));
-    set_empty_aside(image);
+    rename_empty_btf(image);
     auto drop = TRY(find_unwanted(image, added.object_ids));
     auto body = TRY(without_sections(image, std::move(drop)));
     ElfAppender out(image, std::move(body));
@@ -132,7 +132,7 @@ Result<void> remove_object_btf(const std::string &path)
         return fail(image.where, "is not a relocatable file");
     auto drop = TRY(find_object_btf(image));
     for (uint32_t i = 1; i < drop.size(); ++i)
-        if (image.sections[i].name == ".BTF" && is_final(image.sections[i], image.place(i)))
+        if (image.sections[i].name == ".BTF" && is_final_btf(image.sections[i], image.place(i)))
             drop[i] = false;
     if (std::find(drop.begin(), drop.end(), true) == drop.end())
         return {};

@@ -345,7 +345,7 @@ class Slow(LimitCase):
             else:
                 done = self.call(self.btf_merge, '-o', 'out.btf', 'x.o')
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn('x.o: there is no BTF in it', done.stderr)
+                self.assertIn('x.o: has no BTF', done.stderr)
             os.unlink(self.path('x.o'))
 
 

@@ -163,7 +163,7 @@ Bundle mutated(const std::vector<Seed> &seeds, uint64_t number, const Seed *&of)
 /// Errors about the file as a whole, which is not of the expected kind.
 bool is_about_all(const std::string &what)
 {
-    constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "there is no BTF in it",
+    constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "has no BTF",
                                      "is a linked file", "unsupported architecture "};
     return std::any_of(std::begin(texts), std::end(texts),
                        [&](const char *text) { return what.starts_with(text); });

@@ -117,7 +117,7 @@ TEST_F(CheckFile, EachTypeThatBreaksARule)
         many += "[" + std::to_string(id) + "] TYPEDEF 'a b' type_id=1\n";
     Lines found = lines(write("many", from_text(many)));
     ASSERT_EQ(found.size(), 21u);
-    EXPECT_EQ(found.back(), "many+0x0: and more than these 20");
+    EXPECT_EQ(found.back(), "many+0x0: more than 20 violations; the rest is left out");
 }
 
 TEST_F(CheckFile, ByVersion)

@@ -202,22 +202,21 @@ TEST_F(Inputs, NothingToMerge)
     write_text(dir_ / "empty.s", "");
     run("as -o " + (dir_ / "empty.o") + " " + (dir_ / "empty.s"));
     run("ar rc " + (dir_ / "empty.a"));
-    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o"}),
-                      "empty.o: there is no BTF in it: nothing is written"));
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o"}), "empty.o: has no BTF: nothing is written"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.a"}), "nothing is written"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o", dir_ / "empty.a"}),
-                      "there is no BTF in any of the inputs: nothing is written"));
+                      "no input has BTF: nothing is written"));
     write_text(dir_ / "dwarf.s", ".section .debug_info\n.byte 0\n");
     run("as -o " + (dir_ / "dwarf.o") + " " + (dir_ / "dwarf.s"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "dwarf.o"}),
-                      "dwarf.o: there is no BTF in it; btf-emit makes it from DWARF"));
+                      "dwarf.o: has no BTF; btf-emit makes BTF from DWARF"));
     // BTF without types, as btf-emit makes it from DWARF with only functions. The file of an
     // earlier run is removed.
     write_text(dir_ / "out.btf", "old");
     const std::vector<std::byte> none = BtfBuilder().serialize(host_order);
     ASSERT_TRUE(write_file(dir_ / "none.btf", none));
-    EXPECT_TRUE(fails(merged(dir_, {dir_ / "none.btf"}),
-                      "none.btf: there are no types in it: nothing is written"));
+    EXPECT_TRUE(
+        fails(merged(dir_, {dir_ / "none.btf"}), "none.btf: has no types: nothing is written"));
     EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), text_of(merged(dir_, {object("a")})));
 }
 

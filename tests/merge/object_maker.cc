@@ -218,7 +218,7 @@ Result<std::string> merged(const TempDir &dir, Options options)
     options.output = dir / "out.btf";
     Report report;
     TRY(merge(options, report));
-    if (!report.nothing.empty()) {
+    if (!report.why_nothing.empty()) {
         EXPECT_FALSE(std::ifstream(options.output));
         return fail({}, report.warnings.back());
     }

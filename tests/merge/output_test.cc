@@ -187,9 +187,9 @@ TEST_F(Update, PoolsWithoutTheirBtfAreKnownByIds)
     auto bytes = file(path);
     auto elf = ElfFile::parse(bytes, Where{path});
     ASSERT_TRUE(elf);
-    auto pools = placed_pools(*elf);
+    auto pools = relocatable_pools(*elf);
     ASSERT_TRUE(pools);
-    for (const PlacedPool &pool : *pools)
+    for (const RelocatablePool &pool : *pools)
         ids.insert(pool.object_id);
     EXPECT_EQ(ids.size(), 2u);
     run("objcopy -R .BTF " + path);

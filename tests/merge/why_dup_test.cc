@@ -54,7 +54,7 @@ TEST_F(WhyDup, NothingToSay)
     EXPECT_EQ(why(), "No name has several definitions.\n");
     EXPECT_EQ(why("s"), "s does not have several definitions.\n");
     EXPECT_EQ(why("struct s"), "struct s does not have several definitions.\n");
-    EXPECT_EQ(why("none"), "none: no struct, union, enum or typedef of the result\n");
+    EXPECT_EQ(why("none"), "none is not a struct, union, enum or typedef of the result\n");
 }
 
 TEST_F(WhyDup, OneMember)

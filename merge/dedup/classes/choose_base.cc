@@ -14,13 +14,13 @@
 //
 // Why it is right. Equal types have equal stub hashes, and conflicts are found by names. A
 // reference to a type that does not take part is lost. If base and module have a struct with the
-// same stub hash, the module has all types that the struct refers to, so no reference is lost. If
-// their structs have different hashes, they differ anyway. If the module only declares the struct,
-// the declaration agrees with every definition of the base. References in which two definitions of
-// the base differ may be lost then, but the conflict graph only needs to know that there are two.
-// Declarable enums are an exception: a type that refers to a declaration of one has another hash
-// than a type that refers to the definition. If base and module have both, all types whose names
-// occur in the module take part.
+// same stub hash, the module has all types that the struct refers to, so all references are kept.
+// If their structs have different hashes, they differ anyway. If the module only declares the
+// struct, the declaration agrees with every definition of the base. References in which two
+// definitions of the base differ may be lost then, but the conflict graph only needs to know that
+// there are two. Declarable enums are an exception: a type that refers to a declaration of one has
+// another hash than a type that refers to the definition. If base and module have both, all types
+// whose names occur in the module take part.
 //
 // Cost. A few look-ups per class of the module.
 #include "merge/base_index/base_index.h"
@@ -47,7 +47,7 @@ struct EnumUse {
 using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;
 
 /// A chosen type of the base.
-struct Choice {
+struct ChosenType {
     TypeId type;
     TypeId lowest;  // with the same hash
     ClassId equals; // of the objects' types; or none
@@ -90,11 +90,11 @@ std::unordered_set<std::string_view, TextHash> collect_strings(const Sources &so
 /// Step 2 with `all`: the types that may equal types of the objects, that is, types whose names all
 /// occur in the objects and that refer only to types that may be equal; and the named structs,
 /// unions and enums for which declarations in the objects may stand.
-std::vector<Choice> choose_all(const Sources &sources, const BaseIndex &base)
+std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base)
 {
     const auto strings = collect_strings(sources);
     const Btf &btf = *base.btf();
-    std::vector<Choice> out;
+    std::vector<ChosenType> out;
     Selection chosen(btf.size());
     base.for_all([&](TypeId id, TypeId lowest) {
         const btf_type &t = btf.type(id);
@@ -106,7 +106,7 @@ std::vector<Choice> choose_all(const Sources &sources, const BaseIndex &base)
         if (known)
             out.push_back({id, lowest, ClassId::none});
     });
-    auto refers_to_other = [&](const Choice &c) {
+    auto refers_to_other = [&](const ChosenType &c) {
         bool other = false;
         if (!btf::has_tag_name(btf.type(c.type)))
             btf::for_each_type_id(btf.type(c.type), [&](uint32_t ref) {
@@ -123,12 +123,12 @@ std::vector<Choice> choose_all(const Sources &sources, const BaseIndex &base)
 }
 
 /// Step 2.
-std::vector<Choice> choose(const Sources &sources, const Classes &classes, const BaseIndex &base,
-                           bool all)
+std::vector<ChosenType> choose(const Sources &sources, const Classes &classes,
+                               const BaseIndex &base, bool all)
 {
-    std::vector<Choice> out;
+    std::vector<ChosenType> out;
     auto add = [&](TypeId id, TypeId lowest, ClassId equals) {
-        out.push_back({id, std::min(id, lowest), equals}); // a forged index may say anything
+        out.push_back({id, std::min(id, lowest), equals}); // a forged index may have lowest > id
     };
     for (ClassId c : classes.first.ids()) {
         const TypeAt at = classes.first[c];
@@ -141,41 +141,41 @@ std::vector<Choice> choose(const Sources &sources, const Classes &classes, const
             all |= is_half_declared(base.btf()->type(id), named.second);
         });
     if (all)
-        for (const Choice &c : choose_all(sources, base))
+        for (const ChosenType &c : choose_all(sources, base))
             add(c.type, c.lowest, ClassId::none);
     // If a type was found several ways, the entry with the class that it equals comes first.
-    std::ranges::sort(out, {}, [](const Choice &c) { return std::pair(c.type, c.equals); });
-    auto is_same = [](const Choice &a, const Choice &b) { return a.type == b.type; };
+    std::ranges::sort(out, {}, [](const ChosenType &c) { return std::pair(c.type, c.equals); });
+    auto is_same = [](const ChosenType &a, const ChosenType &b) { return a.type == b.type; };
     out.erase(std::unique(out.begin(), out.end(), is_same), out.end());
     return out;
 }
 
 /// Step 3. Chosen types get numbers after those of the objects.
-void number_choices(const std::vector<Choice> &choices, Sources &sources)
+void number_chosen_types(const std::vector<ChosenType> &chosen, Sources &sources)
 {
-    for (const Choice &choice : choices)
-        sources.base->set(raw(choice.type) - 1, true);
+    for (const ChosenType &c : chosen)
+        sources.base->set(raw(c.type) - 1, true);
     sources.base->number();
     sources.list[0].offset = sources.types;
-    sources.types += 1 + choices.size();
+    sources.types += 1 + chosen.size();
 }
 
 /// Step 3. Numbers classes again: first those that begin with a type of the base.
-void add_classes(const std::vector<Choice> &choices, const Sources &sources, Classes &classes)
+void add_classes(const std::vector<ChosenType> &chosen, const Sources &sources, Classes &classes)
 {
     IdVector<ClassId, TypeAt> first;
     IdVector<ClassId, ClassId> number(classes.first.size(), ClassId::none);
     std::vector<ClassId> of_base{ClassId::none}; // by number as in Source::index()
     const Source &base = sources.list[0];
-    for (const Choice &choice : choices) {
-        if (choice.lowest == choice.type) {
+    for (const ChosenType &c : chosen) {
+        if (c.lowest == c.type) {
             of_base.push_back(first.next_id());
-            first.push_back({0, choice.type});
+            first.push_back({0, c.type});
         } else {
-            of_base.push_back(of_base[base.index(choice.lowest) - base.offset]);
+            of_base.push_back(of_base[base.index(c.lowest) - base.offset]);
         }
-        if (choice.equals != ClassId::none)
-            number[choice.equals] = of_base.back();
+        if (c.equals != ClassId::none)
+            number[c.equals] = of_base.back();
     }
     for (ClassId c : classes.first.ids())
         if (number[c] == ClassId::none) {
@@ -193,9 +193,9 @@ void add_classes(const std::vector<Choice> &choices, const Sources &sources, Cla
 
 void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool all)
 {
-    const std::vector<Choice> choices = choose(sources, classes, base, all);
-    number_choices(choices, sources);
-    add_classes(choices, sources, classes);
+    const std::vector<ChosenType> chosen = choose(sources, classes, base, all);
+    number_chosen_types(chosen, sources);
+    add_classes(chosen, sources, classes);
 }
 
 } // namespace btflink::merge

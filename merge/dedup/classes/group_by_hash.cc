@@ -5,16 +5,16 @@
 // Grouping them should run at the speed of reading 16 bytes per type, on all threads, and the
 // result must not depend on the threads.
 //
-// Method. The types are divided, in link order, into as many runs as there are threads. Each thread
-// finds the distinct hashes of its run with its own table, which holds only these and therefore
-// fits into a cache. Then one thread adds the hashes of the other tables to the first, in link
-// order. So the first type with a hash is the lowest, and classes are numbered in the order of
-// their lowest types, however the runs were divided.
+// Method. The sources are divided, in link order, into as many ranges as there are threads. Each
+// thread finds the distinct hashes of its range with its own table, which contains only these and
+// therefore fits into a cache. Then one thread adds the hashes of the other tables to the first, in
+// link order. So the first type with a hash is the lowest, and classes are numbered in the order of
+// their lowest types, whatever the ranges are.
 //
 // Collisions. With 10^7 distinct types the probability that two 128-bit hashes collide is 10^-25.
 //
 // Cost. One look-up per type in a table of some megabytes, prefetched some types ahead; 4 bytes of
-// result per type. Merging the tables costs one look-up per distinct hash of each run.
+// result per type. Merging the tables costs one look-up per distinct hash of each range.
 //
 // Rejected. Records of (hash, object, type), sorted into buckets: 24 bytes per type are written and
 // read again, while the table reads 16 once. One shared table with atomics: its cache lines move
@@ -37,11 +37,11 @@ namespace
 {
 
 constexpr size_t ahead = 12; // prefetch distance in types
-// Fewer types are not worth a thread. Tests of collisions are small, but need several runs.
-constexpr size_t small_run = trust_hashes ? size_t{1} << 14 : 16;
+// Fewer types are not worth a thread. Tests of collisions are small, but need several ranges.
+constexpr size_t min_types = trust_hashes ? size_t{1} << 14 : 16;
 
 /// A distinct hash, and the first type with this hash.
-struct Distinct {
+struct DistinctHash {
     Hash128 hash;
     TypeAt first;
 };
@@ -64,22 +64,22 @@ public:
         return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
     }
 
-    const IdVector<ClassId, Distinct> &entries() const { return entries_; }
+    const IdVector<ClassId, DistinctHash> &entries() const { return entries_; }
 
 private:
-    IdVector<ClassId, Distinct> entries_;
+    IdVector<ClassId, DistinctHash> entries_;
     OpenTable<HashSlot> slots_{4096};
 };
 
 /// The sources [begin, end) of one thread.
-struct Run {
+struct SourceRange {
     uint32_t begin, end;
 };
 
-std::vector<Run> cut(const Sources &sources, unsigned threads)
+std::vector<SourceRange> divide(const Sources &sources, unsigned threads)
 {
-    size_t wanted = std::clamp<size_t>(sources.types / small_run, 1, threads);
-    std::vector<Run> runs;
+    size_t wanted = std::clamp<size_t>(sources.types / min_types, 1, threads);
+    std::vector<SourceRange> runs;
     uint32_t begin = sources.has_base, end = begin;
     auto count = static_cast<uint32_t>(sources.list.size());
     for (size_t i = 1; i <= wanted; ++i) {
@@ -93,8 +93,9 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
     return runs;
 }
 
-/// `of`: receives the classes of this run's types.
-void find_distinct(const Sources &sources, Run run, DistinctHashes &table, UnsetVector<ClassId> &of)
+/// `of`: receives the classes of this range's types.
+void find_distinct(const Sources &sources, SourceRange run, DistinctHashes &table,
+                   UnsetVector<ClassId> &of)
 {
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
@@ -119,7 +120,7 @@ IdVector<ClassId, ClassId> merge_table(DistinctHashes &all, const DistinctHashes
 {
     IdVector<ClassId, ClassId> out;
     out.reserve(table.entries().size());
-    const Distinct *entries = table.entries().data();
+    const DistinctHash *entries = table.entries().data();
     for (size_t i = 0; i < table.entries().size(); ++i) {
         if (i + ahead < table.entries().size())
             all.prefetch(entries[i + ahead].hash);
@@ -134,7 +135,7 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
 {
     Classes out;
     out.of.resize(sources.types);
-    const std::vector<Run> runs = cut(sources, threads);
+    const std::vector<SourceRange> runs = divide(sources, threads);
     std::vector<DistinctHashes> tables(runs.size());
     parallel_for(runs.size(), threads,
                  [&](size_t r) { find_distinct(sources, runs[r], tables[r], out.of); });
@@ -143,10 +144,10 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
     std::vector<IdVector<ClassId, ClassId>> classes(runs.size());
     for (size_t r = 1; r < runs.size(); ++r)
         classes[r] = merge_table(tables[0], tables[r]);
-    for (const Distinct &d : tables[0].entries())
+    for (const DistinctHash &d : tables[0].entries())
         out.first.push_back(d.first);
     parallel_for(runs.size() - 1, threads, [&](size_t i) {
-        const size_t r = i + 1; // the first run's entries are the first classes
+        const size_t r = i + 1; // the entries of the first range are the first classes
         const Source &first = sources.list[runs[r].begin], &last = sources.list[runs[r].end - 1];
         for (size_t t = first.offset; t < last.offset + last.count; ++t)
             if (out.of[t] != ClassId::none)

@@ -34,10 +34,10 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
     return out.affected_classes[c] ? role_between : role_final;
 }
 
-/// No cycle is left: each has a class at which the walk finds it open, and that class is cut. Which
-/// one it is depends on where the walk begins, at the lowest class, and so on link order alone.
-/// Equal types become one whichever it is. Only if a cycle refers to a forward declaration, which a
-/// node resolves and a type between nodes does not, another choice might leave other types.
+/// Makes one class on each cycle of types between nodes a node: the one that the walk meets while
+/// it is open. Walks begin at the lowest class, so this class depends on link order alone. Equal
+/// types become one, whichever class is cut. Other types may be left only if a cycle refers to a
+/// forward declaration, which a node resolves and a type between nodes does not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);
@@ -109,11 +109,11 @@ void mark_twins(const Sources &sources, const Classes &classes, ConflictGraph &o
 {
     if (!sources.has_base)
         return;
-    IdVector<ClassId, bool> met(classes.first.size(), false);
+    IdVector<ClassId, bool> seen(classes.first.size(), false);
     for (NodeId n : out.nodes_of(0)) {
         const ClassId c = classes.of[sources.index(0, out.nodes[n].type)];
-        out.twins.push_back(out.is_definition(n) && met[c]);
-        met[c] = true;
+        out.twins.push_back(out.is_definition(n) && seen[c]);
+        seen[c] = true;
     }
 }
 

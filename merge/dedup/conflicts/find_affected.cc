@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Method. A reference to a named type is a reference to the name, wherever the name is defined.
-// From the names that are conflicts, "affected" spreads to the classes that refer to them, to the
-// names that these classes define, and so on.
+// Method. A reference to a named type is a reference to the name, wherever the name is defined. All
+// names that are conflicts are affected, and so are the classes that refer to an affected name, the
+// names that an affected class defines, and so on.
 //
 // Cost. Each reference of affected classes once.
 #include "merge/dedup/conflicts/conflict_graph.h"
@@ -22,14 +22,14 @@ IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &c
     IdVector<NameId, bool> out(graph.names.size(), false);
     if (!sources.has_base)
         return out;
-    IdVector<ClassId, bool> met(classes.first.size(), false);
+    IdVector<ClassId, bool> seen(classes.first.size(), false);
     sources.list[0].for_types([&](TypeId, size_t index) {
         const ClassId c = classes.of[index];
         if (c == ClassId::none || graph.name[c] == NameId::none || graph.is_forward(c))
             return;
-        if (met[c])
+        if (seen[c])
             out[graph.name[c]] = true;
-        met[c] = true;
+        seen[c] = true;
     });
     return out;
 }

@@ -29,9 +29,9 @@
 // declaration. This does no harm: the group has the references of the base, and other types of the
 // module keep the module's references.
 //
-// Invariant. A joined pair stays in agreement: slots that both defined were equal, slots that the
-// representative did not define are resolved to the node's, and only unresolved slots ever change.
-// So a representative can stand for its group.
+// Invariant. A joined pair always agrees: slots that both defined were equal, slots that the
+// representative did not define are resolved to those of the node, and only unresolved slots ever
+// change. So a representative can stand for its group.
 //
 // Cost. Each node once. In addition the cost of agreeing_pairs.cc, for objects with a node that
 // equals no earlier one. A conflict makes few groups per class, about as many as it has
@@ -55,15 +55,15 @@ namespace btflink::merge
 namespace
 {
 
-// Including the types between them. A kernel has a few thousand nodes. Joining so many twice takes
-// a hundredth of a second, but all later steps are done for each alternative.
+// Nodes and the types between them. A kernel has a few thousand nodes. Joining these twice takes a
+// hundredth of a second, but all later steps are done for each alternative.
 constexpr size_t few_nodes = 20000;
 
 /// Which group a node joins if it agrees with several.
 enum class Preference { newest, oldest };
 
-/// Joining in one order.
-struct Joining {
+/// The state of joining in one order.
+struct JoinState {
     const Sources &sources;
     const ConflictGraph &conflicts;
     const ReachableConflicts &reachable;
@@ -84,8 +84,8 @@ struct Attempt {
     Resolutions resolutions;
 };
 
-/// For each definition, the first node in order of joining that is certainly equal, maybe the node
-/// itself.
+/// For each definition, the first node in order of joining that is certainly equal: perhaps the
+/// node itself.
 IdVector<NodeId, NodeId> find_first_equal(const ConflictGraph &conflicts,
                                           const ReachableConflicts &reachable,
                                           const std::vector<uint32_t> &order)
@@ -110,7 +110,7 @@ IdVector<NodeId, NodeId> find_first_equal(const ConflictGraph &conflicts,
 }
 
 /// Step 1. Returns whether all nodes have joined.
-bool join_equal(Joining &joining, IdRange<NodeId> nodes)
+bool join_equal(JoinState &joining, IdRange<NodeId> nodes)
 {
     bool all = true;
     for (NodeId n : nodes) {
@@ -124,7 +124,7 @@ bool join_equal(Joining &joining, IdRange<NodeId> nodes)
 
 /// Resolves a declaration if the node joins. Returns false if it is already resolved to another
 /// definition.
-bool resolve_declaration(const Joining &joining, const JoiningObject &object, Attempt &attempt,
+bool resolve_declaration(const JoinState &joining, const JoiningObject &object, Attempt &attempt,
                          GroupForward declaration, NodeId definition)
 {
     auto earlier = object.resolutions.find(declaration);
@@ -134,7 +134,7 @@ bool resolve_declaration(const Joining &joining, const JoiningObject &object, At
 }
 
 /// Finds all consequences of the first pair. Returns false if its node cannot join.
-bool find_consequences(const Joining &joining, JoiningObject &object, Attempt &out)
+bool find_consequences(const JoinState &joining, JoiningObject &object, Attempt &out)
 {
     const ConflictGraph &conflicts = joining.conflicts;
     for (size_t next = 0; next < out.pairs.size(); ++next) {
@@ -165,7 +165,7 @@ bool find_consequences(const Joining &joining, JoiningObject &object, Attempt &o
 }
 
 /// Joins a node and all that it reaches. Returns false, and changes nothing, if it cannot join.
-bool try_to_join(Joining &joining, JoiningObject &object, NodeId first, GroupId first_group)
+bool try_to_join(JoinState &joining, JoiningObject &object, NodeId first, GroupId first_group)
 {
     Groups &groups = joining.groups;
     Attempt attempt{{{first, first_group}}, {}};
@@ -181,7 +181,7 @@ bool try_to_join(Joining &joining, JoiningObject &object, NodeId first, GroupId 
     return joins;
 }
 
-void found_group(Joining &joining, NodeId n)
+void found_group(JoinState &joining, NodeId n)
 {
     const GroupId group = group_founded_by(n);
     std::vector<GroupId> &groups = joining.groups.of_class[joining.conflicts.nodes[n].cls];
@@ -192,7 +192,7 @@ void found_group(Joining &joining, NodeId n)
 }
 
 /// Step 3.
-void join_or_found(Joining &joining, JoiningObject &object, NodeId n)
+void join_or_found(JoinState &joining, JoiningObject &object, NodeId n)
 {
     Groups &groups = joining.groups;
     if (GroupId known = groups.of[joining.first_equal[n]]; known != GroupId::none) {
@@ -213,7 +213,7 @@ void join_or_found(Joining &joining, JoiningObject &object, NodeId n)
     found_group(joining, n);
 }
 
-void join_object(Joining &joining, IdRange<NodeId> nodes)
+void join_object(JoinState &joining, IdRange<NodeId> nodes)
 {
     if (join_equal(joining, nodes))
         return;
@@ -236,12 +236,12 @@ std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
     std::vector<Groups> alternatives;
     auto join_in = [&](const std::vector<uint32_t> &order, Preference preference) {
         trace::Phase phase("join_groups");
-        Joining joining{sources,
-                        conflicts,
-                        reachable,
-                        preference,
-                        find_first_equal(conflicts, reachable, order),
-                        Groups(conflicts.nodes.size(), graph.size())};
+        JoinState joining{sources,
+                          conflicts,
+                          reachable,
+                          preference,
+                          find_first_equal(conflicts, reachable, order),
+                          Groups(conflicts.nodes.size(), graph.size())};
         for (uint32_t s : order)
             join_object(joining, conflicts.nodes_of(s));
         alternatives.push_back(std::move(joining.groups));

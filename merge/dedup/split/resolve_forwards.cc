@@ -10,7 +10,7 @@
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
 // declaration and count the keys that do not exist yet. The candidate with the fewest new keys
-// wins. Among several, the preferred one wins (which structs or typedefs of other objects showed),
+// wins. Among several, the preferred one wins, which a struct or typedef of another object shows;
 // otherwise the lowest. Users whose keys exist become aliases; the others stay and refer to the
 // candidate.
 //
@@ -47,8 +47,8 @@ struct ForwardResolver {
 
 /// The consequences of resolving a declaration to a candidate.
 struct Substitution {
-    std::unordered_map<ClassId, ClassId> meant; // the declaration, and users that become aliases
-    std::vector<std::pair<uint32_t, std::vector<uint32_t>>> stay; // other users, and their new keys
+    std::unordered_map<ClassId, ClassId> aliases; // of the declaration, and of users
+    std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys; // of other users
 };
 
 void add_key_users(ForwardResolver &r, uint32_t k, uint32_t rank)
@@ -90,19 +90,19 @@ Substitution substitute(const ForwardResolver &r, const std::vector<uint32_t> &u
         const std::span old = r.keys.keys.at(k);
         key.assign(old.begin(), old.end());
         for (uint32_t &word : std::span(key).subspan(1))
-            if (auto m = out.meant.find(ClassId{word}); m != out.meant.end())
+            if (auto m = out.aliases.find(ClassId{word}); m != out.aliases.end())
                 word = raw(m->second);
         const ClassId own = r.keys.final_class[k];
         const uint32_t found = r.keys.keys.find(key);
         if (found != no_number && r.keys.final_class[found] != own && !r.replaced.contains(found)) {
-            out.meant[own] = r.keys.final_class[found];
+            out.aliases[own] = r.keys.final_class[found];
             continue;
         }
         auto [number, is_new] = added.add(key);
         if (is_new)
-            out.stay.emplace_back(k, key);
+            out.new_keys.emplace_back(k, key);
         else
-            out.meant[own] = r.keys.final_class[out.stay[number].first];
+            out.aliases[own] = r.keys.final_class[out.new_keys[number].first];
     }
     return out;
 }
@@ -110,18 +110,18 @@ Substitution substitute(const ForwardResolver &r, const std::vector<uint32_t> &u
 void apply_substitution(ForwardResolver &r, const std::vector<uint32_t> &users,
                         const Substitution &chosen)
 {
-    for (auto [from, to] : chosen.meant)
+    for (auto [from, to] : chosen.aliases)
         r.partition.alias[from] = to;
     for (uint32_t k : users) {
         r.replaced.insert(k);
         const ClassId own = r.keys.final_class[k];
-        const auto m = chosen.meant.find(own);
-        if (m == chosen.meant.end())
+        const auto m = chosen.aliases.find(own);
+        if (m == chosen.aliases.end())
             continue;
         TypeAt &first = r.partition.classes[m->second].first;
         first = std::min(first, r.partition.classes[own].first);
     }
-    for (const auto &[k, key] : chosen.stay) {
+    for (const auto &[k, key] : chosen.new_keys) {
         auto [number, is_new] = r.keys.keys.add(key);
         if (!is_new) {
             r.replaced.erase(number); // its words did not change
@@ -142,8 +142,8 @@ void resolve_one(ForwardResolver &r, const UnresolvedForward &unresolved)
     std::optional<Substitution> best;
     for (ClassId candidate : candidates) {
         Substitution next = substitute(r, users, unresolved.forward, candidate);
-        if (!best || next.stay.size() < best->stay.size() ||
-            (next.stay.size() == best->stay.size() && candidate == unresolved.preferred))
+        if (!best || next.new_keys.size() < best->new_keys.size() ||
+            (next.new_keys.size() == best->new_keys.size() && candidate == unresolved.preferred))
             best = std::move(next);
     }
     if (best)

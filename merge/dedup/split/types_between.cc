@@ -15,8 +15,9 @@ namespace btflink::merge
 namespace
 {
 
-/// A word that ends keys of one source only, so that they differ from all keys of other sources.
-ClassId of_this_source_only(uint32_t source)
+/// A word that occurs only in keys of one source, so that they differ from all keys of other
+/// sources.
+ClassId word_of_source(uint32_t source)
 {
     return ClassId{raw(ClassId::none) - 1 - source};
 }
@@ -59,7 +60,7 @@ struct Walk {
     }
 };
 
-/// Makes the key of a type. The types for which it has to wait come onto the stack.
+/// Makes the key of a type. The types whose final classes are needed first come onto the stack.
 void make_key(const ObjectTypes &types, TypeId id, Walk &walk)
 {
     walk.key.assign(1, raw(types.class_of(id)));
@@ -72,7 +73,7 @@ void make_key(const ObjectTypes &types, TypeId id, Walk &walk)
         if (to == ClassId::none) { // also a cycle without a struct
             if (role == role_between && !walk.open[target])
                 walk.stack.push_back(target);
-            to = of_this_source_only(types.source);
+            to = word_of_source(types.source);
         }
         walk.key.push_back(raw(to));
     });
@@ -115,14 +116,14 @@ void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals
             walk.final_class[in.conflicts.nodes[n].type] = finals.of_node[n];
         for (TypeId id : types.between())
             assign_tree(types, id, walk, finals);
-        auto settle = [&](TypeId id) {
+        auto store_class = [&](TypeId id) {
             classes.of[types.index(id)] = walk.final_class[id];
             walk.reset(id);
         };
         for (NodeId n : in.conflicts.nodes_of(s))
-            settle(in.conflicts.nodes[n].type);
+            store_class(in.conflicts.nodes[n].type);
         for (TypeId id : types.between())
-            settle(id);
+            store_class(id);
     }
 }
 
