@@ -171,8 +171,8 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
 }
 
 /// Warnings about an object. `report`: emit_file()'s.
-std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
-                                    const emit::EmitReport &report)
+std::vector<std::string> object_warnings(const std::string &object, bool dwarf_asked,
+                                         const emit::EmitReport &report)
 {
     std::vector<std::string> lines = emit::warnings(object, report);
     // Objects with LTO code have no DWARF yet.
@@ -200,7 +200,7 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
     }
     if (settings.verbose)
         say_outcome(object, report->outcome);
-    const std::vector<std::string> lines = complaints(object, dwarf_asked, *report);
+    const std::vector<std::string> lines = object_warnings(object, dwarf_asked, *report);
     const bool bad = settings.strict && !lines.empty() && report->btf_bytes == 0;
     for (const std::string &line : lines)
         complain(settings, bad, line);
@@ -214,16 +214,16 @@ int refuse(const Error &why)
 }
 
 /// The command line of btf-cc itself, up to the compiler.
-struct OwnWords {
+struct OwnArguments {
     std::string question; // "help", "version", "settings", "build-plugin"; or empty
     OptionValues options; // others
     char **compiler;      // the compiler's words, up to a null pointer
 };
 
-Result<OwnWords> read_own_words(int argc, char **argv)
+Result<OwnArguments> read_own_arguments(int argc, char **argv)
 {
     OptionReader reader(own_options, argc, argv, OptionReader::Operands::end_options);
-    OwnWords own;
+    OwnArguments own;
     while (own.question != "help" && own.question != "version") {
         auto found = TRY(reader.next());
         if (found.index == SIZE_MAX)
@@ -240,7 +240,7 @@ Result<OwnWords> read_own_words(int argc, char **argv)
 }
 
 /// Answers --version, --help or --settings.
-int answer_question(const OwnWords &own)
+int answer_question(const OwnArguments &own)
 {
     if (own.question == "version")
         return answer_version(version());
@@ -315,7 +315,7 @@ CompileCommand read_command(char **compiler, char **end)
     CompileCommand command = read_compile_command({compiler + 1, end});
     if (command.objects.empty())
         return command;
-    if (std::string why = why_no_btf(command.of_a_module); !why.empty()) {
+    if (std::string why = why_no_btf(command.is_module); !why.empty()) {
         command.warning = why_no_btf_at_all(command.objects.front());
         command.left_alone = command.objects.front() + ": " + why;
         command.objects.clear();
@@ -328,7 +328,7 @@ CompileCommand read_command(char **compiler, char **end)
 int main(int argc, char **argv)
 {
     begin_program("btf-cc");
-    auto own = read_own_words(argc, argv);
+    auto own = read_own_arguments(argc, argv);
     if (!own)
         return usage_error(own.error());
     char **compiler = own->compiler;

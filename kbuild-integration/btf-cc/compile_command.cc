@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Kbuild uses CC not only for vmlinux and modules: the vdso, real-mode code, the boot loader's part
 // and purgatory are separate programs. BTF has no use there, and an address pool would change their
-// build ids, so they are not changed; see not_of_the_kernel().
+// build ids, so they are not changed; see why_not_in_kernel().
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/file_io.h"
@@ -92,7 +92,7 @@ struct CommandLine {
 };
 
 /// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
-std::string not_of_the_kernel(const std::string &object, const CommandLine &line)
+std::string why_not_in_kernel(const std::string &object, const CommandLine &line)
 {
     if (line.build_vdso)
         return "vdso";
@@ -181,8 +181,7 @@ constexpr OptionRule option_rules[] = {
          bool &asks = line.command.asks_for_dwarf;
          asks = asks_for_dwarf(rest).value_or(asks);
      }},
-    {"-DMODULE", whole,
-     [](CommandLine &line, std::string_view) { line.command.of_a_module = true; }},
+    {"-DMODULE", whole, [](CommandLine &line, std::string_view) { line.command.is_module = true; }},
     {"-DBUILD_VDSO", prefix, set_flag<&CommandLine::build_vdso, true>},
     {"-m16", whole, set_flag<&CommandLine::real_mode, true>},
     {"-m32", whole, set_flag<&CommandLine::real_mode, false>},
@@ -286,7 +285,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
         for (const std::string &source : line.sources)
             command.objects.push_back(default_object(source));
     for (const std::string &object : command.objects)
-        if (std::string reason = not_of_the_kernel(object, line); !reason.empty())
+        if (std::string reason = why_not_in_kernel(object, line); !reason.empty())
             return {.objects = {}, .left_alone = object + ": " + reason};
     return command;
 }

@@ -21,7 +21,7 @@ struct CompileCommand {
     std::string left_alone;
     /// A warning about such objects. Usually empty.
     std::string warning;
-    bool of_a_module = false; // -DMODULE
+    bool is_module = false; // -DMODULE
     /// -g or the like. False for assembler, which has no DWARF for data.
     bool asks_for_dwarf = false;
     /// All sources are C if the compiler is gcc and not g++.

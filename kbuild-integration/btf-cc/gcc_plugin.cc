@@ -131,8 +131,7 @@ Result<std::string> folder_for_new_plugins(const PluginSources &sources)
         return only;
     const std::string folder = ::geteuid() == 0 ? system_folder : user_folder();
     if (folder.empty())
-        return fail({}, "neither BTF_CC_PLUGIN_DIR nor XDG_DATA_HOME nor HOME says where to put a "
-                        "plugin");
+        return fail({}, "the plugin has no place: set BTF_CC_PLUGIN_DIR, XDG_DATA_HOME or HOME");
     return folder + "/" + sources_id(sources);
 }
 

@@ -78,13 +78,13 @@ bool says_btflink(const std::string &command)
 
 } // namespace
 
-std::string why_no_btf(bool of_a_module)
+std::string why_no_btf(bool is_module)
 {
     if (!configuration())
         return "";
     if (!is_set("CONFIG_DEBUG_INFO_BTF=y"))
         return "CONFIG_DEBUG_INFO_BTF is off";
-    if (!of_a_module)
+    if (!is_module)
         return "";
     if (!is_set("CONFIG_DEBUG_INFO_BTF_MODULES=y"))
         return "CONFIG_DEBUG_INFO_BTF_MODULES is off";

@@ -45,7 +45,7 @@ std::string describe(const Settings &settings);
 /// stay in the module; the kernel would take it for the module's BTF and refuse to load the module.
 /// Empty if Kbuild merges it, or if this is unknown. Reads $objtree, $KBUILD_EXTMOD and
 /// include/config/auto.conf.
-std::string why_no_btf(bool of_a_module);
+std::string why_no_btf(bool is_module);
 
 /// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig drops
 /// the symbol without a message. Empty for all other objects.

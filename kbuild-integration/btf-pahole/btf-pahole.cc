@@ -48,8 +48,9 @@ constexpr const char usage[] =
     "one\n"
     "in PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
-/// Programs that have already run in place of pahole, each as " DEVICE:INODE". Prevents an endless
-/// loop if a copy of btf-pahole is called pahole, or a script runs btf-pahole.
+/// Lists the programs that have already run in place of pahole, each as " DEVICE:INODE". Prevents
+/// an endless loop if a copy of btf-pahole is called pahole, or a script called pahole runs
+/// btf-pahole.
 constexpr const char *passed_variable = "BTF_PAHOLE_PASSED";
 
 std::string file_id(const char *path)
@@ -85,7 +86,7 @@ int run_real_pahole(char **argv, const std::string &why)
                              : find_other(named.empty() ? "pahole" : named, passed);
     std::string id = file_id(pahole.c_str());
     if (!named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id))))
-        return failure({{}, why + "; BTF_PAHOLE_REAL=" + named + " names no other pahole"});
+        return failure({{}, why + "; BTF_PAHOLE_REAL=" + named + " is not another pahole"});
     if (pahole.empty())
         return failure({{},
                         why +

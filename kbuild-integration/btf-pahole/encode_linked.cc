@@ -3,8 +3,9 @@
 //
 //     vmlinux              the objects from which it was linked: vmlinux.o and a few more
 //     a module             the module itself: `ld -r` keeps object BTF
-//     a module, again      Kbuild makes the BTF of a module again when vmlinux has changed, without
-//                          linking it: its object BTF is gone, but that of its objects is not
+//     a module, again      the module's objects: when vmlinux has changed, Kbuild makes the BTF of
+//     a
+//                          module again without linking the module, whose object BTF is gone
 //     units without        DWARF of the linked file
 //     object BTF
 //     a module linked      DWARF of the module
@@ -42,8 +43,8 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Why there is nothing to encode.
-enum class Lack : uint8_t { types, dwarf, symbols, bytes };
+/// What a file with nothing to encode lacks.
+enum class MissingPart : uint8_t { types, dwarf, symbols, bytes };
 
 /// The inputs of btf-merge, and the files in memory that must live until they have been read.
 struct MergeSources {
@@ -51,12 +52,12 @@ struct MergeSources {
     std::string image;                         // empty: a module, whose inputs are complete
     std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
     std::vector<Scratch> scratch;
-    Lack lack = Lack::types; // if there is nothing to encode
+    MissingPart missing = MissingPart::types; // if there is nothing to encode
 };
 
-/// For a relocatable file: `files`, each with object BTF added for units that have DWARF alone.
-Result<MergeSources> complete_all(const std::vector<std::string> &files,
-                                  const PaholeOptions &options, DwarfReport &report)
+/// `files`, which are relocatable, each with object BTF added for units that have only DWARF.
+Result<MergeSources> with_missing_units(const std::vector<std::string> &files,
+                                        const PaholeOptions &options, DwarfReport &report)
 {
     MergeSources sources;
     for (const std::string &file : files) {
@@ -67,8 +68,8 @@ Result<MergeSources> complete_all(const std::vector<std::string> &files,
     return sources;
 }
 
-/// The file `made` from DWARF only, if the DWARF had anything to encode.
-Result<MergeSources> by_dwarf(Result<Scratch> made)
+/// `made`: object BTF from DWARF, or null if the DWARF has nothing to encode.
+Result<MergeSources> sources_from_dwarf(Result<Scratch> made)
 {
     if (!made)
         return fail(made.error());
@@ -84,15 +85,15 @@ Result<MergeSources> sources_of_module(const std::string &module, const PaholeOp
                                        DwarfReport &report)
 {
     if (TRY(has_object_btf(module)))
-        return complete_all({module}, options, report);
+        return with_missing_units({module}, options, report);
     std::vector<std::string> objects = module_inputs(module);
     for (const std::string &object : objects) {
         // Only the module describes the code that the linker made from bitcode.
         if (TRY(has_object_btf(object)) &&
             std::none_of(objects.begin(), objects.end(), is_bitcode_file))
-            return complete_all(objects, options, report);
+            return with_missing_units(objects, options, report);
     }
-    return by_dwarf(encode_object(module, options, false, report));
+    return sources_from_dwarf(encode_object(module, options, false, report));
 }
 
 Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &options, bool strict,
@@ -101,7 +102,7 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     MergeSources sources;
     std::error_code unknown;
     if (fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0) {
-        sources.lack = Lack::bytes;
+        sources.missing = MissingPart::bytes;
         return sources;
     }
     auto linked = TRY(look_at_link(file));
@@ -112,12 +113,12 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     if (!inputs.empty()) {
         sources.inputs = std::move(inputs);
     } else if (!linked.has_symbols) { // no functions; the DWARF may be in another file
-        sources.lack = Lack::symbols;
+        sources.missing = MissingPart::symbols;
     } else if (options.base.empty() && !strict) {
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});
         TRY(gather_units(file, options, *sources.gathered, report));
     } else {
-        sources = TRY(by_dwarf(encode_uncovered(file, {}, options, report)));
+        sources = TRY(sources_from_dwarf(encode_uncovered(file, {}, options, report)));
         sources.image = file;
     }
     return sources;
@@ -137,17 +138,17 @@ Result<void> drop_stale(const std::string &detached)
 }
 
 /// There is nothing to encode: warns, or fails if BTF was due. (For pahole this is never an error.)
-Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
+Result<void> end_without_btf(const std::string &file, MissingPart missing, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {
     constexpr const char *texts[] = {
         "has nothing for BTF in its DWARF", "has neither object BTF nor DWARF",
         "has no symbol table (its debug file may have one)", "is empty"};
-    const std::string text = texts[static_cast<size_t>(lack)];
-    const std::string but =
-        lack == Lack::types ? "" : why_not_without_types(file, lack == Lack::bytes);
-    if (!but.empty())
-        return fail(Where{file}, text + ", but " + but);
+    const std::string text = texts[static_cast<size_t>(missing)];
+    const std::string due =
+        missing == MissingPart::types ? "" : why_btf_is_due(file, missing == MissingPart::bytes);
+    if (!due.empty())
+        return fail(Where{file}, text + ", but " + due);
     if (strict)
         return fail(Where{file}, text);
     report.warnings.push_back(file + ": " + text + ", so it gets no BTF");
@@ -165,8 +166,8 @@ Result<void> fill_module(const std::string &file, const std::string &base, Bytes
         return fail(missing.error());
     }
     for (const std::string &name : *missing)
-        report.warnings.push_back(file + ": .BTF_ids wants the id of " + name +
-                                  ", which the BTF does not have; it is 0");
+        report.warnings.push_back(file + ": .BTF_ids asks for the id of " + name +
+                                  ", which the BTF lacks; the id stays 0");
     return {};
 }
 
@@ -208,8 +209,8 @@ merge::Options merge_options(const std::string &file, const PaholeOptions &optio
     merge.features = options.features;
     merge.threads = options.jobs;
     merge.last = true;
-    if (switches
-            .no_layout) // programs with cilium/ebpf from before June 2026 refuse a layout section
+    // Programs with cilium/ebpf from before June 2026 refuse a layout section.
+    if (switches.no_layout)
         merge.features.remove(Feature::layout);
     if (options.detached.empty()) {
         merge.update = file;
@@ -261,8 +262,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         report.notes.push_back(dwarf_note);
     const bool is_module = sources.image.empty();
     if (sources.inputs.empty() && !(sources.gathered && !sources.gathered->empty()))
-        return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources.lack, switches.strict,
-                               options, report);
+        return end_without_btf(file, report.no_dwarf ? MissingPart::dwarf : sources.missing,
+                               switches.strict, options, report);
 
     merge::Options merge = merge_options(file, options, switches);
     merge.inputs = sources.inputs;

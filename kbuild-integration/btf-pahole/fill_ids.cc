@@ -4,8 +4,8 @@
 //
 // Method. Look up each name and fill in its word; then count and sort the entries of each set.
 //
-// Sorting separates flags from their symbols, so a set can be filled in again only if all of its
-// flags are equal.
+// After sorting, flags are no longer at their symbols, so a set can be filled in again only if all
+// of its flags are equal.
 //
 // If two types have the name: a function is the module's own, a type is the kernel's.
 
@@ -26,10 +26,10 @@ namespace
 
 using merge::Symbol;
 
-class Filler
+class IdFiller
 {
 public:
-    Filler(const FinalTypes &types, uint32_t section, std::vector<std::byte> bytes)
+    IdFiller(const FinalTypes &types, uint32_t section, std::vector<std::byte> bytes)
         : elf_(*types.input->elf), section_(section), bytes_(std::move(bytes))
     {
         where_ = elf_.where().in(".BTF_ids");
@@ -189,7 +189,7 @@ Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std
         if (section.name != ".BTF_ids" || !section.in_file() || section.data.empty())
             continue;
         const FinalTypes types = TRY(read_final_types(file, base));
-        Filler filler(types, i, {section.data.begin(), section.data.end()});
+        IdFiller filler(types, i, {section.data.begin(), section.data.end()});
         TRY(filler.run());
         std::copy(filler.bytes().begin(), filler.bytes().end(),
                   whole.begin() + static_cast<ptrdiff_t>(section.head.sh_offset));

@@ -134,7 +134,7 @@ std::vector<std::string> module_inputs(const std::string &module)
     return inputs;
 }
 
-std::string why_not_without_types(const std::string &file, bool empty)
+std::string why_btf_is_due(const std::string &file, bool empty)
 {
     if (is_vmlinux(file))
         return "it is a vmlinux";
@@ -143,7 +143,7 @@ std::string why_not_without_types(const std::string &file, bool empty)
         return "Kbuild linked it";
     for (const std::string &input : inputs) {
         if (!exists(input))
-            return input + ", of which it was linked, is gone";
+            return "its object " + input + " is gone";
         if (read_compile_command(saved_command(input)).asks_for_dwarf)
             return input + " was compiled with -g";
     }

@@ -29,14 +29,14 @@ Result<bool> has_object_btf(const std::string &path);
 /// same folder, and the objects that the link itself compiled. Empty for other files.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
-/// The files from which a module was linked, by Kbuild's saved command; they may not exist. (If one
-/// were left out, its types would be missing without a message.) Without a saved command, the
-/// existing objects of the module's name in the same folder.
+/// The files from which a module was linked, by Kbuild's saved command. Files that do not exist are
+/// included, so that they cause an error. Without a saved command, the existing objects of the
+/// module's name in the same folder.
 std::vector<std::string> module_inputs(const std::string &module);
 
-/// Why it is an error that a file has nothing to encode: it is a vmlinux; or Kbuild's saved
-/// commands show that it was linked (if it is `empty`), or linked from files that are gone or were
-/// compiled with -g (otherwise). "": it is not an error.
-std::string why_not_without_types(const std::string &file, bool empty);
+/// Why it is an error that a file has nothing to encode: it is a vmlinux, or Kbuild's saved
+/// commands show that it was linked (if the file is `empty`), or that it was linked from files that
+/// are gone or were compiled with -g (otherwise). "": it is not an error.
+std::string why_btf_is_due(const std::string &file, bool empty);
 
 } // namespace btflink::kbuild

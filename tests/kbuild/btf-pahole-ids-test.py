@@ -118,8 +118,8 @@ class FillIds(KbuildCase):
 
     def test_names_that_there_are_not(self):
         self.module(word('struct', 'nobody', 1) + kfuncs('zeta'))
-        self.fill(said='btf-pahole: WARNING: x.ko: .BTF_ids wants the id of struct nobody, which the BTF does '
-                       'not have; it is 0\n')
+        self.fill(said='btf-pahole: WARNING: x.ko: .BTF_ids asks for the id of struct nobody, which the BTF '
+                       'lacks; the id stays 0\n')
         self.assertEqual(self.words()[0], 0)
 
     def test_what_is_refused(self):

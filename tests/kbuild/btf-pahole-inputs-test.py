@@ -378,7 +378,7 @@ class Modules(InputsCase):
         self.encode_module('card.ko')
         for name in objects:
             os.remove(self.path(name))
-        self.refuse('card.ko: has neither object BTF nor DWARF, but card.o, of which it was linked, '
+        self.refuse('card.ko: has neither object BTF nor DWARF, but its object card.o '
                     'is gone', '-J', '--btf_base=base', 'card.ko', same=['card.ko'])
 
     def test_again_without_one_object(self):

@@ -93,7 +93,7 @@ class Nothing(KbuildCase):
             else:
                 self.gets_none('x.ko', NEITHER)
         os.remove(self.path('a.o'))
-        self.is_due('x.ko', NEITHER + ', but a.o, of which it was linked, is gone')
+        self.is_due('x.ko', NEITHER + ', but its object a.o is gone')
 
     def test_commands_of_kbuild(self):
         """6.12's commands for a module, and the part of gen-btf.sh that calls pahole, do not stop."""
