@@ -75,7 +75,7 @@ struct Verdict {
 
 /// The types of a kernel that may match a type of the program.
 struct CandidateList {
-    std::vector<diff::Found> left, struck;
+    std::vector<diff::DefinitionRef> remaining, removed;
     std::string decided_by; // the last relocation that removed a candidate
 };
 using CandidateLists = std::map<uint32_t, CandidateList>; // by the type of the program
@@ -109,7 +109,7 @@ struct ProgramResult {
     size_t broken() const;                 // requirements that the new kernel breaks
 };
 
-ProgramResult check_program(const BpfObject &object, const diff::Compared &kernels);
+ProgramResult check_program(const BpfObject &object, const diff::ComparedKernels &kernels);
 
 std::string_view status_name(Verdict::Status status);
 std::string as_text(const ProgramResult &result);

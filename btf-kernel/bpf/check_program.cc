@@ -62,11 +62,12 @@ std::string_view order_name(ByteOrder order)
 }
 
 /// For a function or tracepoint that both kernels have: did its signature change?
-bool breaks_between(Space space, const std::string &name, const Found &before, const Found &after)
+bool breaks_between(Space space, const std::string &name, const DefinitionRef &before,
+                    const DefinitionRef &after)
 {
     if (before.side->btf->kind(TypeId{before.id}) != after.side->btf->kind(TypeId{after.id}))
         return true;
-    Change change{space, What::changed, name};
+    Change change{space, ChangeKind::changed, name};
     change.details = compare_types({*before.side, before.id}, {*after.side, after.id});
     if (change.details.empty())
         return false;
@@ -79,7 +80,7 @@ bool breaks_between(Space space, const std::string &name, const Found &before, c
 class ProgramChecker
 {
 public:
-    ProgramChecker(const BpfObject &object, const Compared &kernels)
+    ProgramChecker(const BpfObject &object, const ComparedKernels &kernels)
         : object_(object), btf_(*object.btf), kernels_(kernels)
     {
     }
@@ -190,7 +191,7 @@ private:
 
     void attach_to(const Section &known, const std::string &section, const std::string &name)
     {
-        Found before, after;
+        DefinitionRef before, after;
         for (const char *begin : known.before_name) {
             if (!before)
                 before = kernels_.before.find({known.space}, begin + name);
@@ -198,7 +199,7 @@ private:
                 after = kernels_.after.find({known.space}, begin + name);
         }
         const bool needed = known.missing == Status::broken;
-        auto verdict = [&](const Found &found) {
+        auto verdict = [&](const DefinitionRef &found) {
             return found ? Verdict{}
                          : Verdict{known.missing, needed ? "is not there" : "BTF does not have it"};
         };
@@ -223,7 +224,7 @@ private:
             verdict(kernels_.after));
     }
 
-    Verdict extern_verdict(const Extern &item, const Found &found) const
+    Verdict extern_verdict(const Extern &item, const DefinitionRef &found) const
     {
         const btf_type &mine = btf_.type(TypeId{item.id});
         const bool function = btf::kind_of(mine) == btf::Kind::FUNC;
@@ -251,8 +252,8 @@ private:
 
     Verdict ops_verdict(uint32_t type, const std::string &name, const Sides &kernel) const
     {
-        const Found wrapper = kernel.find({Space::type}, "bpf_struct_ops_" + name);
-        const Found found = kernel.find({Space::type}, name);
+        const DefinitionRef wrapper = kernel.find({Space::type}, "bpf_struct_ops_" + name);
+        const DefinitionRef found = kernel.find({Space::type}, name);
         if (!wrapper || !found)
             return {Status::broken, "programs cannot implement it"};
         if (!btf::is_composite(btf_.kind(TypeId{type})))
@@ -272,7 +273,7 @@ private:
 
     const BpfObject &object_;
     const Btf &btf_;
-    const Compared &kernels_;
+    const ComparedKernels &kernels_;
     CandidateLists before_, after_; // narrowed by the relocations so far
     std::map<std::pair<std::string, std::string>, Requirement> list_;
     std::set<std::string> asking_; // programs that test whether something exists
@@ -336,7 +337,7 @@ size_t ProgramResult::broken() const
                       [](const Requirement &r) { return r.after.status == Status::broken; }));
 }
 
-ProgramResult check_program(const BpfObject &object, const Compared &kernels)
+ProgramResult check_program(const BpfObject &object, const ComparedKernels &kernels)
 {
     return {object.input.where.file, ProgramChecker(object, kernels).run()};
 }

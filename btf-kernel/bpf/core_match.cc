@@ -245,11 +245,11 @@ bool is_question(Core kind)
            kind == Core::enum_value_exists || kind == Core::type_matches;
 }
 
-std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
+std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
 {
     const btf::Kind kind = local.kind(TypeId{type});
     const std::string_view name = essential_name(local.name(TypeId{type}));
-    std::vector<Found> out;
+    std::vector<DefinitionRef> out;
     // Not by Side::names, which lacks flavours and copies: two types that look the same, but refer
     // to different types.
     auto add = [&](const Side &side) {
@@ -271,7 +271,7 @@ std::vector<Found> find_candidates(const Btf &local, uint32_t type, const Sides 
 
 /// The result for one candidate.
 struct Match {
-    Found candidate;
+    DefinitionRef candidate;
     KernelField field;
     int64_t number = 0; // what CO-RE writes into the program: a size, a value, a type id
     bool is_unsigned = true;
@@ -298,7 +298,7 @@ public:
             return {Status::broken, *misfit};
         auto [at, added] = lists.try_emplace(relocation_.type);
         if (added)
-            at->second.left = find_candidates(btf_, relocation_.type, kernel);
+            at->second.remaining = find_candidates(btf_, relocation_.type, kernel);
         return choose(at->second);
     }
 
@@ -327,11 +327,12 @@ private:
 
     Verdict choose(CandidateList &list) const
     {
-        std::string why =
-            list.left.empty() ? "there is no " + type_name(btf_, relocation_.type) : missing_text();
+        std::string why = list.remaining.empty()
+                              ? "there is no " + type_name(btf_, relocation_.type)
+                              : missing_text();
         std::vector<Match> matches;
-        std::vector<Found> misfits;
-        for (const Found &c : list.left)
+        std::vector<DefinitionRef> misfits;
+        for (const DefinitionRef &c : list.remaining)
             if (auto match = match_with(c, why))
                 matches.push_back(*match);
             else
@@ -342,10 +343,10 @@ private:
             if (auto conflict = conflict_of(matches[0], match))
                 return {Status::broken, *conflict};
         if (!misfits.empty()) {
-            list.left.clear();
+            list.remaining.clear();
             for (const Match &match : matches)
-                list.left.push_back(match.candidate);
-            list.struck.insert(list.struck.end(), misfits.begin(), misfits.end());
+                list.remaining.push_back(match.candidate);
+            list.removed.insert(list.removed.end(), misfits.begin(), misfits.end());
             list.decided_by = describe(object_, relocation_);
         }
         return verdict_of(matches[0]);
@@ -355,9 +356,9 @@ private:
     {
         // For a missing type libbpf writes 0 as its size or id.
         const bool breaks = !is_question(relocation_.kind) && !is_about_type(relocation_.kind);
-        std::string of_struck;
-        for (const Found &c : list.struck)
-            if (match_with(c, of_struck))
+        std::string of_removed;
+        for (const DefinitionRef &c : list.removed)
+            if (match_with(c, of_removed))
                 why = "no single " + type_name(btf_, relocation_.type) + " has both this and " +
                       list.decided_by;
         return {breaks ? Status::broken : Status::absent, std::move(why)};
@@ -371,7 +372,7 @@ private:
     }
 
     /// Empty: the candidate does not fit; `why` may be set to the reason.
-    std::optional<Match> match_with(const Found &c, std::string &why) const
+    std::optional<Match> match_with(const DefinitionRef &c, std::string &why) const
     {
         if (is_about_type(relocation_.kind))
             return match_type(c);
@@ -390,7 +391,7 @@ private:
         return match;
     }
 
-    std::optional<Match> match_type(const Found &c) const
+    std::optional<Match> match_type(const DefinitionRef &c) const
     {
         const Btf &btf = *c.side->btf;
         const bool fits = relocation_.kind == Core::type_matches
@@ -403,7 +404,7 @@ private:
         return Match{c, {}, static_cast<int64_t>(size_of(btf, c.id).value_or(0))};
     }
 
-    std::optional<Match> match_enumerator(const Found &c) const
+    std::optional<Match> match_enumerator(const DefinitionRef &c) const
     {
         const Btf &btf = *c.side->btf;
         const uint32_t target = behind_modifiers(btf, c.id);

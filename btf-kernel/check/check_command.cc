@@ -76,8 +76,8 @@ Result<std::vector<KnownFinding>> read_known(const std::string &path)
     return out;
 }
 
-/// Drops known findings from the list, and marks their lines as met. Returns the number of dropped
-/// findings.
+/// Drops known findings from the list, and marks their lines as matched. Returns the number of
+/// dropped findings.
 size_t drop_known(std::vector<Finding> &findings, std::vector<KnownFinding> &known)
 {
     return std::erase_if(findings, [&](const Finding &finding) {
@@ -302,7 +302,7 @@ std::string version_text(const std::optional<KernelVersion> &version)
 }
 
 /// "vmlinux, 36 modules".
-std::string names_of(const Unchecked &skipped)
+std::string names_of(const SkippedCheck &skipped)
 {
     const bool vmlinux = skipped.binaries.front() == "vmlinux";
     const size_t modules = skipped.binaries.size() - vmlinux;
@@ -334,7 +334,7 @@ std::string finding_json(const Finding &f)
     return out.text("what", f.error.what).result();
 }
 
-std::string unchecked_json(const Unchecked &skipped)
+std::string unchecked_json(const SkippedCheck &skipped)
 {
     return JsonObject()
         .text("rule", rule_name(skipped.rule))
@@ -358,7 +358,7 @@ void print_text(const Kernel &kernel, const CheckReport &report, const CheckComm
     for (const KnownFinding &known : line.known)
         if (!known.matched)
             std::printf("known: %s\n", Error{known.where, "matches no finding"}.str().c_str());
-    for (const Unchecked &skipped : report.found.unchecked)
+    for (const SkippedCheck &skipped : report.found.unchecked)
         std::printf("not checked: %s: %s: %s\n", rule_name(skipped.rule), names_of(skipped).c_str(),
                     skipped.why.c_str());
     const std::string version = version_text(report.version);

@@ -29,7 +29,7 @@ struct CheckContext {
     std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that follows the rules
     std::optional<NameIndex> names = {};     // of vmlinux
     bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
-    std::set<uint32_t> taken = {};           // types that vmlinux's kfuncs take
+    std::set<uint32_t> passed_types = {};    // types that vmlinux's kfuncs take
 };
 
 constexpr size_t most_violations = 20; // of one blob
@@ -45,7 +45,8 @@ bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, 
         find_violations(blob, btf, where, address_size, most_violations + 1, context.version);
     const bool more = found.size() > most_violations;
     if (more)
-        found.back() = {where, strf("and more than these %zu", most_violations)};
+        found.back() = {where,
+                        strf("more than %zu violations; the rest is left out", most_violations)};
     for (Error &error : found)
         out.add(Rule::verifier, binary.name, std::move(error));
     return found.empty();
@@ -75,11 +76,12 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
 }
 
 /// The problem with a per-CPU variable; empty if there is none.
-std::string wrong_with(const Binary &binary, std::string_view name, const btf_var_secinfo &entry)
+std::string per_cpu_problem(const Binary &binary, std::string_view name,
+                            const btf_var_secinfo &entry)
 {
     auto symbol =
         std::lower_bound(binary.percpu.begin(), binary.percpu.end(), entry.offset,
-                         [](const PlacedSymbol &a, uint64_t offset) { return a.offset < offset; });
+                         [](const SectionSymbol &a, uint64_t offset) { return a.offset < offset; });
     std::string there;
     for (; symbol != binary.percpu.end() && symbol->offset == entry.offset; ++symbol) {
         if (symbol->name == name)
@@ -91,7 +93,7 @@ std::string wrong_with(const Binary &binary, std::string_view name, const btf_va
     if (!there.empty())
         return "the symbol " + there + " is there";
     auto elsewhere = std::find_if(binary.percpu.begin(), binary.percpu.end(),
-                                  [&](const PlacedSymbol &other) { return other.name == name; });
+                                  [&](const SectionSymbol &other) { return other.name == name; });
     if (elsewhere == binary.percpu.end())
         return "there is no symbol of this name";
     return "the symbol is at " + std::to_string(elsewhere->offset);
@@ -114,7 +116,7 @@ void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
         const auto *entries = reinterpret_cast<const btf_var_secinfo *>(btf::tail_of(t));
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
             const std::string_view name = btf.name(TypeId{entries[i].type});
-            if (std::string wrong = wrong_with(binary, name, entries[i]); !wrong.empty())
+            if (std::string wrong = per_cpu_problem(binary, name, entries[i]); !wrong.empty())
                 out.add(Rule::per_cpu, binary.name,
                         {binary.btf_where,
                          strf("per-CPU variable %s at offset %u: %s", std::string(name).c_str(),
@@ -136,7 +138,7 @@ bool is_well_known(const std::string &name)
 /// Do kfuncs or helpers take the type?
 bool is_passed(const CheckContext &context, const std::string &name, TypeId base)
 {
-    return context.taken.contains(raw(base)) || is_well_known(name);
+    return context.passed_types.contains(raw(base)) || is_well_known(name);
 }
 
 /// Well-known types come first.
@@ -174,8 +176,8 @@ void report_derived(const CheckContext &context, const Binary &module, const Btf
                  {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
                                          group.names.size(), plural(group.names.size())) +
                                         why + ": " + list_of(group.names)},
-                 group.declared ? "types are not vmlinux's because of one that only one of "
-                                  "them defines"
+                 group.declared ? "types are not vmlinux's because of a type that only the module "
+                                  "or only vmlinux defines"
                                 : "types are not vmlinux's " + why,
                  root.first,
                  group.passed ? Degree::suspicious : Degree::harmless});
@@ -394,7 +396,7 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
     context.needs_tags = expect_tags(context);
     KfuncCounts counts =
         check_kfuncs(binary, *context.names, nullptr, {}, context.version, context.needs_tags, out);
-    context.taken = counts.taken;
+    context.passed_types = counts.passed_types;
     if (counts.kfuncs && !counts.tagged && !context.needs_tags)
         note_without_tags(context, binary, counts.kfuncs, out);
     return counts;
@@ -420,12 +422,11 @@ void check_other_builds(const Kernel &kernel, Findings &out)
         const std::string states =
             strf("%zu of these modules state%s release ", count, count == 1 ? "s" : "") +
             std::string(release);
-        out.add(Rule::base, "",
-                {Where{kernel.package},
-                 release == kernel.release
-                     ? states +
-                           ", as vmlinux does: one is of another build of it, or of another flavour"
-                     : states + ", vmlinux " + kernel.release});
+        out.add(
+            Rule::base, "",
+            {Where{kernel.package}, release == kernel.release
+                                        ? states + ", the same as vmlinux: another build or flavour"
+                                        : states + ", vmlinux " + kernel.release});
     }
 }
 
@@ -433,7 +434,7 @@ void check_other_builds(const Kernel &kernel, Findings &out)
 
 void Findings::skip(Rule rule, const std::string &binary, const std::string &why)
 {
-    auto same = std::find_if(unchecked.begin(), unchecked.end(), [&](const Unchecked &other) {
+    auto same = std::find_if(unchecked.begin(), unchecked.end(), [&](const SkippedCheck &other) {
         return other.rule == rule && other.why == why;
     });
     if (same == unchecked.end())
@@ -459,7 +460,7 @@ CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> vers
     }
     check_other_builds(kernel, found);
     std::stable_sort(found.unchecked.begin(), found.unchecked.end(),
-                     [](const Unchecked &a, const Unchecked &b) { return a.rule < b.rule; });
+                     [](const SkippedCheck &a, const SkippedCheck &b) { return a.rule < b.rule; });
     report.kfuncs = counts.kfuncs;
     report.tagged = counts.tagged;
     return report;

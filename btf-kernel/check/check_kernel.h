@@ -66,15 +66,15 @@ struct Finding {
 };
 
 /// A check that could not be made. Equal reasons are printed once for all modules.
-struct Unchecked {
+struct SkippedCheck {
     Rule rule;
     std::string why;
     std::vector<std::string> binaries; // "vmlinux" comes first
 };
 
 struct Findings {
-    std::vector<Finding> list;        // vmlinux first, then modules by path
-    std::vector<Unchecked> unchecked; // one for each rule and reason
+    std::vector<Finding> list;           // vmlinux first, then modules by path
+    std::vector<SkippedCheck> unchecked; // one for each rule and reason
 
     void add(Finding finding) { list.push_back(std::move(finding)); }
     void add(Rule rule, const std::string &binary, Error error, Degree degree = Degree::error)
@@ -123,7 +123,7 @@ std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 struct KfuncCounts {
     size_t kfuncs = 0, tagged = 0;
-    std::set<uint32_t> taken; // types of their arguments, behind a pointer
+    std::set<uint32_t> passed_types; // types of their arguments, behind a pointer
 };
 
 /// Do the ids in .BTF_ids match the BTF, and does the BTF describe kfuncs as the kernel and program

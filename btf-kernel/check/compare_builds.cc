@@ -156,13 +156,14 @@ std::string compare_types(const Btf &here, const Btf &there)
     return "";
 }
 
-constexpr const char references[] = "references: the same types, but they refer to others";
+constexpr const char references[] = "references: the same types, but some refer to other types";
 
 /// Empty: only ids and offsets differ.
 std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
 {
     if (here.order() != there.order())
-        return "byte order: another one";
+        return here.order() == ByteOrder::little ? "byte order: little here, big there"
+                                                 : "byte order: big here, little there";
     const auto head_a = load<uint32_t>(a.data() + 4, here.order()),
                head_b = load<uint32_t>(b.data() + 4, there.order());
     const std::string types = compare_types(here, there);
@@ -176,7 +177,7 @@ std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
                : "strings: the same types, whose names lie in another order";
 }
 
-/// The result for a module that differs in numbers alone, while its vmlinux differs, too.
+/// The result for a module in which only ids and offsets differ, while its vmlinux differs, too.
 constexpr const char follows_vmlinux[] = "";
 
 /// Empty: there is no difference.
@@ -241,8 +242,8 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
         find(*module, "is only there");
     if (followed)
         out.add(Rule::against, "",
-                {Where{there.package}, strf("%zu modules differ in numbers alone, "
-                                            "as vmlinux differs",
+                {Where{there.package}, strf("%zu modules differ only in ids and offsets, "
+                                            "because vmlinux differs",
                                             followed)},
                 Degree::harmless);
 }

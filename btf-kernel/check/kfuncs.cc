@@ -91,7 +91,7 @@ private:
             return !of_vmlinux_ && std::all_of(words_.begin(), words_.end(),
                                                [](uint32_t word) { return word == 0; });
         bool known = false;
-        for (const PlacedSymbol &symbol : binary_.id_symbols) {
+        for (const SectionSymbol &symbol : binary_.id_symbols) {
             const IdSymbol parsed = parse_id_symbol(symbol.name);
             if (parsed.kind.empty())
                 continue;
@@ -105,9 +105,9 @@ private:
     /// All ids and sets, by offset. Error: a set does not fit into the section.
     Result<void> check_by_symbols()
     {
-        const std::vector<PlacedSymbol> &symbols = binary_.id_symbols;
+        const std::vector<SectionSymbol> &symbols = binary_.id_symbols;
         for (size_t i = 0; i < symbols.size();) {
-            const PlacedSymbol &symbol = symbols[i++];
+            const SectionSymbol &symbol = symbols[i++];
             const IdSymbol parsed = parse_id_symbol(symbol.name);
             if (parsed.kind.empty())
                 continue;
@@ -173,7 +173,7 @@ private:
                 .entries = std::span(words_).subspan(at + width, words_[at] * width)};
     }
 
-    Failure bad(const PlacedSymbol &symbol, const std::string &what) const
+    Failure bad(const SectionSymbol &symbol, const std::string &what) const
     {
         return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
     }
@@ -383,7 +383,7 @@ private:
     {
         uint32_t i = 0;
         for (const btf_param &p : parameters(func)) {
-            counts_.taken.insert(raw(pointed_to(TypeId{p.type})));
+            counts_.passed_types.insert(raw(pointed_to(TypeId{p.type})));
             check_argument(TypeId{p.type}, "argument " + strf("%u", i++), name, offset);
         }
         const TypeId proto{btf_.type(func).type};

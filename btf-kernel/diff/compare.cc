@@ -218,7 +218,7 @@ std::unordered_set<uint64_t> all_numbers(const Sides &sides)
 }
 
 /// Drops types that were added or removed in one place and are elsewhere in the other kernel.
-void drop_moved(const Compared &sides, std::vector<Delta> &deltas)
+void drop_moved(const ComparedKernels &sides, std::vector<Delta> &deltas)
 {
     const auto old_all = all_numbers(sides.before), new_all = all_numbers(sides.after);
     std::erase_if(deltas, [&](const Delta &delta) {
@@ -250,7 +250,7 @@ bool is_struct_ops(const Delta &d)
 
 void compare_definitions(const Delta &d, Change &out)
 {
-    const TypeOf before{*d.old_side, d.before->id}, after{*d.new_side, d.after->id};
+    const SideType before{*d.old_side, d.before->id}, after{*d.new_side, d.after->id};
     if (out.space == Space::constant) {
         out.details = {compare_constants(before, d.before->index, after, d.after->index)};
         return;
@@ -264,9 +264,9 @@ Change describe(std::span<const Delta> same)
 {
     const Delta &d = same.front();
     Change out{.space = d.name.space,
-               .what = !d.before  ? What::added
-                       : !d.after ? What::removed
-                                  : What::changed,
+               .what = !d.before  ? ChangeKind::added
+                       : !d.after ? ChangeKind::removed
+                                  : ChangeKind::changed,
                .name = name_of(d),
                .one_of_several = d.one_of_several,
                .old_id = d.before ? d.before->id : 0,
@@ -276,7 +276,7 @@ Change describe(std::span<const Delta> same)
             out.places.push_back(delta.place);
     if (out.space == Space::function && is_kfunc(d))
         out.space = Space::kfunc;
-    if (out.what == What::changed)
+    if (out.what == ChangeKind::changed)
         compare_definitions(d, out);
     else if (out.space == Space::function || out.space == Space::kfunc)
         out.definition = prototype_text(*d.side().btf, d.any().id);
@@ -298,8 +298,9 @@ std::vector<Change> group(std::vector<Delta> deltas)
         changes.push_back(describe({&deltas[begin], end - begin}));
     }
     // Shapes may differ in details that are not reported.
-    std::erase_if(changes,
-                  [](const Change &c) { return c.what == What::changed && c.details.empty(); });
+    std::erase_if(changes, [](const Change &c) {
+        return c.what == ChangeKind::changed && c.details.empty();
+    });
     std::stable_sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) {
         return std::tie(a.space, a.name, a.what, a.places, a.definition) <
                std::tie(b.space, b.name, b.what, b.places, b.definition);
@@ -319,7 +320,7 @@ bool is_in(const Side &vmlinux, const Side &module)
     return found * 2 > functions;
 }
 
-void compare_modules_as_a_whole(Compared &out)
+void compare_modules_as_a_whole(ComparedKernels &out)
 {
     Difference &d = out.difference;
     for (uint32_t i = 0; i < d.modules.size(); ++i) {
@@ -329,14 +330,14 @@ void compare_modules_as_a_whole(Compared &out)
             continue;
         }
         const Sides &other = old ? out.after : out.before;
-        d.module_changes.push_back({d.modules[i], old ? What::removed : What::added,
+        d.module_changes.push_back({d.modules[i], old ? ChangeKind::removed : ChangeKind::added,
                                     is_in(*other.vmlinux, *(old ? old : now))});
     }
 }
 
 } // namespace
 
-Found Sides::find(std::initializer_list<Space> spaces, std::string_view name) const
+DefinitionRef Sides::find(std::initializer_list<Space> spaces, std::string_view name) const
 {
     for (uint32_t place = 0; place <= modules.size(); ++place)
         for (Space space : spaces)
@@ -346,9 +347,9 @@ Found Sides::find(std::initializer_list<Space> spaces, std::string_view name) co
     return {};
 }
 
-Compared compare(const KernelTypes &before, const KernelTypes &after)
+ComparedKernels compare(const KernelTypes &before, const KernelTypes &after)
 {
-    Compared out;
+    ComparedKernels out;
     out.difference.old_name = before.name;
     out.difference.new_name = after.name;
     out.difference.modules = module_names(before, after);

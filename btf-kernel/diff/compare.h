@@ -23,7 +23,7 @@ struct KernelTypes {
 };
 
 /// A definition in a kernel.
-struct Found {
+struct DefinitionRef {
     const Side *side = nullptr; // null: there is none
     uint32_t id = 0;
     uint32_t place = 0; // as Change::places
@@ -40,43 +40,43 @@ struct Sides {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
     /// The first definition of a name, in vmlinux or else in a module.
-    Found find(std::initializer_list<Space> spaces, std::string_view name) const;
+    DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name) const;
 };
 
 /// The result, with both sides for further questions.
-struct Compared {
+struct ComparedKernels {
     Sides before, after;
     Difference difference;
 };
 
-Compared compare(const KernelTypes &before, const KernelTypes &after);
+ComparedKernels compare(const KernelTypes &before, const KernelTypes &after);
 
 /// A type of a side.
-struct TypeOf {
+struct SideType {
     const Side &side;
     uint32_t id;
 
     const Btf &btf() const { return *side.btf; }
     const btf_type &type() const { return btf().type(TypeId{id}); }
     btf::Kind kind() const { return btf().kind(TypeId{id}); }
-    TypeOf at(uint32_t other) const { return {side, other}; }
+    SideType at(uint32_t other) const { return {side, other}; }
 };
 
 /// The differences between two definitions of one name. Both types belong to one space: structs,
 /// unions or enums; typedefs; functions; variables.
-std::vector<Detail> compare_types(const TypeOf &before, const TypeOf &after);
+std::vector<Detail> compare_types(const SideType &before, const SideType &after);
 
 /// For a constant whose value changed.
-Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf &after,
+Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index);
 
 /// "struct t" if members only moved because the size of a member of this type changed; otherwise
 /// "".
-std::string find_cause(const TypeOf &before, const TypeOf &after,
+std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 
 /// Larger for more similar definitions. Used to pair several definitions of one name.
-size_t similarity(const TypeOf &before, const TypeOf &after);
+size_t similarity(const SideType &before, const SideType &after);
 
 /// All other fields of `change` must be set. `is_struct_ops`: BPF programs can implement the
 /// struct.

@@ -46,10 +46,10 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
 }
 
 /// The caller sets Detail::place.
-Detail compare_values(const TypeOf &before, const EnumValue &a, const TypeOf &after,
+Detail compare_values(const SideType &before, const EnumValue &a, const SideType &after,
                       const EnumValue &b)
 {
-    auto may_be_cut = [](const TypeOf &of) {
+    auto may_be_cut = [](const SideType &of) {
         return of.kind() == btf::Kind::ENUM && of.type().size == 8;
     };
     Kind kind = Kind::value_changed;
@@ -67,7 +67,7 @@ class Comparison
 public:
     std::vector<Detail> details;
 
-    void types(const TypeOf &before, const TypeOf &after)
+    void types(const SideType &before, const SideType &after)
     {
         const btf::Kind kind = before.kind();
         if (kind == btf::Kind::FUNC)
@@ -83,7 +83,7 @@ public:
         tags(before, after);
     }
 
-    void aggregates(const TypeOf &before, const TypeOf &after, const std::string &place,
+    void aggregates(const SideType &before, const SideType &after, const std::string &place,
                     unsigned depth)
     {
         const bool both_enums = btf::is_enum(before.kind()) && btf::is_enum(after.kind());
@@ -99,7 +99,7 @@ public:
     }
 
 private:
-    static const char *encoding_name(const TypeOf &of)
+    static const char *encoding_name(const SideType &of)
     {
         if (of.kind() != btf::Kind::INT)
             return of.kind() == btf::Kind::FLOAT ? "floating point" : "no number";
@@ -109,7 +109,7 @@ private:
                : encoding & BTF_INT_CHAR ? "character"
                                          : "unsigned";
     }
-    void plain(const TypeOf &before, const TypeOf &after)
+    void plain(const SideType &before, const SideType &after)
     {
         if (before.type().size != after.type().size)
             numbers(Kind::size, "", before.type().size, after.type().size);
@@ -131,7 +131,7 @@ private:
         return place.empty() ? std::string(name) : place + "." + std::string(name);
     }
 
-    void values(const TypeOf &before, const TypeOf &after, const std::string &place)
+    void values(const SideType &before, const SideType &after, const std::string &place)
     {
         std::unordered_map<std::string_view, EnumValue> found;
         for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
@@ -165,7 +165,7 @@ private:
         details.insert(details.end(), added.begin(), added.end());
     }
 
-    void members(const TypeOf &before, const TypeOf &after, const std::string &place,
+    void members(const SideType &before, const SideType &after, const std::string &place,
                  unsigned depth)
     {
         const std::vector<Member> old_list = members_of(before.btf(), before.id),
@@ -199,8 +199,9 @@ private:
     }
 
     /// An added and a removed member with the same type and position are one renamed member.
-    void pair_renamed(const TypeOf &before, const TypeOf &after, std::vector<const Member *> &gone,
-                      std::vector<const Member *> &come, const std::string &place)
+    void pair_renamed(const SideType &before, const SideType &after,
+                      std::vector<const Member *> &gone, std::vector<const Member *> &come,
+                      const std::string &place)
     {
         for (const Member *&m : gone) {
             for (const Member *&n : come) {
@@ -217,7 +218,7 @@ private:
         std::erase(come, nullptr);
     }
 
-    void member(const TypeOf &before, const Member &m, const TypeOf &after, const Member &n,
+    void member(const SideType &before, const Member &m, const SideType &after, const Member &n,
                 const std::string &place, unsigned depth)
     {
         if (m.offset != n.offset)
@@ -227,7 +228,7 @@ private:
         type_at(Kind::member_type, before.at(m.type), after.at(n.type), place, depth);
     }
 
-    void type_at(Kind kind, const TypeOf &before, const TypeOf &after, const std::string &place,
+    void type_at(Kind kind, const SideType &before, const SideType &after, const std::string &place,
                  unsigned depth)
     {
         if (before.side.shapes.reference(before.id) == after.side.shapes.reference(after.id))
@@ -247,12 +248,12 @@ private:
         details.push_back(std::move(d));
     }
 
-    void compare_targets(const TypeOf &before, const TypeOf &after)
+    void compare_targets(const SideType &before, const SideType &after)
     {
         type_at(Kind::target, before.at(before.type().type), after.at(after.type().type), "", 0);
     }
 
-    void sections(const TypeOf &before, const TypeOf &after)
+    void sections(const SideType &before, const SideType &after)
     {
         std::string a(before.side.section_of(before.id)), b(after.side.section_of(after.id));
         if (a != b)
@@ -264,7 +265,7 @@ private:
         uint32_t type;
         Shape shape;
     };
-    static std::vector<Parameter> parameters(const TypeOf &of)
+    static std::vector<Parameter> parameters(const SideType &of)
     {
         std::vector<Parameter> out;
         const uint32_t *p = btf::tail_of(of.type());
@@ -278,12 +279,12 @@ private:
         return list[i].name.empty() ? text : text + " (" + std::string(list[i].name) + ")";
     }
 
-    void prototypes(const TypeOf &before, const TypeOf &after)
+    void prototypes(const SideType &before, const SideType &after)
     {
         if (before.kind() != btf::Kind::FUNC_PROTO || after.kind() != btf::Kind::FUNC_PROTO)
             return;
         const std::vector<Parameter> a = parameters(before), b = parameters(after);
-        auto declared = [](const TypeOf &of, const Parameter &p) {
+        auto declared = [](const SideType &of, const Parameter &p) {
             return p.type ? one_line(of.btf(), p.type, p.name) : std::string("...");
         };
         // Equal parameters at the front and at the back did not change; those between did.
@@ -318,16 +319,16 @@ private:
                   std::string(verifier_suffix(b)));
     }
 
-    void tags(const TypeOf &before, const TypeOf &after)
+    void tags(const SideType &before, const SideType &after)
     {
-        auto keys = [](const TypeOf &of) {
+        auto keys = [](const SideType &of) {
             std::vector<std::pair<int32_t, std::string_view>> out;
             for (const Tag &tag : of.side.tags_of(of.id))
                 out.emplace_back(tag.component, tag.text);
             return out;
         };
         auto a = keys(before), b = keys(after);
-        auto place = [&](const TypeOf &of, int32_t component) {
+        auto place = [&](const SideType &of, int32_t component) {
             if (component < 0)
                 return std::string();
             if (btf::is_composite(of.kind()) && uint32_t(component) < btf::vlen_of(of.type()))
@@ -345,21 +346,21 @@ private:
 
 } // namespace
 
-std::vector<Detail> compare_types(const TypeOf &before, const TypeOf &after)
+std::vector<Detail> compare_types(const SideType &before, const SideType &after)
 {
     Comparison comparison;
     comparison.types(before, after);
     return std::move(comparison.details);
 }
 
-Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf &after,
+Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index)
 {
     return compare_values(before, enum_value(before.btf(), before.id, old_index), after,
                           enum_value(after.btf(), after.id, new_index));
 }
 
-std::string find_cause(const TypeOf &before, const TypeOf &after,
+std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details)
 {
     bool only_places = !details.empty() && btf::is_composite(before.kind());
@@ -382,7 +383,7 @@ std::string find_cause(const TypeOf &before, const TypeOf &after,
     return {};
 }
 
-size_t similarity(const TypeOf &before, const TypeOf &after)
+size_t similarity(const SideType &before, const SideType &after)
 {
     size_t alike = before.kind() == after.kind() ? 1 : 0;
     if (!btf::is_composite(before.kind()) || !btf::is_composite(after.kind()))

@@ -147,7 +147,7 @@ struct Answers {
     }
 };
 
-Answers answer_questions(const Questions &questions, const diff::Compared &compared)
+Answers answer_questions(const Questions &questions, const diff::ComparedKernels &compared)
 {
     Answers out;
     for (const bpf::BpfObject &program : questions.programs)
@@ -205,7 +205,7 @@ int diff_command(int argc, char **argv)
     for (OpenKernel *opened : {&before, &after})
         if (auto done = open(given->operands[opened == &after], line, *opened); !done)
             return failure(done.error());
-    const diff::Compared compared = diff::compare(before.types, after.types);
+    const diff::ComparedKernels compared = diff::compare(before.types, after.types);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
     std::string text;
     if (questions->none()) {

@@ -23,8 +23,8 @@ enum class Space : uint8_t {
 constexpr size_t space_count = 6;
 std::string_view space_name(Space space); // "type", "typedef", "constant", ...
 
-enum class What : uint8_t { added, removed, changed };
-std::string_view what_name(What what);
+enum class ChangeKind : uint8_t { added, removed, changed };
+std::string_view change_kind_name(ChangeKind what);
 
 /// One difference between two definitions.
 struct Detail {
@@ -98,7 +98,7 @@ constexpr bool breaks(Effect::Kind kind)
 
 struct Change {
     Space space;
-    What what;
+    ChangeKind what;
     std::string name;                 // "struct s", "u32", "vfs_read"
     std::string definition = {};      // prototype of an added or removed function; else empty
     std::vector<Detail> details = {}; // if it changed
@@ -121,7 +121,7 @@ struct Change {
 /// A module that only one side has.
 struct ModuleChange {
     std::string name;
-    What what;
+    ChangeKind what;
     bool is_built_in; // the other vmlinux has most of its functions
 };
 

@@ -64,7 +64,8 @@ void of_member_type(const Detail &d, Effects &out)
                 "another size: CO-RE mends direct loads of pointers and unsigned integers only",
                 d.place);
     else if (!d.same_meaning)
-        out.add(Effect::Kind::pointee, "it is another type, or points to one: CO-RE does not tell",
+        out.add(Effect::Kind::pointee,
+                "the type differs, or points to a type that differs; CO-RE does not notice",
                 d.place);
     else
         out.add(Effect::Kind::none, "reads as before");
@@ -106,7 +107,7 @@ void of_detail(const Detail &d, Effects &out)
 
 void of_function(const Change &change, Effects &out)
 {
-    const bool removed = change.what == What::removed;
+    const bool removed = change.what == ChangeKind::removed;
     const char *how = removed ? "is not there" : "has another signature";
     if (change.space == Space::kfunc) {
         bool lost_tag = false;
@@ -190,7 +191,7 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
             if (d.kind != Detail::Kind::tag_added && d.kind != Detail::Kind::tag_removed)
                 if (d.kind != Detail::Kind::target || !d.same_meaning)
                     return out.add(Effect::Kind::ksym,
-                                   "programs that refer to it by __ksym see another one");
+                                   "programs that refer to it by __ksym see another type");
         return out.add(Effect::Kind::none, nothing_gone);
     case Space::constant:
         return out.add(Effect::Kind::baked, "programs have the old value inside");
@@ -213,14 +214,14 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
 {
     Effects out;
     constexpr std::string_view raw_event = "btf_trace_";
-    if (change.what == What::added)
+    if (change.what == ChangeKind::added)
         out.add(Effect::Kind::none, nothing_gone);
     else if (change.space == Space::alias && change.name.starts_with(raw_event))
         out.add(Effect::Kind::tracepoint,
                 "tp_btf/" + change.name.substr(raw_event.size()) +
-                    (change.what == What::removed ? ": the tracepoint is not there"
-                                                  : ": it has other arguments"));
-    else if (change.what == What::removed)
+                    (change.what == ChangeKind::removed ? ": the tracepoint is not there"
+                                                        : ": it has other arguments"));
+    else if (change.what == ChangeKind::removed)
         of_gone(change, out);
     else
         of_changed(change, is_struct_ops, out);

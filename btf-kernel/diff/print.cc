@@ -160,7 +160,7 @@ std::string places_text(const Difference &difference, const Change &change)
 std::string title(const Difference &d, const Change &change)
 {
     std::string text = subject(change) + places_text(d, change) + " ";
-    text += what_name(change.what);
+    text += change_kind_name(change.what);
     if (change.one_of_several)
         text += " (one of several definitions)";
     if (!change.cause.empty())
@@ -181,14 +181,14 @@ void add_text(const Difference &d, const Change &change, std::string &out)
         out += "    " + line + "\n";
 }
 
-std::string modules_text(const Difference &d, What what)
+std::string modules_text(const Difference &d, ChangeKind what)
 {
     std::string text;
     for (const ModuleChange &module : d.module_changes)
         if (module.what == what)
             text += (text.empty() ? "" : ", ") + module.name +
                     (module.is_built_in
-                         ? (what == What::removed ? " (now in vmlinux)" : " (was in vmlinux)")
+                         ? (what == ChangeKind::removed ? " (now in vmlinux)" : " (was in vmlinux)")
                          : "");
     return text;
 }
@@ -198,9 +198,9 @@ struct Counts {
     std::string heading;
     size_t added = 0, removed = 0, changed = 0, breaking = 0;
 
-    void add(What what, bool breaks)
+    void add(ChangeKind what, bool breaks)
     {
-        ++(what == What::added ? added : what == What::removed ? removed : changed);
+        ++(what == ChangeKind::added ? added : what == ChangeKind::removed ? removed : changed);
         breaking += breaks;
     }
 };
@@ -242,7 +242,7 @@ std::string code(std::string text)
 std::string markdown_of(const Difference &d, const Change &change)
 {
     std::string out = "- " + code(subject(change)) + places_text(d, change) + " " +
-                      std::string(what_name(change.what));
+                      std::string(change_kind_name(change.what));
     if (std::string text = verdict(change); !text.empty())
         out += ": **" + text + "**";
     if (!change.cause.empty())
@@ -319,7 +319,7 @@ std::string change_json(const Difference &d, const Change &change)
     JsonObject out;
     out.text("space", space_name(change.space))
         .text("name", change.name)
-        .text("what", what_name(change.what))
+        .text("what", change_kind_name(change.what))
         .boolean("breaks", change.breaks());
     out.field("in", json_array(change.places, [&](uint32_t place) {
                   return json_string(place ? d.modules[place - 1] : "vmlinux");
@@ -357,9 +357,11 @@ std::string_view space_name(Space space)
     return names[static_cast<size_t>(space)];
 }
 
-std::string_view what_name(What what)
+std::string_view change_kind_name(ChangeKind what)
 {
-    return what == What::added ? "added" : what == What::removed ? "removed" : "changed";
+    return what == ChangeKind::added     ? "added"
+           : what == ChangeKind::removed ? "removed"
+                                         : "changed";
 }
 
 std::string_view detail_name(Detail::Kind kind)
@@ -405,9 +407,9 @@ std::string as_text(const Difference &d, const PrintOptions &options)
     std::string out = heading(d) + "\n\n" + summary_text(d);
     if (options.only_summary)
         return out;
-    for (What what : {What::removed, What::added})
+    for (ChangeKind what : {ChangeKind::removed, ChangeKind::added})
         if (std::string text = modules_text(d, what); !text.empty())
-            out += "\nmodules " + std::string(what_name(what)) + ": " + text + "\n";
+            out += "\nmodules " + std::string(change_kind_name(what)) + ": " + text + "\n";
     for (Space space : spaces) {
         bool begun = false;
         for (const Change &change : d.changes) {
@@ -452,7 +454,7 @@ std::string as_json(const Difference &d, const PrintOptions &options)
         out += ",\n\"modules\": " + json_array(d.module_changes, [](const ModuleChange &module) {
                    return JsonObject()
                        .text("name", module.name)
-                       .text("what", what_name(module.what))
+                       .text("what", change_kind_name(module.what))
                        .boolean("built_in", module.is_built_in)
                        .result();
                });

@@ -30,10 +30,10 @@ std::vector<bool> referred_to(const Btf &btf)
 }
 
 /// Hashes a sequence of numbers.
-class Mix
+class HashInput
 {
 public:
-    explicit Mix(uint64_t first) { add(first); }
+    explicit HashInput(uint64_t first) { add(first); }
     void add(uint64_t value) { words_.push_back(value); }
     void add(std::string_view text) { add(XXH3_64bits(text.data(), text.size())); }
     Shape result() const { return XXH3_64bits(words_.data(), words_.size() * 8) | 1; }
@@ -48,7 +48,7 @@ private:
 };
 
 /// Numbers that are not BTF kinds.
-enum Mark : uint64_t { named_struct = 100, named_union, named_enum };
+enum NameOnlyKind : uint64_t { named_struct = 100, named_union, named_enum };
 
 /// Do references to the type count by its name alone?
 bool is_by_name(const btf_type &t)
@@ -58,21 +58,21 @@ bool is_by_name(const btf_type &t)
            btf::kind_of(t) == btf::Kind::TYPEDEF || (family == btf::Family::number && t.name_off);
 }
 
-class Shaper
+class ShapeHasher
 {
 public:
-    Shaper(const Btf &btf, const Shapes &known) : btf_(btf), known_(known) {}
+    ShapeHasher(const Btf &btf, const Shapes &known) : btf_(btf), known_(known) {}
 
     Shape named(TypeId id)
     {
         const btf_type &t = btf_.type(id);
         const btf::Kind kind = btf::kind_of(t);
         if (btf::is_composite(kind) || kind == btf::Kind::FWD)
-            mix_.restart(btf::is_union(t) ? named_union : named_struct);
+            input_.restart(btf::is_union(t) ? named_union : named_struct);
         else
-            mix_.restart(btf::is_enum(kind) ? uint64_t{named_enum} : static_cast<uint64_t>(kind));
-        mix_.add(plain_int_name(btf_.name(id)));
-        return mix_.result();
+            input_.restart(btf::is_enum(kind) ? uint64_t{named_enum} : static_cast<uint64_t>(kind));
+        input_.add(plain_int_name(btf_.name(id)));
+        return input_.result();
     }
 
     Shape defined(TypeId id)
@@ -80,13 +80,13 @@ public:
         const btf_type &t = btf_.type(id);
         const btf::Kind kind = btf::kind_of(t);
         const btf::KindInfo &info = btf::kind_info(kind);
-        mix_.restart(static_cast<uint64_t>(btf::is_enum(kind) ? btf::Kind::ENUM : kind));
+        input_.restart(static_cast<uint64_t>(btf::is_enum(kind) ? btf::Kind::ENUM : kind));
         switch (info.family) {
         case btf::Family::number:
-            mix_.add(plain_int_name(btf_.name(id)));
-            mix_.add(t.size);
+            input_.add(plain_int_name(btf_.name(id)));
+            input_.add(t.size);
             for (uint32_t i = 0; i < info.fixed.count; ++i)
-                mix_.add(btf::tail_of(t)[i]);
+                input_.add(btf::tail_of(t)[i]);
             break;
         case btf::Family::composite:
             add_members(t);
@@ -95,15 +95,15 @@ public:
             add_values(id);
             break;
         case btf::Family::array:
-            mix_.add(known_.reference(btf::tail_of(t)[0]));
-            mix_.add(btf::tail_of(t)[2]);
+            input_.add(known_.reference(btf::tail_of(t)[0]));
+            input_.add(btf::tail_of(t)[2]);
             break;
         case btf::Family::prototype:
             add_prototype(t);
             break;
         case btf::Family::modifier:
             if (info.naming == btf::Naming::text)
-                mix_.add(btf_.name(id));
+                input_.add(btf_.name(id));
             [[fallthrough]];
         case btf::Family::none:
         case btf::Family::pointer:
@@ -111,50 +111,50 @@ public:
         case btf::Family::link: // a FUNC's prototype, a VAR's type
         case btf::Family::tag:
             if (info.third == btf::Word::ref)
-                mix_.add(known_.reference(t.type));
+                input_.add(known_.reference(t.type));
         }
-        return mix_.result();
+        return input_.result();
     }
 
 private:
     void add_members(const btf_type &t)
     {
-        mix_.add(t.size);
+        input_.add(t.size);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
             const Member m = member_at(btf_, t, i);
-            mix_.add(m.name);
-            mix_.add(known_.reference(m.type));
-            mix_.add(m.offset);
-            mix_.add(m.bits);
+            input_.add(m.name);
+            input_.add(known_.reference(m.type));
+            input_.add(m.offset);
+            input_.add(m.bits);
         }
     }
 
     void add_values(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        mix_.add(t.size);
+        input_.add(t.size);
         // Values of an ENUM are 32 bits, even if its size is 8 bytes.
         const bool wide = btf::kind_of(t) == btf::Kind::ENUM64 && t.size > 4;
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
             const EnumValue v = enum_value(btf_, raw(id), i);
-            mix_.add(v.name);
-            mix_.add(wide ? static_cast<uint64_t>(v.value) : static_cast<uint32_t>(v.value));
+            input_.add(v.name);
+            input_.add(wide ? static_cast<uint64_t>(v.value) : static_cast<uint32_t>(v.value));
         }
     }
 
     void add_prototype(const btf_type &t)
     {
-        mix_.add(known_.reference(t.type));
+        input_.add(known_.reference(t.type));
         const uint32_t *p = btf::tail_of(t);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i, p += 2) {
-            mix_.add(known_.reference(p[1]));
-            mix_.add(verifier_suffix(btf_.str(p[0])));
+            input_.add(known_.reference(p[1]));
+            input_.add(verifier_suffix(btf_.str(p[0])));
         }
     }
 
     const Btf &btf_;
     const Shapes &known_;
-    Mix mix_{0};
+    HashInput input_{0};
 };
 
 } // namespace
@@ -278,7 +278,7 @@ Shapes::Shapes(const Btf &btf, const Shapes *base)
 
 void Shapes::compute(const Btf &btf)
 {
-    Shaper shaper(btf, *this);
+    ShapeHasher shaper(btf, *this);
     for (uint32_t i = 0; i < types_.size(); ++i)
         if (is_by_name(btf.type(TypeId{first_ + i})))
             types_[i].reference = shaper.named(TypeId{first_ + i});
@@ -304,15 +304,15 @@ void Shapes::compute(const Btf &btf)
 /// Adds up hashes, because the order of tags does not matter.
 void Shapes::add_tags(const Btf &btf)
 {
-    Mix mix(0);
+    HashInput input(0);
     for (uint32_t id = first_; id < first_ + types_.size(); ++id) {
         const btf_type &t = btf.type(TypeId{id});
         if (btf::kind_of(t) != btf::Kind::DECL_TAG || t.type < first_)
             continue;
-        mix.restart(static_cast<uint32_t>(btf::Kind::DECL_TAG));
-        mix.add(btf.str(t.name_off));
-        mix.add(btf::tail_of(t)[0]);
-        types_[t.type - first_].definition += mix.result();
+        input.restart(static_cast<uint32_t>(btf::Kind::DECL_TAG));
+        input.add(btf.str(t.name_off));
+        input.add(btf::tail_of(t)[0]);
+        types_[t.type - first_].definition += input.result();
     }
 }
 

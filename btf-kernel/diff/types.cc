@@ -42,10 +42,10 @@ std::string tag_name(const Btf &btf, uint32_t id)
     return id && btf::has_tag_name(btf.type(TypeId{id})) ? type_name(btf, id) : "";
 }
 
-class Meaning
+class MeaningComparer
 {
 public:
-    Meaning(const Btf &a, const Btf &b) : a_(a), b_(b) {}
+    MeaningComparer(const Btf &a, const Btf &b) : a_(a), b_(b) {}
 
     bool equal(uint32_t a, uint32_t b, bool behind_pointer, unsigned depth)
     {
@@ -98,7 +98,7 @@ private:
 
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b)
 {
-    return Meaning(a_btf, b_btf).equal(a, b, false, 0);
+    return MeaningComparer(a_btf, b_btf).equal(a, b, false, 0);
 }
 
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name)

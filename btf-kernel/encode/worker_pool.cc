@@ -14,7 +14,7 @@
 namespace btflink::kernel
 {
 
-void WorkerPool::Unmap::operator()(Answer *answer) const
+void WorkerPool::UnmapAnswer::operator()(Answer *answer) const
 {
     ::munmap(answer, sizeof *answer);
 }
@@ -60,7 +60,7 @@ Result<void> WorkerPool::add(const Work &work)
         ::mmap(nullptr, sizeof(Answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return fail_errno({}, "cannot share memory with a process");
-    std::unique_ptr<Answer, Unmap> answer(static_cast<Answer *>(memory));
+    std::unique_ptr<Answer, UnmapAnswer> answer(static_cast<Answer *>(memory));
     std::fflush(nullptr); // otherwise the child would print buffered output again
     const pid_t parent = ::getpid();
     pid_t child;
@@ -80,7 +80,7 @@ Result<void> WorkerPool::add(const Work &work)
         answer->done = true;
         ::_exit(0);
     }
-    running_.emplace(child, Running{results_.size(), std::move(answer)});
+    running_.emplace(child, RunningWorker{results_.size(), std::move(answer)});
     results_.emplace_back();
     return {};
 }

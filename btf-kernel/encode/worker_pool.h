@@ -20,8 +20,8 @@ struct WorkResult {
     bool lost = false; // the process ended without a result; `text` does not name the file
 };
 
-/// Several forked processes at a time. No other threads may be running. A program has one pool at a
-/// time, because the pool waits for all children.
+/// Several forked processes at a time. The calling thread must be the only one. A program has one
+/// pool at a time, because the pool waits for all children.
 class WorkerPool
 {
 public:
@@ -48,17 +48,17 @@ private:
         bool done, failed;
         char text[4001];
     };
-    struct Unmap {
+    struct UnmapAnswer {
         void operator()(Answer *answer) const;
     };
-    struct Running {
+    struct RunningWorker {
         size_t piece;
-        std::unique_ptr<Answer, Unmap> answer;
+        std::unique_ptr<Answer, UnmapAnswer> answer;
     };
     void wait_for_one();
 
     const size_t workers_;
-    std::map<int, Running> running_; // by process id
+    std::map<int, RunningWorker> running_; // by process id
     std::vector<WorkResult> results_;
 };
 

@@ -40,7 +40,7 @@ public:
         for (uint32_t i = 0; i < difference.changes.size(); ++i) {
             const Change &c = difference.changes[i];
             const Side *side = c.places.empty() ? nullptr : sides.at(c.places[0]);
-            if (!side || c.what == What::added)
+            if (!side || c.what == ChangeKind::added)
                 continue;
             if (c.space == Space::type || c.space == Space::alias)
                 by_shape_.emplace(number(*side, c.old_id), i);
@@ -113,7 +113,7 @@ private:
         const uint32_t change = index_.of_type(side_, at);
         if (change == none)
             return true;
-        for (const Reached &r : out.reached)
+        for (const ReachedChange &r : out.reached)
             if (r.change == change)
                 return true;
         if (out.reached.size() == most_reached) {
@@ -165,15 +165,16 @@ private:
     std::deque<uint32_t> queue_;
 };
 
-Symbol check_symbol(const std::string &name, const Compared &kernels, const ChangeIndex &index)
+Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
+                    const ChangeIndex &index)
 {
     Symbol out{name, Status::unknown, {}, false};
-    const Found old = kernels.before.find(spaces, name);
+    const DefinitionRef old = kernels.before.find(spaces, name);
     if (!old)
         return out;
     const uint32_t own = index.of_symbol(name, old.place);
     if (own != none) {
-        const bool removed = kernels.difference.changes[own].what == What::removed;
+        const bool removed = kernels.difference.changes[own].what == ChangeKind::removed;
         out.status = removed ? Status::gone : Status::signature;
         out.reached.push_back({own, 0, name});
     }
@@ -203,7 +204,7 @@ std::string summary(const std::vector<Symbol> &symbols)
                 count(symbols, Status::unknown));
 }
 
-std::string distance(const Reached &reached)
+std::string distance(const ReachedChange &reached)
 {
     if (reached.pointers == 0)
         return "part of it";
@@ -214,9 +215,9 @@ std::string distance(const Reached &reached)
 void add_text(const Symbol &symbol, const diff::Difference &d, std::string &out)
 {
     out += symbol.name + ": " + std::string(status_name(symbol.status)) + "\n";
-    for (const Reached &reached : symbol.reached) {
+    for (const ReachedChange &reached : symbol.reached) {
         const diff::Change &change = d.changes[reached.change];
-        out += "    " + reached.path + " " + std::string(diff::what_name(change.what));
+        out += "    " + reached.path + " " + std::string(diff::change_kind_name(change.what));
         if (reached.path != symbol.name) {
             out += ", " + distance(reached) + "\n";
             continue;
@@ -253,7 +254,8 @@ std::vector<std::string> parse_symbols(std::string_view text)
     return names;
 }
 
-std::vector<Symbol> check_symbols(const std::vector<std::string> &names, const Compared &kernels)
+std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
+                                  const ComparedKernels &kernels)
 {
     const ChangeIndex index(kernels.before, kernels.difference);
     std::vector<Symbol> out;
@@ -291,7 +293,7 @@ std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Differen
 
 std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &difference)
 {
-    auto reached = [&](const Reached &r) {
+    auto reached = [&](const ReachedChange &r) {
         return JsonObject()
             .text("name", difference.changes[r.change].name)
             .text("path", r.path)

@@ -11,7 +11,7 @@ namespace btflink::kernel::kabi
 {
 
 /// A change that a symbol reaches.
-struct Reached {
+struct ReachedChange {
     uint32_t change;   // index into Difference::changes
     uint32_t pointers; // on the path; 0: the change affects the layout of a value that is passed
     std::string path;  // "struct a > struct b"
@@ -21,8 +21,8 @@ struct Symbol {
     enum class Status : uint8_t { same, reaches, signature, gone, unknown };
     std::string name;
     Status status = Status::same;
-    std::vector<Reached> reached; // the nearest changes, at most most_reached
-    bool more = false;            // there are more
+    std::vector<ReachedChange> reached; // the nearest changes, at most most_reached
+    bool more = false;                  // there are more
 };
 constexpr size_t most_reached = 8;
 std::string_view status_name(Symbol::Status status);
@@ -33,7 +33,7 @@ std::vector<std::string> parse_symbols(std::string_view text);
 
 /// In the order of `names`.
 std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
-                                  const diff::Compared &kernels);
+                                  const diff::ComparedKernels &kernels);
 
 std::string as_text(const std::vector<Symbol> &symbols, const diff::Difference &difference);
 std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Difference &difference);

@@ -21,10 +21,10 @@ namespace btflink::kernel
 namespace
 {
 
-struct Free {
+struct CloseArchive {
     void operator()(archive *a) const { archive_read_free(a); }
 };
-using Reader = std::unique_ptr<archive, Free>;
+using Reader = std::unique_ptr<archive, CloseArchive>;
 
 constexpr size_t block = 128 * 1024;
 
@@ -87,13 +87,13 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
 }
 
 /// The source of an archive that is a member of another archive.
-struct Outer {
+struct OuterArchive {
     archive *reader;
     std::vector<std::byte> buffer;
 
     static la_ssize_t read(archive *inner, void *data, const void **out)
     {
-        auto *outer = static_cast<Outer *>(data);
+        auto *outer = static_cast<OuterArchive *>(data);
         const la_ssize_t got =
             archive_read_data(outer->reader, outer->buffer.data(), outer->buffer.size());
         if (got < 0)
@@ -164,10 +164,11 @@ private:
         const char *name = archive_entry_pathname(entry);
         if (!name || !std::string_view(name).starts_with("data.tar"))
             return {};
-        Outer outer{a, std::vector<std::byte>(block)};
+        OuterArchive outer{a, std::vector<std::byte>(block)};
         Reader inner = new_reader();
         archive_read_support_format_tar(inner.get());
-        if (archive_read_open(inner.get(), &outer, nullptr, Outer::read, nullptr) != ARCHIVE_OK)
+        if (archive_read_open(inner.get(), &outer, nullptr, OuterArchive::read, nullptr) !=
+            ARCHIVE_OK)
             return fail_archive(inner.get(), where_);
         return members(inner.get(), false);
     }

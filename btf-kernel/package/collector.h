@@ -34,7 +34,7 @@ public:
     Result<Kernel> finish(std::string package);
 
 private:
-    struct Waiting {
+    struct PendingFile {
         Role role;
         bool encoded; // by its name, btf-kernel encode wrote it
         Content content;
@@ -49,14 +49,14 @@ private:
         std::vector<Image> images;
         std::vector<Binary> modules;
     };
-    Result<void> read_waiting();
-    void keep(const Waiting &file, Result<ImageFacts> facts);
+    Result<void> read_pending();
+    void keep(const PendingFile &file, Result<ImageFacts> facts);
     Result<std::string> choose_release() const;
     Result<void> choose_image(Kernel &kernel, Result<void> &unreadable);
 
     const OpenOptions &options_;
-    std::vector<Waiting> waiting_;
-    uint64_t waiting_bytes_ = 0;
+    std::vector<PendingFile> pending_;
+    uint64_t pending_bytes_ = 0;
     Files own_, encoded_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
     std::string release_;                                      // from a build's kernel.release

@@ -209,10 +209,10 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
     return fail(where, strf("has more than %u wrappings around each other", most_nested));
 }
 
-class Picker
+class BinaryReader
 {
 public:
-    explicit Picker(const ElfImage &elf) : elf_(elf) {}
+    explicit BinaryReader(const ElfImage &elf) : elf_(elf) {}
 
     Result<Binary> run()
     {
@@ -223,7 +223,7 @@ public:
         for (uint32_t i = 1; i < elf_.sections.size(); ++i)
             TRY(pick_section(i));
         TRY(pick_symbols());
-        auto by_offset = [](const PlacedSymbol &a, const PlacedSymbol &b) {
+        auto by_offset = [](const SectionSymbol &a, const SectionSymbol &b) {
             return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
         };
         std::sort(out_.id_symbols.begin(), out_.id_symbols.end(), by_offset);
@@ -293,7 +293,7 @@ private:
     std::set<std::string_view> wanted_functions() const
     {
         std::set<std::string_view> out;
-        for (const PlacedSymbol &symbol : out_.id_symbols)
+        for (const SectionSymbol &symbol : out_.id_symbols)
             if (const IdSymbol parsed = parse_id_symbol(symbol.name); parsed.kind == "func")
                 out.insert(parsed.name);
         return out;
@@ -404,7 +404,7 @@ Result<Binary> read_module(Bytes file, const Where &where)
     if (!is_elf(file))
         file = unpacked = TRY(unpack(file, most_of_module, where));
     auto elf = TRY(read_elf(file, where));
-    return Picker(elf).run();
+    return BinaryReader(elf).run();
 }
 
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
@@ -418,7 +418,7 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
     } else if (is_elf(image.bytes)) {
         auto elf = TRY(read_elf(image.bytes, where));
         if (elf.sections.size() >= 2) {
-            facts.binary = TRY(Picker(elf).run());
+            facts.binary = TRY(BinaryReader(elf).run());
             memory = loaded_data(elf);
         } else { // section headers were stripped: search the whole file
             facts.binary = flat_binary(image.bytes, where);

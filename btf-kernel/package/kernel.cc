@@ -91,32 +91,32 @@ Result<void> Collector::take(Role role, Content content)
     modules_taken_ += role == Role::module;
     if (options_.progress)
         options_.progress->set("reading modules", modules_taken_);
-    waiting_bytes_ += content.bytes.size();
-    waiting_.push_back({role, encoded, std::move(content)});
-    if (waiting_bytes_ < most_waiting && waiting_.size() < most_files_waiting)
+    pending_bytes_ += content.bytes.size();
+    pending_.push_back({role, encoded, std::move(content)});
+    if (pending_bytes_ < most_pending && pending_.size() < most_pending_files)
         return {};
-    return read_waiting();
+    return read_pending();
 }
 
-Result<void> Collector::read_waiting()
+Result<void> Collector::read_pending()
 {
-    std::vector<Result<ImageFacts>> read(waiting_.size());
+    std::vector<Result<ImageFacts>> read(pending_.size());
     TRY(parallel_try(read.size(), options_.threads, [&](size_t i) -> Result<void> {
         if (kept_ > most_kept)
             return fail({}, "has more than " + std::to_string(most_kept) + " bytes of BTF");
-        read[i] = read_file_of_kernel(waiting_[i].role, waiting_[i].content);
+        read[i] = read_file_of_kernel(pending_[i].role, pending_[i].content);
         if (read[i])
             kept_ += read[i]->binary.btf.size() + read[i]->binary.base.size();
         return {};
     }));
     for (size_t i = 0; i < read.size(); ++i)
-        keep(waiting_[i], std::move(read[i]));
-    waiting_.clear();
-    waiting_bytes_ = 0;
+        keep(pending_[i], std::move(read[i]));
+    pending_.clear();
+    pending_bytes_ = 0;
     return {};
 }
 
-void Collector::keep(const Waiting &file, Result<ImageFacts> facts)
+void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
 {
     Files &to = file.encoded ? encoded_ : own_;
     if (file.role == Role::image) {
@@ -202,7 +202,7 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
 
 Result<Kernel> Collector::finish(std::string package)
 {
-    TRY(read_waiting());
+    TRY(read_pending());
     if (own_.images.empty())
         own_.images = std::move(encoded_.images);
     if (own_.modules.empty())

@@ -17,7 +17,7 @@ namespace btflink::kernel
 {
 
 /// A symbol in a section that BTF describes.
-struct PlacedSymbol {
+struct SectionSymbol {
     std::string name;
     uint64_t offset = 0; // bytes, from the section's start
     uint64_t size = 0;
@@ -42,13 +42,13 @@ struct Binary {
     Where btf_where, base_where; // the places of their first bytes
 
     bool has_symbols = false;
-    std::vector<std::byte> btf_ids;       // contents of .BTF_ids
-    std::vector<PlacedSymbol> id_symbols; // symbols in .BTF_ids, by offset
+    std::vector<std::byte> btf_ids;        // contents of .BTF_ids
+    std::vector<SectionSymbol> id_symbols; // symbols in .BTF_ids, by offset
     // Functions that id_symbols name, and their clones ("f.constprop.0"); sorted.
     std::vector<std::string> id_functions;
     bool has_percpu = false;
-    std::vector<PlacedSymbol> percpu; // symbols in .data..percpu
-    std::string release;              // from a module's vermagic
+    std::vector<SectionSymbol> percpu; // symbols in .data..percpu
+    std::string release;               // from a module's vermagic
 };
 
 struct Kernel {

@@ -70,7 +70,7 @@ void find_duplicates(const diff::Side &side, Data &out)
         Duplicate duplicate;
         duplicate.name = diff::type_name(*side.btf, list[0].id);
         duplicate.versions.resize(list.size());
-        diff::Change change{diff::Space::type, diff::What::changed, ""};
+        diff::Change change{diff::Space::type, diff::ChangeKind::changed, ""};
         change.details = diff::compare_types({side, list[0].id}, {side, list[1].id});
         duplicate.differs = diff::detail_lines(change);
         if (duplicate.differs.size() > 10)

@@ -331,7 +331,7 @@ std::string left_out(const Data &d)
                      "why.</p>\n";
     std::map<std::string, uint64_t> reasons;
     uint64_t most = 0;
-    for (const LeftOut &f : d.left_out)
+    for (const OmittedFunction &f : d.left_out)
         most = std::max(most, ++reasons[f.reason]);
     out += table_begin("reason-table", {{"reason"}, {"functions", true}, {"", false, "", true}}, 0);
     for (const auto &[reason, count] : reasons)

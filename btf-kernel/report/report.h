@@ -38,7 +38,7 @@ struct Duplicate {
     uint64_t types = 0;                             // number of types with this name
 };
 
-struct LeftOut {
+struct OmittedFunction {
     std::string function, reason;
 };
 
@@ -58,8 +58,8 @@ struct Data {
     uint64_t objects = 0;
     std::vector<Duplicate> duplicates;
     bool has_left_out = false;
-    std::vector<LeftOut> left_out; // sorted by name
-    std::vector<Step> steps;       // from traces; the longest first
+    std::vector<OmittedFunction> left_out; // sorted by name
+    std::vector<Step> steps;               // from traces; the longest first
     uint64_t traces = 0;
 };
 

@@ -51,8 +51,8 @@ class Builds(PackageCase):
     def test_modules_of_another_build(self):
         """Builds can differ although the release is the same. If the BTF fits, nothing is reported."""
         other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
-        for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, as vmlinux does: one '
-                                        'is of another build of it, or of another flavour'),
+        for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, the same as vmlinux: '
+                                        'another build or flavour'),
                               ('6.12.0-other', '1 of these modules states release 6.12.0-other, vmlinux '
                                                f'{RELEASE}')):
             files = self.files()

@@ -60,7 +60,7 @@ inline std::string replaced(std::string text, std::string_view what, std::string
 /// Makes a section .BTF_ids and its symbols, word by word.
 struct Ids {
     std::vector<uint32_t> words;
-    std::vector<PlacedSymbol> symbols;
+    std::vector<SectionSymbol> symbols;
 
     /// Adds a set of kfuncs.
     void set8(const std::string &name, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
@@ -166,7 +166,7 @@ protected:
     std::vector<std::string> unchecked() const
     {
         std::vector<std::string> out;
-        for (const Unchecked &u : report_.found.unchecked)
+        for (const SkippedCheck &u : report_.found.unchecked)
             out.push_back(std::string(rule_name(u.rule)) + ": " + u.why);
         return out;
     }

@@ -117,7 +117,8 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
         "has 1 type of its own that vmlinux has, because of struct task_struct (member files: "
         "the declaration of files_struct here, struct files_struct in vmlinux): bpf_prog_aux");
     EXPECT_EQ(last(true)[1].cause,
-              "types are not vmlinux's because of one that only one of them defines");
+              "types are not vmlinux's because of a type that only the module or only vmlinux "
+              "defines");
     EXPECT_EQ(last(true)[1].subject, "struct task_struct");
 }
 
