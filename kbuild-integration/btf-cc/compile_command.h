@@ -19,8 +19,8 @@ struct CompileCommand {
     /// "OBJECT: why it is not changed", for --verbose. Empty if there are objects, or if the
     /// command makes no object.
     std::string left_alone;
-    /// A warning about such objects. Usually empty.
-    std::string warning;
+    /// A warning about objects that are not changed. Usually empty.
+    std::string warning = {};
     bool is_module = false; // -DMODULE
     /// -g or the like. False for assembler, which has no DWARF for data.
     bool asks_for_dwarf = false;
