@@ -3,9 +3,8 @@
 //
 //     vmlinux              the objects from which it was linked: vmlinux.o and a few more
 //     a module             the module itself: `ld -r` keeps object BTF
-//     a module, again      the module's objects: when vmlinux has changed, Kbuild makes the BTF of
-//     a
-//                          module again without linking the module, whose object BTF is gone
+//     a module, again      the module's objects. When vmlinux has changed, Kbuild makes the BTF of
+//                          a module again, but does not link the module, whose object BTF is gone
 //     units without        DWARF of the linked file
 //     object BTF
 //     a module linked      DWARF of the module

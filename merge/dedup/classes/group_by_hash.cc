@@ -79,7 +79,7 @@ struct SourceRange {
 std::vector<SourceRange> divide(const Sources &sources, unsigned threads)
 {
     size_t wanted = std::clamp<size_t>(sources.types / min_types, 1, threads);
-    std::vector<SourceRange> runs;
+    std::vector<SourceRange> ranges;
     uint32_t begin = sources.has_base, end = begin;
     auto count = static_cast<uint32_t>(sources.list.size());
     for (size_t i = 1; i <= wanted; ++i) {
@@ -87,17 +87,17 @@ std::vector<SourceRange> divide(const Sources &sources, unsigned threads)
         while (end < count && (i == wanted || sources.list[end].offset < until))
             ++end;
         if (begin != end)
-            runs.push_back({begin, end});
+            ranges.push_back({begin, end});
         begin = end;
     }
-    return runs;
+    return ranges;
 }
 
 /// `of`: receives the classes of this range's types.
-void find_distinct(const Sources &sources, SourceRange run, DistinctHashes &table,
+void find_distinct(const Sources &sources, SourceRange range, DistinctHashes &table,
                    UnsetVector<ClassId> &of)
 {
-    for (uint32_t s = run.begin; s < run.end; ++s) {
+    for (uint32_t s = range.begin; s < range.end; ++s) {
         const Source &source = sources.list[s];
         ClassId *out = of.data() + source.offset;
         if (source.skip) {
@@ -135,20 +135,21 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
 {
     Classes out;
     out.of.resize(sources.types);
-    const std::vector<SourceRange> runs = divide(sources, threads);
-    std::vector<DistinctHashes> tables(runs.size());
-    parallel_for(runs.size(), threads,
-                 [&](size_t r) { find_distinct(sources, runs[r], tables[r], out.of); });
-    if (runs.empty())
+    const std::vector<SourceRange> ranges = divide(sources, threads);
+    std::vector<DistinctHashes> tables(ranges.size());
+    parallel_for(ranges.size(), threads,
+                 [&](size_t r) { find_distinct(sources, ranges[r], tables[r], out.of); });
+    if (ranges.empty())
         return out;
-    std::vector<IdVector<ClassId, ClassId>> classes(runs.size());
-    for (size_t r = 1; r < runs.size(); ++r)
+    std::vector<IdVector<ClassId, ClassId>> classes(ranges.size());
+    for (size_t r = 1; r < ranges.size(); ++r)
         classes[r] = merge_table(tables[0], tables[r]);
     for (const DistinctHash &d : tables[0].entries())
         out.first.push_back(d.first);
-    parallel_for(runs.size() - 1, threads, [&](size_t i) {
+    parallel_for(ranges.size() - 1, threads, [&](size_t i) {
         const size_t r = i + 1; // the entries of the first range are the first classes
-        const Source &first = sources.list[runs[r].begin], &last = sources.list[runs[r].end - 1];
+        const Source &first = sources.list[ranges[r].begin],
+                     &last = sources.list[ranges[r].end - 1];
         for (size_t t = first.offset; t < last.offset + last.count; ++t)
             if (out.of[t] != ClassId::none)
                 out.of[t] = classes[r][out.of[t]];
