@@ -111,6 +111,8 @@ struct EncodeReport {
 };
 
 constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
+constexpr const char no_vmlinux[] = "has no vmlinux; packages with debug information have one "
+                                    "(-dbg, -dbgsym, debuginfo)";
 constexpr const char nothing[] = "nothing"; // the result for a module without types
 
 std::string path_of(int file)
@@ -196,7 +198,7 @@ private:
     {
         auto files = TRY(find_kernel_files(line_.package, line_.release));
         if (files.vmlinux.empty())
-            return fail(Where{line_.package}, "has no vmlinux");
+            return fail(Where{line_.package}, no_vmlinux);
         TRY(check_settings());
         const std::string image = source(files.vmlinux);
         if (!is_kept(vmlinux_btf_, image))
@@ -219,7 +221,7 @@ private:
             TRY(begin_modules());
         const Result<void> walked = walk();
         if (!has_base_)
-            return walked ? fail(Where{line_.package}, "has no vmlinux") : walked;
+            return walked ? fail(Where{line_.package}, no_vmlinux) : walked;
         return passed_ ? walk() : walked; // a second reading meets the same damage
     }
 
@@ -233,6 +235,11 @@ private:
         visitor.refuse = [&](Error error) {
             if (seen_.insert(error.where.file).second)
                 report_.failed.push_back(std::move(error));
+        };
+        visitor.list = [&](const std::vector<std::string> &paths) -> Result<void> {
+            if (std::ranges::none_of(paths, is_vmlinux))
+                return fail(Where{line_.package}, no_vmlinux);
+            return {};
         };
         passed_ = 0;
         Result<void> walked = walk_archive(line_.package, visitor);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads members of archives one after the other, straight from the file.
 //
-// Problem. A .deb is an archive in an archive: ar holds data.tar.xz.
+// Problem. A .deb is an archive in an archive: ar holds control.tar.xz and data.tar.xz.
 // Method. libarchive reads the inner archive through a callback, which returns the next block of
-// the outer member. Only one member is in memory at a time.
+// the outer member. Only one member is in memory at a time. control.tar usually has a list of the
+// files in data.tar, md5sums.
 #include "btf-kernel/package/archive.h"
 
 #include "btf-kernel/package/magic.h"
@@ -104,6 +105,21 @@ struct OuterArchive {
     }
 };
 
+/// The paths in md5sums. A line: 32 digits, two blanks, a path.
+std::vector<std::string> listed_paths(std::string_view text)
+{
+    constexpr size_t before_path = 34;
+    std::vector<std::string> paths;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        if (line.size() > before_path)
+            if (auto path = clean_path(line.substr(before_path)))
+                paths.push_back(std::move(*path));
+    }
+    return paths;
+}
+
 class Walk
 {
 public:
@@ -162,15 +178,39 @@ private:
     Result<void> debian(archive *a, archive_entry *entry)
     {
         const char *name = archive_entry_pathname(entry);
-        if (!name || !std::string_view(name).starts_with("data.tar"))
-            return {};
+        const std::string_view text = name ? name : "";
+        if (text.starts_with("data.tar"))
+            return inside(a, [&](archive *inner) { return members(inner, false); });
+        if (text.starts_with("control.tar") && visitor_.list)
+            return inside(a, [&](archive *inner) { return list(inner); });
+        return {};
+    }
+
+    /// Calls `read` with a reader of the archive that is the current member of `a`.
+    Result<void> inside(archive *a, const std::function<Result<void>(archive *)> &read)
+    {
         OuterArchive outer{a, std::vector<std::byte>(block)};
         Reader inner = new_reader();
         archive_read_support_format_tar(inner.get());
         if (archive_read_open(inner.get(), &outer, nullptr, OuterArchive::read, nullptr) !=
             ARCHIVE_OK)
             return fail_archive(inner.get(), where_);
-        return members(inner.get(), false);
+        return read(inner.get());
+    }
+
+    /// Passes on the list of files in a control.tar. A list is not required, so damage is not
+    /// reported.
+    Result<void> list(archive *a)
+    {
+        archive_entry *entry = nullptr;
+        while (archive_read_next_header(a, &entry) >= ARCHIVE_WARN) {
+            const char *name = archive_entry_pathname(entry);
+            if (!name || clean_path(name).value_or("") != "md5sums")
+                continue;
+            auto text = read_entry(a, most_of_text, 0, where_);
+            return text ? visitor_.list(listed_paths(as_text(*text))) : Result<void>();
+        }
+        return {};
     }
 
     Result<void> member(archive *a, archive_entry *entry)

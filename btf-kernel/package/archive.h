@@ -36,6 +36,9 @@ struct ArchiveVisitor {
     /// Takes the error for a wanted member that is a hard link or a device, has '..' in its path,
     /// or is too large.
     std::function<void(Error)> refuse;
+    /// Takes the paths of all members before the first one is unpacked, if the archive has a list
+    /// of them. An error ends the walk. May be empty.
+    std::function<Result<void>(const std::vector<std::string> &paths)> list = {};
 };
 
 struct WantedMember {

@@ -251,6 +251,26 @@ class Encode(PackageCase):
                 self.assertNotIn('/proc/', error)
         self.assertIn('nothing-there', self.report(self.top / 'nothing-there', '-o', out, status=1))
 
+    def test_list_of_files(self):
+        """If a Debian package lists its files and has no vmlinux, the files are not unpacked."""
+        vmlinux, modules = self.members()
+        data = tar([vmlinux, *modules], 'w:gz')
+        for lists, data, words in (
+                ([name for name, _ in (vmlinux, *modules)], data, None), (None, data, None),
+                ([f'boot/vmlinuz-{RELEASE}', modules[0][0]], b'damaged', 'has no vmlinux; '),
+                ([vmlinux[0]], b'damaged', 'cannot be unpacked'), (None, b'damaged', 'cannot be unpacked')):
+            with self.subTest(words):
+                sums = ''.join(f'{0:032x}  {name}\n' for name in lists or ()).encode()
+                control = [('./control', b'')] + ([('./md5sums', sums)] if lists else [])
+                deb = ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar(control, 'w:xz')),
+                          ('data.tar.gz', data)])
+                said = self.report(self.write('listed.deb', deb), '-o', self.top / 'listed', '--force',
+                                   status=1 if words else 0)
+                if words:
+                    self.assertIn(words, said)
+                else:
+                    self.assertEqual(said['written'], 3)
+
 
 if __name__ == '__main__':
     run_tests()
