@@ -289,6 +289,9 @@ private:
             uint64_t count = words[f.proto + 1];
             if (count > (words.size() - f.proto - 2) / 2 || !is_type(words[f.proto]))
                 return "prototype of a function is out of range";
+            proto_words_used_ += 2 + count * 2;
+            if (proto_words_used_ > words.size()) // otherwise a few words could mean much work
+                return "prototypes of functions share words";
             for (uint64_t i = 0; i < count; ++i)
                 if (!is_str(words[f.proto + 2 + i * 2]) || !is_type(words[f.proto + 3 + i * 2]))
                     return "parameter of a function is out of range";
@@ -300,6 +303,7 @@ private:
     const Btf &blob_;
     const Where &where_;
     bool keep_hashes_;
+    uint64_t proto_words_used_ = 0; // by the records so far
 };
 
 } // namespace

@@ -145,7 +145,6 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     trailer.plain_end = TypeId{spec.plain_end};
     trailer.hashes = stub_hashes(*btf);
     LooseHasher hasher(*btf);
-    trailer.proto_words = {0, 0};
     for (const VariableSpec &v : spec.variables) {
         const uint32_t size = v.size ? v.size : size_of[v.var];
         trailer.variables.push_back(
@@ -162,6 +161,9 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
             result = TypeId{proto.type};
             for (uint32_t i = 0; i < btf::vlen_of(proto); ++i)
                 params.push_back(TypeId{btf::tail_of(proto)[i * 2 + 1]});
+        } else {
+            out.proto = static_cast<uint32_t>(trailer.proto_words.size());
+            trailer.proto_words.insert(trailer.proto_words.end(), {0, 0});
         }
         out.loose_hash = hasher.prototype(result, params);
     };

@@ -101,7 +101,8 @@ TEST_P(Trailer, TrueSignatures)
 {
     auto before = encode();
     made_.true_signatures.push_back(made_.functions[0]);
-    made_.true_signatures.push_back({StrOff{}, fn_reordered, 7, 0, void_id, 0});
+    made_.true_signatures.push_back({StrOff{}, fn_reordered, 7, 0, void_id, 6});
+    made_.proto_words.insert(made_.proto_words.end(), {0, 0});
     made_.true_signatures[1].instance = 1;
     auto bytes = encode();
     auto half = [](Bytes trailer) { return load<uint16_t>(trailer.data() + 6, GetParam()); };
@@ -196,6 +197,22 @@ TEST_P(Trailer, EachFieldIsChecked)
     EXPECT_EQ(said(with_word(variable + 4, 1000), "section name of a variable"), "");
     EXPECT_EQ(said(with_word(variable + 8, 3), "pool index of a variable"), "");
     EXPECT_EQ(said(with_word(table(72), 1000), "ambiguous name"), "");
+}
+
+/// N functions that share a prototype with N parameters would cost N^2.
+TEST_P(Trailer, PrototypesDoNotShareWords)
+{
+    auto error = [&] { return error_of(decode(encode())); };
+    const LinkFunction inlined = made_.functions[1];
+    made_.proto_words.insert(made_.proto_words.end(), {1, 0});
+    made_.functions.push_back(inlined);
+    made_.functions.back().proto = 6;
+    EXPECT_EQ(error(), "");
+    made_.functions.back() = inlined;
+    EXPECT_NE(error().find("prototypes of functions share words"), std::string::npos) << error();
+    made_.true_signatures.push_back(inlined);
+    made_.functions.pop_back();
+    EXPECT_NE(error().find("prototypes of functions share words"), std::string::npos) << error();
 }
 
 TEST_P(Trailer, NoByteCanDoHarm)
