@@ -289,6 +289,8 @@ private:
             uint64_t count = words[f.proto + 1];
             if (count > (words.size() - f.proto - 2) / 2 || !is_type(words[f.proto]))
                 return "prototype of a function is out of range";
+            if (count > btf::max_long_vlen)
+                return "function has more parameters than BTF can count";
             proto_words_used_ += 2 + count * 2;
             if (proto_words_used_ > words.size()) // otherwise a few words could mean much work
                 return "prototypes of functions share words";

@@ -215,6 +215,20 @@ TEST_P(Trailer, PrototypesDoNotShareWords)
     EXPECT_NE(error().find("prototypes of functions share words"), std::string::npos) << error();
 }
 
+TEST_P(Trailer, ParametersAreNoMoreThanBtfCounts)
+{
+    if (GetParam() != host_order)
+        return; // 130 MB
+    auto error_with = [&](uint32_t count) {
+        made_.proto_words.assign(2 + size_t{count} * 2, 0);
+        made_.proto_words[1] = count;
+        return error_of(decode(encode()));
+    };
+    EXPECT_EQ(error_with(btf::max_long_vlen), "");
+    EXPECT_NE(error_with(btf::max_long_vlen + 1).find("more parameters than BTF"),
+              std::string::npos);
+}
+
 TEST_P(Trailer, NoByteCanDoHarm)
 {
     auto bytes = encode();
