@@ -38,6 +38,14 @@ bool is_unified_image(std::string_view path)
     return at != std::string_view::npos && (at == 0 || path[at - 1] == '/') && path.ends_with(end);
 }
 
+/// In a kernel's tree: vmlinux-gdb.py, vmlinux-xip.lds.S, config-bisect.pl and others.
+bool is_source(std::string_view file)
+{
+    constexpr std::string_view ends[] = {".c", ".h", ".S", ".lds", ".pl", ".py", ".sh"};
+    return std::any_of(std::begin(ends), std::end(ends),
+                       [&](std::string_view end) { return file.ends_with(end); });
+}
+
 bool is_image(std::string_view file)
 {
     for (std::string_view end : {".gz", ".xz", ".zst", ".lz4", ".bz2", ".lzma", ".efi", ".debug"})
@@ -71,6 +79,8 @@ Role role_of(std::string_view path)
     const std::string_view file = last_part(path);
     if (module_suffix(file))
         return Role::module;
+    if (is_source(file))
+        return Role::none;
     if (is_called(file, "config") || file == ".config")
         return Role::config;
     if (path == "kernel.release" || path.ends_with("include/config/kernel.release"))

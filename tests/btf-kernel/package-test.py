@@ -147,6 +147,14 @@ class Package(PackageCase):
                  *((f'debian/linux/m-{n}.ko', data) for n, data in enumerate(self.modules))]
         self.good(self.unpacked(files, 'build'))
 
+    def test_sources_are_no_images(self):
+        """A kernel's sources have files whose names begin like those of images."""
+        sources = [(name, b'text\n') for name in (
+            'scripts/gdb/vmlinux-gdb.py', 'arch/arm/kernel/vmlinux-xip.lds.S',
+            'arch/m68k/kernel/vmlinux-std.lds', 'tools/perf/tests/vmlinux-kallsyms.c')]
+        self.good(self.unpacked(sources + self.files(), 'sources'))
+        self.refused(self.unpacked(sources, 'no-images'), 'has neither vmlinux nor modules')
+
     def test_deb(self):
         files = self.files(compress=lzma.compress, suffix='.xz')
         for kind, mode in (('xz', 'w:xz'), ('gz', 'w:gz'), ('zst', 'w'), ('', 'w')):
