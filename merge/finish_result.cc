@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace btflink::merge
 {
@@ -185,12 +183,8 @@ Result<void> end_without_btf(const Options &options, Report &report)
     const bool wanted = !options.output.empty() || !options.update.empty();
     report.warnings.push_back(
         Error{blamed, report.why_nothing + (wanted ? ": nothing is written" : "")}.str());
-    struct stat info;
     for (const std::string &path : result_files(options))
-        if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-            ::unlink(path.c_str()) != 0 &&
-            ::truncate(path.c_str(), 0) != 0) // in a folder that is not ours, such as /proc/self/fd
-            return fail_errno(Where{path}, "cannot be removed");
+        TRY(remove_output(path));
     return {};
 }
 

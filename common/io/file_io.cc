@@ -63,6 +63,11 @@ Result<void> write_standard_output(std::span<const Bytes> parts)
     return {};
 }
 
+bool is_same(const struct stat &a, const struct stat &b)
+{
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /// Follows symbolic links, also dangling ones.
 std::string resolve_links(const std::string &path)
 {
@@ -135,7 +140,7 @@ bool same_file(const std::string &a, const std::string &b)
 {
     struct stat x, y;
     return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
-           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+           is_same(x, y);
 }
 
 Result<void> write_file(const std::string &path, Bytes bytes)
@@ -166,9 +171,7 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     // has no name: write through the link. Without a link, a different inode only means that the
     // file was renamed meanwhile.
     struct stat named;
-    if (exists && target != path &&
-        (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
-         named.st_ino != st.st_ino))
+    if (exists && target != path && (::lstat(target.c_str(), &named) != 0 || !is_same(st, named)))
         return write_directly(path, parts);
     // A fixed length, so that the name fits wherever the target's name does. If the program is
     // killed, Kbuild's `make clean` removes files with this prefix.
@@ -196,6 +199,19 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::unlink(temp.c_str());
         return error;
     }
+    return {};
+}
+
+Result<void> remove_output(const std::string &path)
+{
+    struct stat st, named;
+    if (path == standard_output || ::stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode))
+        return {};
+    const std::string target = resolve_links(path);
+    // A link in /proc/self/fd may lead to a file that has no name.
+    const bool has_name = ::lstat(target.c_str(), &named) == 0 && is_same(st, named);
+    if ((has_name ? ::unlink(target.c_str()) : ::truncate(path.c_str(), 0)) != 0)
+        return fail_errno(Where{path}, "is from an earlier run, and cannot be removed");
     return {};
 }
 

@@ -67,6 +67,11 @@ constexpr const char *standard_output = "/dev/stdout";
 /// The path for an argument of a command line; "-" is standard output.
 std::string output_path(const std::string &word);
 
+/// Removes the file that write_file() would replace, so that the output of an earlier run is not
+/// taken for the output of this run. A symbolic link is followed and stays. Standard output and
+/// targets that are not regular files are left alone.
+Result<void> remove_output(const std::string &path);
+
 /// Checks whether write_file() may write `path`, so that a long run fails at its start, not at its
 /// end. Changes nothing.
 Result<void> check_writable(const std::string &path);

@@ -123,19 +123,6 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     return sources;
 }
 
-/// Removes BTF of an earlier run, which could be mistaken for the BTF of the present file. A
-/// symbolic link stays, as it does when BTF is written.
-Result<void> drop_stale(const std::string &detached)
-{
-    std::error_code error;
-    const fs::path file = fs::canonical(detached, error);
-    if (error || !fs::is_regular_file(file, error))
-        return {}; // for example /dev/null
-    if (::unlink(file.c_str()) != 0)
-        return fail_errno(Where{detached}, "is from an earlier run, and cannot be removed");
-    return {};
-}
-
 /// There is nothing to encode: warns, or fails if BTF was due. (For pahole this is never an error.)
 Result<void> end_without_btf(const std::string &file, MissingPart missing, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
@@ -151,7 +138,7 @@ Result<void> end_without_btf(const std::string &file, MissingPart missing, bool 
     if (strict)
         return fail(Where{file}, text);
     report.warnings.push_back(file + ": " + text + ", so it gets no BTF");
-    return drop_stale(options.detached);
+    return remove_output(options.detached);
 }
 
 /// Fills in .BTF_ids of a module that has just got its BTF. On an error the module is restored to

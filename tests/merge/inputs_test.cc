@@ -220,6 +220,33 @@ TEST_F(Inputs, NothingToMerge)
     EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), text_of(merged(dir_, {object("a")})));
 }
 
+/// Only the file itself is removed: not a symbolic link to it, not another kind of file, and not
+/// /dev/stdout, which may lead to a regular file.
+TEST_F(Inputs, OutputOfAnEarlierRun)
+{
+    auto removed = [](const std::string &path) { return static_cast<bool>(remove_output(path)); };
+    write_text(dir_ / "old", "old");
+    run("ln -s old " + (dir_ / "link") + " && ln -s none " + (dir_ / "dangling"));
+    EXPECT_TRUE(removed(dir_ / "link"));
+    EXPECT_FALSE(read_file(dir_ / "old"));
+    for (const char *name : {"link", "dangling"}) {
+        EXPECT_TRUE(removed(dir_ / name));
+        run("test -L " + (dir_ / name));
+    }
+    EXPECT_TRUE(removed("/dev/null"));
+    run("test -c /dev/null");
+    EXPECT_TRUE(removed(standard_output));
+    run("test -L " + std::string(standard_output));
+    // A file without a name, by its descriptor, becomes empty.
+    FILE *unnamed = std::tmpfile();
+    std::fputs("old", unnamed);
+    std::fflush(unnamed);
+    EXPECT_TRUE(removed("/proc/self/fd/" + std::to_string(fileno(unnamed))));
+    EXPECT_EQ(std::fseek(unnamed, 0, SEEK_END), 0);
+    EXPECT_EQ(std::ftell(unnamed), 0);
+    std::fclose(unnamed);
+}
+
 /// A result that would replace an input, under any name of the file.
 TEST_F(Inputs, AreNotOverwritten)
 {
