@@ -210,18 +210,18 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     return done;
 }
 
-std::vector<std::string> warnings(const std::string &path, const EmitReport &report)
+std::vector<std::string> warnings(const std::string &path, const EmitReport &report, bool all)
 {
     std::vector<std::string> out;
     for (const UnreadWarning &u : unread_warnings)
         if (auto found = report.skips.find(u.reason); found != report.skips.end())
             out.push_back(strf("%s: %s not read, so %s: %s", path.c_str(),
                                counted(u.reason, found->second).c_str(), u.effect, u.cure));
-    if (!report.left_out.empty()) {
-        out.push_back(report.left_out.front().str());
-        if (size_t more = report.left_out.size() - 1)
-            out.back() += strf(" (and %zu more)", more);
-    }
+    const size_t count = report.left_out.size(), shown = all ? count : std::min<size_t>(count, 1);
+    for (size_t i = 0; i < shown; ++i)
+        out.push_back(report.left_out[i].str());
+    if (shown < count)
+        out.back() += strf(" (and %zu more)", count - shown);
     return out;
 }
 

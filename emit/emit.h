@@ -73,7 +73,9 @@ struct EmitReport {
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
 /// Warnings about DWARF that got no BTF, with a remedy, for every program that runs the encoder:
-/// one line each, without newline. An object without DWARF causes no warning.
-std::vector<std::string> warnings(const std::string &path, const EmitReport &report);
+/// one line each, without newline. An object without DWARF causes no warning. Without `all`, one
+/// line stands for all parts of types that BTF cannot express: the first, and the number of others.
+std::vector<std::string> warnings(const std::string &path, const EmitReport &report,
+                                  bool all = false);
 
 } // namespace btflink::emit

@@ -128,7 +128,9 @@ constexpr Option<CommandLine> own_options[] = {
      .flag = [](CommandLine &c) -> bool & { return c.emit.dry_run; }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
      .flag = [](CommandLine &c) -> bool & { return c.quiet; }},
-    {.words = {.letter = 'v', .name = "verbose", .help = "One line per file"},
+    {.words = {.letter = 'v',
+               .name = "verbose",
+               .help = "One line per file; name all that is left out"},
      .flag = [](CommandLine &c) -> bool & { return c.verbose; }},
 };
 
@@ -214,16 +216,17 @@ void print_stats(const std::string &path, const EmitReport &r)
         line(("skipped: " + skip_word(reason)).c_str(), count);
 }
 
-void print_warnings(const std::string &path, const EmitOptions &options, const EmitReport &r)
+void print_warnings(const std::string &path, const CommandLine &line, const EmitReport &r)
 {
-    std::vector<std::string> lines = warnings(path, r);
+    const EmitOptions &options = line.emit;
+    std::vector<std::string> lines = warnings(path, r, line.verbose);
     if (r.has_lto_code)
         lines.push_back(path + ": no DWARF, as link-time optimisation makes the code at the link; "
                                "encode the linked file with --image");
     if (!options.detached.empty() && r.btf_bytes == 0)
         lines.push_back(path + ": has nothing for BTF, so " + options.detached + " is empty");
-    for (const std::string &line : lines)
-        print_warning(line);
+    for (const std::string &text : lines)
+        print_warning(text);
 }
 
 void print_outcome(const std::string &path, const EmitOptions &options, const EmitReport &r)
@@ -286,7 +289,7 @@ int main(int argc, char **argv)
             continue;
         }
         if (!command->quiet)
-            print_warnings(path, command->emit, *report);
+            print_warnings(path, *command, *report);
         if (command->verbose)
             print_outcome(path, command->emit, *report);
         if (command->stats)

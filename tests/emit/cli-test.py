@@ -123,7 +123,7 @@ class Usage(CliCase):
         for name in ('add.o', './add.o', 'link.o', 'hard.o'):
             for option in ('--detached', '--time-trace'):
                 said = self.emit(f'{option}={name}', 'add.o', status=2)
-                self.assertRegex(said, f"^btf-emit: ERROR: add.o: {option} .*\nTry 'btf-emit --help'")
+                self.assertRegex(said, rf"^btf-emit: ERROR: add.o: {option} .*\nTry 'btf-emit --help'")
         self.assertEqual(self.read('add.o'), before)
 
     def test_trace_and_result_by_two_names(self):
@@ -426,6 +426,9 @@ class Output(CliCase):
         self.must('gcc', '-g', '-c', 'big.c')
         self.warned(r"big.o: .debug_info\+0x[0-9a-f]+: 'big': member 'b' is left out, as BTF cannot "
                     r'express a bitfield beyond 2 MB \(and 1 more\)', 'big.o')
+        said = self.emit('-v', '--dry-run', 'big.o')
+        for member in 'bc':
+            self.assertRegex(said, rf"'big': member '{member}' is left out, .*2 MB\n")
         self.assertIn('STRUCT big size 2097160; int a@0; [2097152 by int]char room@32',
                       self.lines('big.o'))
 
