@@ -86,12 +86,12 @@ void print_error(const Error &error)
 
 void print_warning(const std::string &text)
 {
-    print_line(strf("%s: WARNING: %s", program, text.c_str()));
+    print_line(strf("%s: WARNING: %s", program, plain_text(text).c_str()));
 }
 
 void print_note(const std::string &text)
 {
-    print_line(strf("%s: %s", program, text.c_str()));
+    print_line(strf("%s: %s", program, plain_text(text).c_str()));
 }
 
 int failure(const Error &error)
