@@ -8,6 +8,56 @@
 namespace btflink
 {
 
+namespace
+{
+
+/// The kinds that were added since Linux 5.2.
+struct NewKind {
+    btf::Kind kind;
+    KernelVersion since;
+    std::string_view enumerator; // of kernels that read it, in uapi/linux/btf.h
+};
+constexpr NewKind new_kinds[] = {
+    {btf::Kind::FLOAT, {5, 13}, "BTF_KIND_FLOAT"},
+    {btf::Kind::DECL_TAG, {5, 16}, "BTF_KIND_DECL_TAG"},
+    {btf::Kind::TYPE_TAG, {5, 17}, "BTF_KIND_TYPE_TAG"},
+    {btf::Kind::ENUM64, {6, 0}, "BTF_KIND_ENUM64"},
+};
+
+/// The value of an enumerator of an enum called `of`.
+std::optional<uint32_t> enumerator_value(const Btf &btf, std::string_view of, std::string_view name)
+{
+    for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {
+        const btf_type &t = btf.type(id);
+        if (btf::kind_of(t) != btf::Kind::ENUM || btf.str(t.name_off) != of)
+            continue;
+        const uint32_t *tail = btf::tail_of(t);
+        for (uint32_t i = 0, n = btf::vlen_of(t); i < n; ++i)
+            if (btf.str(tail[i * 2]) == name)
+                return tail[i * 2 + 1];
+    }
+    return std::nullopt;
+}
+
+bool has_struct(const Btf &btf, std::string_view name)
+{
+    for (TypeId id : IdRange(TypeId{1}, btf.end_id()))
+        if (btf::kind_of(btf.type(id)) == btf::Kind::STRUCT && btf.name(id) == name)
+            return true;
+    return false;
+}
+
+btf::Kind newest_kind(KernelVersion kernel, const Btf &btf)
+{
+    btf::Kind newest = btf::Kind::DATASEC;
+    for (const NewKind &row : new_kinds)
+        if (kernel >= row.since || enumerator_value(btf, "", row.enumerator))
+            newest = row.kind;
+    return newest;
+}
+
+} // namespace
+
 std::optional<KernelVersion> parse_kernel_version(std::string_view text)
 {
     KernelVersion version;
@@ -34,6 +84,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
 {
     KernelForms forms;
     if (kernel) {
+        forms.newest_kind = newest_kind(*kernel, btf);
         forms.flagged_tags = *kernel >= KernelVersion{6, 15};
         forms.layout = *kernel >= KernelVersion{7, 1};
         forms.tags_anywhere = *kernel >= KernelVersion{7, 2};
@@ -42,20 +93,12 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.vlen = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
-    for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {
-        const btf_type &t = btf.type(id);
-        const btf::Kind kind = btf::kind_of(t);
-        if (kind == btf::Kind::STRUCT && btf.str(t.name_off) == "btf_layout")
-            forms.layout = true;
-        else if (kind == btf::Kind::STRUCT && btf.str(t.name_off) == "btf_header")
-            forms.layout = forms.layout.value_or(false);
-        if (kind != btf::Kind::ENUM || btf.str(t.name_off) != "btf_max")
-            continue;
-        const uint32_t *tail = btf::tail_of(t);
-        for (uint32_t i = 0, n = btf::vlen_of(t); i < n; ++i)
-            if (btf.str(tail[i * 2]) == "BTF_MAX_VLEN")
-                forms.vlen = std::clamp(tail[i * 2 + 1], btf::max_vlen, btf::max_long_vlen);
-    }
+    if (has_struct(btf, "btf_layout"))
+        forms.layout = true;
+    else if (has_struct(btf, "btf_header"))
+        forms.layout = false;
+    if (auto vlen = enumerator_value(btf, "btf_max", "BTF_MAX_VLEN"))
+        forms.vlen = std::clamp(*vlen, btf::max_vlen, btf::max_long_vlen);
     forms.tags_anywhere = !forms.layout || forms.vlen > btf::max_vlen;
     return forms;
 }

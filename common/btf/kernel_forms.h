@@ -12,7 +12,7 @@
 namespace btflink
 {
 
-/// A mainline version. Distributions may have backported forms; this is not known.
+/// A mainline version. Distributions may have backported forms; this is known only of kinds.
 struct KernelVersion {
     uint32_t major = 0, minor = 0;
     auto operator<=>(const KernelVersion &) const = default;
@@ -25,6 +25,7 @@ Result<KernelVersion> read_kernel_option(std::string_view text);
 
 /// Forms that this kernel accepts and older ones refuse.
 struct KernelForms {
+    btf::Kind newest_kind = btf::Kind::ENUM64;
     uint32_t vlen = btf::max_vlen; // at most
     // A layout section in the blob. No value: the BTF is not a kernel's.
     std::optional<bool> layout;
@@ -36,7 +37,8 @@ struct KernelForms {
 
 /// The forms of `kernel`. Without a version, those of the kernel that `btf` belongs to, judged by
 /// its types: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from 7.2 on an
-/// enumerator BTF_MAX_VLEN. For BTF that is not a kernel's, tags may have the newest forms.
+/// enumerator BTF_MAX_VLEN. For BTF that is not a kernel's, tags may have the newest forms. A
+/// kernel with an enumerator such as BTF_KIND_ENUM64 reads this kind, whatever its version.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 } // namespace btflink

@@ -95,6 +95,33 @@ class Module(KbuildCase):
         self.btf('--build=build', '--kernel=7.0-rc1', 'x.ko')
         self.assertIn('.BTF.base', self.section_names('x.ko'))
 
+    def test_old_kernels(self):
+        """Kernels refuse kinds of BTF that they do not know. Distributions add kinds to old kernels."""
+        wide = MODULE + 'enum wide { WIDE = 1ULL << 40 }; enum wide w;\n'
+        self.write('kernel.c', KERNEL + 'enum { BTF_KIND_ENUM64 = 19 } kinds;\n')
+        self.must('gcc', '-g', '-c', 'kernel.c', '-o', 'kernel.o')
+        self.must(self.btf_emit, '--detached=backport.btf', 'kernel.o')
+        for version, base, known in (('5.15.0', 'base.btf', False), ('5.15.0', 'backport.btf', True),
+                                     ('5.19.17-1', 'base.btf', False), ('6.0', 'base.btf', True)):
+            self.module('x.ko', wide)
+            self.btf(f'--base={base}', f'--kernel={version}', 'x.ko')
+            self.assertEqual('ENUM64' in '\n'.join(self.dump('x.ko', base)), known, (version, base))
+            self.must(self.btf_merge, '--check=x.ko', f'--base={base}', f'--kernel={version}')
+        done = self.call(self.btf_merge, '--check=x.ko', '--base=base.btf', '--kernel=5.19')
+        self.assertRegex(done.stdout + done.stderr, "ENUM64 'wide'.*: this kernel does not know the kind")
+        self.assertEqual(done.returncode, 1)
+
+    def test_standard_output_is_full(self):
+        """The module has its BTF, and nothing else is said of it."""
+        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            done = subprocess.run([SCRIPT, '--build=build', 'x.ko'], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False, cwd=self.folder,
+                                  env=self.environment({'PATH': path}))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn('unchanged', done.stderr)
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
     def test_object_btf(self):
         """Object BTF from btf-cc is merged, with or without DWARF."""
         self.module('want.ko')
@@ -250,6 +277,10 @@ class Module(KbuildCase):
         documented = re.findall(r'--[a-z-]+', '\n'.join(re.findall(r'^\.It .*', manual, re.M)))
         self.assertEqual(set(re.findall(r'--[a-z-]+', self.btf('--help'))), set(documented))
         self.assertRegex(self.btf('--version'), r'^btf-module [0-9.]+.*\n$')
+        os.mkdir(self.path('bin'))
+        self.write('bin/btf-pahole', '#!/bin/sh\nexit 1\n')
+        os.chmod(self.path('bin/btf-pahole'), 0o755)
+        self.btf('--version', status=1, PATH=f'{self.path("bin")}:{os.environ["PATH"]}')
 
 
 if __name__ == '__main__':

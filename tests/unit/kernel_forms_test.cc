@@ -107,6 +107,30 @@ TEST(KernelForms, TagsWithKflag)
     }
 }
 
+TEST(KernelForms, Kinds)
+{
+    const std::pair<std::string, KernelVersion> kinds[] = {
+        {"FLOAT 'float' size=4", {5, 13}},
+        {"DECL_TAG 't' type_id=3 component_idx=-1", {5, 16}},
+        {"TYPE_TAG 't' type_id=1", {5, 17}},
+        {"ENUM64 'e' size=8 encoding=UNSIGNED", {6, 0}}};
+    for (const auto &[type, since] : kinds) {
+        const std::string text = "[2] " + type + "\n[3] TYPEDEF 'int_t' type_id=1\n";
+        const KernelVersion before =
+            since.minor ? KernelVersion{since.major, since.minor - 1} : KernelVersion{5, 19};
+        EXPECT_NE(verdict(text, before).find("this kernel does not know the kind"),
+                  std::string::npos);
+        EXPECT_EQ(verdict(text, since), "");
+        EXPECT_EQ(verdict(text, std::nullopt), "");
+        // A kernel to which a distribution has added the kind.
+        const std::string kind = type.substr(0, type.find(' '));
+        EXPECT_EQ(verdict(text + "[4] ENUM '' size=4 encoding=UNSIGNED vlen=1\n'BTF_KIND_" + kind +
+                              "' val=1",
+                          before),
+                  "");
+    }
+}
+
 TEST(KernelForms, LongCounts)
 {
     TextBlob blob = from_text(std::string(integer));
