@@ -98,8 +98,8 @@ std::string why_no_btf_at_all(const std::string &object)
     // Every build of a new tree compiles this object, before all that belong to the kernel.
     if (object != "scripts/mod/empty.o" || !configuration() || is_set("CONFIG_DEBUG_INFO_BTF=y"))
         return "";
-    return "CONFIG_DEBUG_INFO_BTF is off, so this kernel gets no BTF; Kconfig drops it if a make "
-           "lacks PAHOLE=btf-pahole";
+    return "this kernel gets no BTF, because CONFIG_DEBUG_INFO_BTF is off; Kconfig turns it off "
+           "when make runs without PAHOLE=btf-pahole";
 }
 
 bool reads_dwarf_later()

@@ -75,9 +75,9 @@ std::string find_other(const std::string &name, const std::string &passed)
     return "";
 }
 
-/// Replaces this process by a real pahole: $BTF_PAHOLE_REAL, or the first in $PATH. `why`: the
-/// reason why pahole is needed. Returns the exit status if this fails.
-int run_real_pahole(char **argv, const std::string &why)
+/// Replaces this process by a real pahole: $BTF_PAHOLE_REAL, or the first in $PATH.
+/// Returns the exit status if this fails.
+int run_real_pahole(char **argv)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
     std::string named = variable("BTF_PAHOLE_REAL");
@@ -86,12 +86,11 @@ int run_real_pahole(char **argv, const std::string &why)
                              : find_other(named.empty() ? "pahole" : named, passed);
     std::string id = file_id(pahole.c_str());
     if (!named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id))))
-        return failure({{}, why + "; BTF_PAHOLE_REAL=" + named + " is not another pahole"});
+        return failure({{}, "BTF_PAHOLE_REAL=" + named + " is not another pahole"});
     if (pahole.empty())
         return failure({{},
-                        why +
-                            "; this needs the real pahole, and PATH has none (BTF_PAHOLE_REAL can "
-                            "name one)"});
+                        "without -J, pahole itself is run, but PATH has none; install it, or "
+                        "set BTF_PAHOLE_REAL"});
     setenv(passed_variable, (passed + id).c_str(), 1);
     argv[0] = pahole.data();
     execv(pahole.c_str(), argv);
@@ -154,7 +153,7 @@ int main(int argc, char **argv)
     case PaholeOptions::Action::supported_features:
         return answer(feature_names(known_features()) + "\n");
     case PaholeOptions::Action::other:
-        return run_real_pahole(argv, "nothing to encode (no -J)");
+        return run_real_pahole(argv);
     case PaholeOptions::Action::encode:
         break;
     }

@@ -21,9 +21,10 @@
 // position, and the types there differ in turn. This must lead to two shapes: classes that agree in
 // everything reachable have been merged by the deduplication. (The report counts exceptions.)
 //
-// A declaration counts as another shape only if there is one definition: over a base that only
-// declares the name, typedefs and unnamed types (pointers, prototypes) exist twice. If there are
-// several definitions, their root also explains the undecided declaration.
+// Declarations. If the base declares a name, and the module defines it once, the declaration counts
+// as a second shape: types that reach the name, such as typedefs and pointers, exist twice, and
+// nothing else explains this. With several definitions the declaration does not count: their root
+// explains why it stays unresolved.
 //
 // Cost. One pass over the final types and their references; one pass over the classes of all input
 // types, to find the objects of each version. Only with --why-dup.

@@ -123,8 +123,8 @@ std::string_view clone_at(const SelectionInput &in, const FunctionGroup &group, 
 }
 
 /// The first clone whose arguments are where its true signature says. As in pahole, instances with
-/// an address come first. The first of these is judged by the flags of all instances, the others by
-/// their own flags and those of earlier ones.
+/// an address come first. The n-th of these is judged by the flags of the first n, but the first
+/// one by the flags of all instances.
 std::optional<SelectedFunction> find_clone(const SelectionInput &in, const FunctionGroup &group)
 {
     uint32_t all = 0, so_far = 0;

@@ -418,8 +418,8 @@ class ForgottenPahole(KbuildCase):
 
     def test_configuration_without_btf(self):
         """Said once in a build: of the object that Kbuild compiles first."""
-        said = (b'btf-cc: WARNING: CONFIG_DEBUG_INFO_BTF is off, so this kernel gets no BTF; Kconfig drops it '
-                b'if a make lacks PAHOLE=btf-pahole\n')
+        said = (b'btf-cc: WARNING: this kernel gets no BTF, because CONFIG_DEBUG_INFO_BTF is off; Kconfig turns it '
+                b'off when make runs without PAHOLE=btf-pahole\n')
         os.makedirs(self.path('scripts/mod'))
         tree = {'objtree': 'tree', 'PAHOLE': 'btf-pahole'}
         for text, name, expected in (('CONFIG_BPF=y\n', 'scripts/mod/empty.o', said),

@@ -16,11 +16,11 @@
 // reference to a type that does not take part is lost. If base and module have a struct with the
 // same stub hash, the module has all types that the struct refers to, so all references are kept.
 // If their structs have different hashes, they differ anyway. If the module only declares the
-// struct, the declaration agrees with every definition of the base. References in which two
-// definitions of the base differ may be lost then, but the conflict graph only needs to know that
-// there are two. Declarable enums are an exception: a type that refers to a declaration of one has
-// another hash than a type that refers to the definition. If base and module have both, all types
-// whose names occur in the module take part.
+// struct, the declaration agrees with every definition of the base. The reference in which two
+// definitions of the base differ may then be missing. This is harmless: the conflict graph only
+// needs to know that there are two. Declarable enums are an exception: a type that refers to a
+// declaration of one has another hash than a type that refers to the definition. If base and module
+// have both, all types whose names occur in the module take part.
 //
 // Cost. A few look-ups per class of the module.
 #include "merge/base_index/base_index.h"

@@ -36,8 +36,8 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
 
 /// Makes one class on each cycle of types between nodes a node: the one that the walk meets while
 /// it is open. Walks begin at the lowest class, so this class depends on link order alone. Equal
-/// types become one, whichever class is cut. Other types may be left only if a cycle refers to a
-/// forward declaration, which a node resolves and a type between nodes does not.
+/// types become one, whichever class is cut. Duplicates can remain only on a cycle that refers to a
+/// forward declaration: nodes resolve the declaration, types between nodes do not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);
