@@ -85,12 +85,13 @@ int run_real_pahole(char **argv)
                              ? named
                              : find_other(named.empty() ? "pahole" : named, passed);
     std::string id = file_id(pahole.c_str());
-    if (!named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id))))
-        return failure({{}, "BTF_PAHOLE_REAL=" + named + " is not another pahole"});
-    if (pahole.empty())
+    const bool is_wrong =
+        !named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id)));
+    if (is_wrong || pahole.empty())
         return failure({{},
-                        "without -J, pahole itself is run, but PATH has none; install it, or "
-                        "set BTF_PAHOLE_REAL"});
+                        "without -J, pahole itself is run, but " +
+                            (is_wrong ? "BTF_PAHOLE_REAL=" + named + " is not another pahole"
+                                      : "PATH has none; install it, or set BTF_PAHOLE_REAL")});
     setenv(passed_variable, (passed + id).c_str(), 1);
     argv[0] = pahole.data();
     execv(pahole.c_str(), argv);
