@@ -68,7 +68,7 @@ def run(gcc, plugin, emit, case, level, folder, is_9):
                f'-fplugin-arg-{name}-features={FEATURES:#x}', '-c', case, '-o', out]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        without = subprocess.run([w for w in command if 'plugin' not in w], capture_output=True)
+        without = subprocess.run([w for w in command if not w.startswith('-fplugin')], capture_output=True)
         if without.returncode:
             return None # this gcc refuses the source
         return f'{shlex.join(command)}\n{done.stderr}'
