@@ -7,7 +7,8 @@
 // the plugin. A distribution's update of gcc has another hash, so the old plugin is not found. gcc
 // compares versions again when it loads the plugin. A plugin must also match btflink: plugins from
 // btflink's build are installed with btflink; plugins from `btf-cc --build-plugin` are in a folder
-// whose name is a hash of the size and time of their sources.
+// whose name is a hash of btflink's version and of the size and time of their sources. (Some
+// distributions give all files the same time.)
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"
@@ -92,10 +93,10 @@ Result<PluginSources> plugin_sources()
     return sources;
 }
 
-/// Changes when a source of plugins changes.
+/// Changes with the version of btflink, and when a source of plugins changes.
 std::string sources_id(const PluginSources &sources)
 {
-    std::string text;
+    std::string text = BTFLINK_VERSION "\n";
     auto add = [&](const std::string &path) {
         struct stat info = {};
         ::stat(path.c_str(), &info);
