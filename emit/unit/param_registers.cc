@@ -86,7 +86,9 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
             in_registers && i + 1 < params.size() && is_at(params[i + 1], next + whole);
         if (std::has_single_bit(p.pieces))
             p.member = member_at(p, static_cast<uint64_t>(std::countr_zero(p.pieces)));
-        uint32_t taken = p.in_memory ? 1 : whole;
+        const bool is_elsewhere = p.reg < 0 || (expected(next) >= 0 && expected(next) != p.reg);
+        const bool has_both_words = (p.pieces & first_word) && (p.pieces & ~first_word);
+        uint32_t taken = p.in_memory ? 1 : whole; // registers
         if (!p.has_location) {
             p.optimized = !takes_all;
             taken = takes_all ? whole : 0;
@@ -98,9 +100,9 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
         } else if (p.on_stack) {
             p.unexpected = !p.in_memory;
             taken = p.in_memory ? 0 : taken;
-        } else if (p.reg < 0 || (expected(next) >= 0 && expected(next) != p.reg)) {
+        } else if (is_elsewhere) {
             p.unexpected = true;
-        } else if ((p.pieces & first_word) && (p.pieces & ~first_word)) {
+        } else if (has_both_words) {
             taken = whole;
         } else if (p.pieces && takes_all) {
             p.member = 0;

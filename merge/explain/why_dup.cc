@@ -7,6 +7,7 @@
 #include "merge/explain/root_cause.h"
 
 #include <algorithm>
+#include <optional>
 #include <functional>
 #include <unordered_map>
 
@@ -31,57 +32,78 @@ public:
 
     std::string text(std::string_view name)
     {
+        const std::optional<Found> found = find(name);
+        if (!found)
+            return std::string(name) + " is not a struct, union, enum or typedef of the result\n";
+        if (found->roots.empty() && found->others.empty())
+            return (name.empty() ? "No name has" : std::string(name) + " does not have") +
+                   " several definitions.\n";
+        find_objects(found->roots);
+        std::string out;
+        for (TypeName n : found->roots)
+            out += root_text(n) + "\n";
+        for (TypeName n : found->others)
+            out += strf("%s: %zu definitions, because of %s: %s\n", title(n).c_str(),
+                        graph_.names[n].classes.size(), title(graph_.names[n].root).c_str(),
+                        chain(n).c_str());
+        if (const size_t count = unexplained(); count && name.empty())
+            out += strf("%zu more types were split for an unknown reason.\n", count);
+        return out;
+    }
+
+private:
+    /// The names to report: those whose definitions differ, and those that were split because of
+    /// another name.
+    struct Found {
         std::vector<TypeName> roots, others;
-        bool known = false;
+    };
+
+    /// What to report about `name`, or about all names (""); nothing if there is no such name.
+    std::optional<Found> find(std::string_view name) const
+    {
+        Found out;
+        bool known = name.empty();
         for (TypeName n : graph_.names.ids()) {
             const NameUse &use = graph_.names[n];
             if (!use.space || (!name.empty() && name != plain_name(n) && name != title(n)))
                 continue;
             known = true;
             if (use.is_root())
-                roots.push_back(n);
+                out.roots.push_back(n);
             else if (use.root != TypeName::none)
-                others.push_back(n);
+                out.others.push_back(n);
         }
-        if (!name.empty() && !known)
-            return std::string(name) + " is not a struct, union, enum or typedef of the result\n";
+        if (!known)
+            return std::nullopt;
         if (name.empty())
-            std::ranges::stable_sort(roots, std::ranges::greater(),
+            std::ranges::stable_sort(out.roots, std::ranges::greater(),
                                      [&](TypeName n) { return graph_.names[n].blamed_types; });
         else
-            for (TypeName n : others)
-                if (std::ranges::find(roots, graph_.names[n].root) == roots.end())
-                    roots.push_back(graph_.names[n].root);
-        // Duplicates that are only in the base and have no consequences were not made by this
-        // merge. The definition of a name that the base declares is reported only if it causes
-        // duplicates.
-        std::erase_if(roots, [&](TypeName n) {
-            auto is_because = [&](TypeName other) { return graph_.names[other].root == n; };
-            return (!graph_.names[n].blamed_types && is_of_base(n)) ||
-                   (graph_.names[n].classes.size() == 1 &&
-                    std::ranges::none_of(others, is_because));
-        });
-        if (roots.empty() && others.empty())
-            return (name.empty() ? "No name has" : std::string(name) + " does not have") +
-                   " several definitions.\n";
-        find_objects(roots);
-        std::string out;
-        for (TypeName n : roots)
-            out += root_text(n) + "\n";
-        for (TypeName n : others)
-            out += strf("%s: %zu definitions, because of %s: %s\n", title(n).c_str(),
-                        graph_.names[n].classes.size(), title(graph_.names[n].root).c_str(),
-                        chain(n).c_str());
-        size_t unexplained = 0;
-        for (const ShapeUse &shape : graph_.shapes)
-            if (shape.split_by == TypeName::none)
-                unexplained += shape.classes.size() - 1;
-        if (unexplained && name.empty())
-            out += strf("%zu more types were split for an unknown reason.\n", unexplained);
+            for (TypeName n : out.others)
+                if (std::ranges::find(out.roots, graph_.names[n].root) == out.roots.end())
+                    out.roots.push_back(graph_.names[n].root);
+        std::erase_if(out.roots, [&](TypeName n) { return is_harmless(n, out.others); });
         return out;
     }
 
-private:
+    /// Duplicates that are only in the base and have no consequences were not made by this merge.
+    /// The definition of a name that the base declares matters only if it causes duplicates.
+    bool is_harmless(TypeName n, const std::vector<TypeName> &others) const
+    {
+        auto is_because = [&](TypeName other) { return graph_.names[other].root == n; };
+        return (!graph_.names[n].blamed_types && is_of_base(n)) ||
+               (graph_.names[n].classes.size() == 1 && std::ranges::none_of(others, is_because));
+    }
+
+    size_t unexplained() const
+    {
+        size_t count = 0;
+        for (const ShapeUse &shape : graph_.shapes)
+            if (shape.split_by == TypeName::none)
+                count += shape.classes.size() - 1;
+        return count;
+    }
+
     ClassId any_class(TypeName n) const
     {
         const NameUse &use = graph_.names[n];
