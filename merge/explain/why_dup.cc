@@ -7,8 +7,8 @@
 #include "merge/explain/root_cause.h"
 
 #include <algorithm>
-#include <optional>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 
 namespace btflink::merge
