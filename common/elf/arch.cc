@@ -2,6 +2,7 @@
 // The table of architectures: relocation types, registers of parameters.
 #include "common/elf/arch.h"
 
+#include <algorithm>
 #include <elf.h>
 
 namespace btflink
@@ -116,6 +117,13 @@ constexpr Arch arches[] = {
 };
 
 } // namespace
+
+bool is_absolute(const Arch &arch, uint32_t type)
+{
+    return std::ranges::any_of(arch.debug_relocs, [&](const DebugReloc &r) {
+        return r.type == type && r.op == RelocOp::set;
+    });
+}
 
 const Arch *find_arch(uint16_t machine, uint8_t address_size)
 {

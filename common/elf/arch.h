@@ -21,13 +21,14 @@ struct DebugReloc {
 };
 
 struct Arch {
-    const char *name;                         // the kernel's ARCH, for messages
-    uint16_t machine;                         // EM_*
-    uint8_t address_size;                     // bytes of a pointer
-    bool rela;                                // relocations carry their addend (SHT_RELA)
-    uint32_t reloc_none;                      // R_*_NONE
-    uint32_t reloc_abs32;                     // 32-bit absolute: DATASEC offsets in .rel[a].BTF
-    uint32_t reloc_pointer;                   // pointer-sized absolute: the address pool
+    const char *name;     // the kernel's ARCH, for messages
+    uint16_t machine;     // EM_*
+    uint8_t address_size; // bytes of a pointer
+    bool rela;            // relocations carry their addend (SHT_RELA)
+    uint32_t reloc_none;  // R_*_NONE
+    // Written for object BTF. Assemblers may choose other absolute relocations.
+    uint32_t reloc_abs32;                     // 32-bit: DATASEC offsets in .rel[a].BTF
+    uint32_t reloc_pointer;                   // pointer-sized: the address pool
     std::span<const DebugReloc> debug_relocs; // all that debug sections may hold
     // Parameter passing (pahole-compatible parameter checks). DWARF register numbers; empty: any
     // register is accepted.
@@ -36,6 +37,9 @@ struct Arch {
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
+
+/// Does a linker write symbol + addend in place of the old value?
+bool is_absolute(const Arch &arch, uint32_t type);
 
 /// nullptr: not supported.
 const Arch *find_arch(uint16_t machine, uint8_t address_size);

@@ -26,8 +26,7 @@ public:
         auto ours = TRY(find_object_btf(image_));
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (may_have_pools(image_.sections[i].name) && ours[i])
-                TRY(append(i, arch_.reloc_pointer, arch_.address_size, out_.all.pool,
-                           out_.all.pool_relocs));
+                TRY(append(i, arch_.address_size, out_.all.pool, out_.all.pool_relocs));
         return std::move(out_);
     }
 
@@ -46,12 +45,12 @@ private:
             if (std::string_view source = blob.str(trailer.source); !source.empty())
                 ++out_.sources[std::string(source)];
         }
-        return append(section, arch_.reloc_abs32, 4, out_.all.btf, out_.all.btf_relocs);
+        return append(section, 4, out_.all.btf, out_.all.btf_relocs);
     }
 
-    /// Appends the section's contents and relocations.
-    Result<void> append(uint32_t section, uint32_t type, uint8_t size,
-                        std::vector<std::byte> &bytes, std::vector<NewReloc> &relocs)
+    /// Appends the section's contents and relocations, each of an address with `size` bytes.
+    Result<void> append(uint32_t section, uint8_t size, std::vector<std::byte> &bytes,
+                        std::vector<NewReloc> &relocs)
     {
         bytes.resize(align_up(bytes.size(), 8));
         const uint64_t base = bytes.size();
@@ -73,7 +72,8 @@ private:
                 const uint32_t found = image_.reloc_type(r.info);
                 if (found == arch_.reloc_none)
                     continue;
-                if (found != type || r.offset > data.size() || data.size() - r.offset < size)
+                if (!is_absolute(arch_, found) || r.offset > data.size() ||
+                    data.size() - r.offset < size)
                     return fail(where, strf("relocation %zu is not one of object BTF", k));
                 relocs.push_back({base + r.offset, image_.reloc_symbol(r.info), addend(r, data)});
             }

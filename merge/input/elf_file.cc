@@ -281,14 +281,6 @@ private:
         return {};
     }
 
-    /// Does a linker write symbol + addend?
-    static bool is_absolute(const Arch &arch, uint32_t type)
-    {
-        return std::ranges::any_of(arch.debug_relocs, [&](const DebugReloc &r) {
-            return r.type == type && r.op == RelocOp::set;
-        });
-    }
-
     static int64_t addend_at(const std::byte *place, uint8_t width, ByteOrder order)
     {
         return width == 8 ? static_cast<int64_t>(load<uint64_t>(place, order))

@@ -75,6 +75,19 @@ class Compiles(PluginCase):
         self.assertIn('objects_by_compiler: 2\n', done.stderr)
         self.assertIn("FUNC 'add'", '\n'.join(self.dump('all.btf')))
 
+    def test_module(self):
+        """btf-pahole adds to object BTF what only DWARF has. The plugin's objects have relocations by gas."""
+        self.write('cpu.c', 'int cpu __attribute__((section(".data..percpu"), used)) = 4;\n')
+        self.plugin('gcc', '-g', '-O2', '-c', 'cpu.c')
+        self.must('gcc', '-g', '-O2', '-c', 'main.c')
+        self.must('ld', '-r', '-o', 'x.ko', 'cpu.o', 'main.o')
+        self.plugin('gcc', *COMPILE)
+        self.must(self.btf_merge, '-o', 'base', 'add.o')
+        self.must(self.btf_pahole, '-J', '--btf_base=base', 'x.ko')
+        dump = '\n'.join(self.dump('x.ko', 'base'))
+        for text in ("VAR 'cpu'", "DATASEC '.data..percpu'", "FUNC 'main'"):
+            self.assertIn(text, dump)
+
     def test_exec_only(self):
         """btf-cc executes the compiler in its own process; it only looks for the plugin."""
         self.script('gcc-13', '#!/bin/sh\necho $$ "$@"\n')
