@@ -3,6 +3,7 @@
 #include "common/btf/btf.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace btflink
 {
@@ -106,6 +107,38 @@ Failure bad_reference(const Btf &btf, const Where &types)
     }
 }
 
+constexpr size_t long_name = 1024; // kernels allow 511 characters, except in tags
+
+/// May a string have `length` characters or more? True if it has twice as many. Looks at one string
+/// in `length` bytes.
+bool may_have_string(std::string_view strings, size_t length)
+{
+    for (size_t at = length; at + length <= strings.size(); at += length)
+        if (!std::memchr(strings.data() + at, 0, length))
+            return true;
+    return false;
+}
+
+/// Names may be tails of one string, or one name that all types have. Their sum could be far larger
+/// than the blob, and readers would take as long.
+Result<void> check_long_names(const Btf &btf, const Where &types)
+{
+    constexpr size_t most = 64 << 20;
+    size_t sum = 0;
+    for (TypeId id : btf.ids()) {
+        btf::for_each_str_off(btf.type(id), [&](uint32_t off) {
+            if (sum <= most)
+                if (const size_t length = btf.str(off).size(); length >= long_name)
+                    sum += length;
+        });
+        if (sum > most)
+            return fail(types.at(*types.offset + uint64_t{btf.word_index(id)} * 4),
+                        strf("type %u (%s): names of more than %zu characters add up to %zu MB",
+                             raw(id), btf.kind_name(id), long_name - 1, most >> 20));
+    }
+    return {};
+}
+
 } // namespace
 
 LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order)
@@ -133,6 +166,9 @@ std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count)
     const std::byte *types = blob.data() + offset;
     const auto *strings = reinterpret_cast<const char *>(blob.data() + h->length + h->str_off);
     if (reinterpret_cast<uintptr_t>(types) % 4 || strings[0] || strings[h->str_len - 1])
+        return std::nullopt;
+    constexpr size_t very_long = 16 * 1024; // shorter ones would take time to find in each object
+    if (may_have_string({strings, h->str_len}, very_long))
         return std::nullopt;
     const std::span words(reinterpret_cast<const uint32_t *>(types), h->type_len / 4);
     return MarkedTypes{words, {}, count, 0, {strings, h->str_len}, offset};
@@ -283,6 +319,10 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
 
     if (last_type >= raw(btf.end_id()) || last_str >= btf.str_base_ + btf.str_size_)
         return bad_reference(btf, where.at(start + btf.types_offset_));
+    btf.long_names_ =
+        (btf.base_ && btf.base_->long_names_) || may_have_string(btf.strings(), long_name / 2);
+    if (btf.long_names_)
+        TRY(check_long_names(btf, where.at(start + btf.types_offset_)));
     return btf;
 }
 

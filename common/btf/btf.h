@@ -67,8 +67,8 @@ constexpr uint32_t mark_count(uint32_t types)
 }
 
 /// The types and strings of a blob, without copying them; the caller adds marks and `plain_end`.
-/// Nothing if this is impossible: another byte order, not aligned or terminated, or too few bytes
-/// for `count` types.
+/// Nothing if this is impossible: another byte order, not aligned or terminated, too few bytes for
+/// `count` types, or a string so long that parse() must check the names.
 std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Records whether an accessed type was malformed (Btf::marked()).
@@ -203,6 +203,7 @@ private:
     const char *strings_ = nullptr;
     uint32_t str_size_ = 0;
     uint32_t str_base_ = 0;
+    bool long_names_ = false; // may have some; set by parse()
     uint32_t first_ = 1;
     uint64_t blob_size_ = 0;
     uint64_t types_offset_ = 0;

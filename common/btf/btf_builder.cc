@@ -52,7 +52,7 @@ StrOff StringTable::add(std::string_view text)
 
 StrOff StringTable::insert(std::string_view text)
 {
-    if (text.empty())
+    if (text.empty() || is_full_)
         return StrOff{0}; // in the table itself, or in the base
     const auto end = static_cast<uint32_t>(blob_.size());
     auto [offset, is_new] =
@@ -61,6 +61,10 @@ StrOff StringTable::insert(std::string_view text)
                    std::memcmp(blob_.data() + old, text.data(), text.size()) == 0;
         });
     if (is_new) {
+        if (text.size() >= most_bytes - end) {
+            is_full_ = true;
+            return StrOff{0};
+        }
         blob_.append(text);
         blob_.push_back('\0');
     }

@@ -19,10 +19,14 @@ namespace btflink
 std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
                                 ByteOrder order, size_t room = 0);
 
-/// Strings at unique offsets; offset 0 is "".
+/// Strings at unique offsets; offset 0 is "". Names in a file may be tails of one string, so their
+/// sum can be far larger than the file. Therefore a table has a limit, beyond which it adds
+/// nothing.
 class StringTable
 {
 public:
+    /// Kernels accept 16 MB. A table for many units has strings that the result does not have.
+    static constexpr uint32_t most_bytes = 64 << 20;
     /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a table
     /// that starts at 0 contains the empty string.
     explicit StringTable(uint32_t first = 0);
@@ -42,6 +46,8 @@ public:
     }
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
+    /// Was the limit reached? Strings that were not added have offset 0.
+    bool is_full() const { return is_full_; }
     /// Does any string contain '$' or a byte beyond ASCII? Compilers allow these in identifiers.
     bool has_odd_character();
     /// Reserves memory for `strings` strings of `bytes` bytes in all.
@@ -79,6 +85,7 @@ private:
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
+    bool is_full_ = false;
     size_t checked_ = 0; // bytes of blob_ that has_odd_character() has read
     bool odd_ = false;   // these bytes contain an odd character
 };
@@ -198,6 +205,8 @@ public:
     uint32_t word_index(TypeId id) const { return starts_[raw(id) - first_]; }
     size_t words() const { return words_.size(); }
     size_t string_bytes() const { return strings().blob().size(); }
+    /// See StringTable::is_full().
+    bool is_full() const { return strings().is_full(); }
 
     /// The types so far, for reading. Invalidated by the next addition.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }

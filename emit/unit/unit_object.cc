@@ -370,10 +370,19 @@ void leave_open(NewContribution &contribution, const std::shared_ptr<StringTable
                                                    contribution.file.order, strings});
 }
 
+/// Fails if the names do not fit.
+Result<void> check_names(const BtfBuilder &btf, const Where &where)
+{
+    if (btf.is_full())
+        return fail(where, strf("names are longer than %u MB", StringTable::most_bytes >> 20));
+    return {};
+}
+
 /// Builds the contribution. `shared`: UnitOptions::strings; if set, returns it as an OpenUnit.
-UnitObject assemble(NewContribution contribution, const std::vector<VariableCandidate> &variables,
-                    const std::vector<FunctionCandidate> &functions,
-                    const std::shared_ptr<StringTable> &shared)
+Result<UnitObject> assemble(NewContribution contribution,
+                            const std::vector<VariableCandidate> &variables,
+                            const std::vector<FunctionCandidate> &functions,
+                            const std::shared_ptr<StringTable> &shared)
 {
     UnitObject out;
     Sections sections = add_variables(contribution, variables);
@@ -382,6 +391,7 @@ UnitObject assemble(NewContribution contribution, const std::vector<VariableCand
     add_functions(contribution, instances);
     out.btf_relocs = add_datasecs(contribution, std::move(sections));
     CHECK(!contribution.btf.too_large());
+    TRY(check_names(contribution.btf, contribution.file.where));
     if (contribution.btf.next_id() == TypeId{1} && contribution.trailer.functions.empty())
         return out;
     // The blob is complete now.
@@ -500,6 +510,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     // Names that were made legal are freed with the unit, but `options.strings` outlives it.
     StringTable *strings = tree.c_names && names.empty() ? options.strings.get() : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
+    TRY(check_names(types.btf, file.where));
     mend_types(types, tree, file.where, skips);
     phase.next("variables");
     std::vector<RejectedVariable> rejected;
@@ -528,7 +539,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     phase.next("assemble");
     NewContribution contribution =
         take_types(file, options, std::move(types.btf), dedup, std::move(hashes), source);
-    UnitObject object = assemble(std::move(contribution), variables, functions, options.strings);
+    auto object = TRY(assemble(std::move(contribution), variables, functions, options.strings));
     object.skips = std::move(skips);
     object.dies = dies;
     object.rejected = std::move(rejected);

@@ -39,6 +39,7 @@ public:
         return raw(own_.add(text));
     }
     const std::string &blob() const { return own_.blob(); }
+    bool is_full() const { return own_.is_full(); }
 
 private:
     const BaseIndex *index_;
