@@ -20,6 +20,8 @@
 #include "common/io/parallel.h"
 #include "merge/input/inputs.h"
 
+#include <unordered_map>
+
 namespace btflink::merge
 {
 
@@ -101,19 +103,24 @@ void add_functions(Object &o)
 {
     LooseHasher hasher(o.btf);
     std::vector<TypeId> params;
+    std::unordered_map<uint32_t, uint64_t> hashes; // by prototype, which many functions may share
     for (TypeId id : o.btf.ids()) {
         if (o.btf.kind(id) != btf::Kind::FUNC)
             continue;
         TypeId proto{o.btf.type(id).type};
         if (o.btf.kind(proto) != btf::Kind::FUNC_PROTO)
             continue; // reported by read_type()
-        const btf_type &t = o.btf.type(proto);
-        params.clear();
-        for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
-            params.push_back(TypeId{btf::tail_of(t)[i * 2 + 1]});
+        auto [known, is_new] = hashes.try_emplace(raw(proto));
+        if (is_new) {
+            const btf_type &t = o.btf.type(proto);
+            params.clear();
+            for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
+                params.push_back(TypeId{btf::tail_of(t)[i * 2 + 1]});
+            known->second = hasher.prototype(TypeId{t.type}, params);
+        }
         LinkFunction f;
         f.name = StrOff{o.btf.type(id).name_off};
-        f.loose_hash = hasher.prototype(TypeId{t.type}, params);
+        f.loose_hash = known->second;
         f.func = id;
         o.trailer.functions.push_back(f);
     }

@@ -13,6 +13,7 @@
 #include "common/io/parallel.h"
 
 #include <elf.h>
+#include <unordered_map>
 
 namespace btflink::merge
 {
@@ -47,12 +48,21 @@ Result<void> verify_prototypes(const Object &o, const Btf &btf)
 {
     LooseHasher hasher(btf);
     std::vector<TypeId> params;
-    auto is_true = [&](const LinkFunction &f) {
-        const Prototype proto = prototype_of(o, f);
+    auto hash_of = [&](const Prototype &proto) {
         params.clear();
         for (uint32_t slot = 1; slot < proto.slots(); ++slot)
             params.push_back(TypeId{proto.type(slot)});
-        return f.loose_hash == hasher.prototype(TypeId{proto.result}, params);
+        return hasher.prototype(TypeId{proto.result}, params);
+    };
+    std::unordered_map<uint32_t, uint64_t> hashes; // by FUNC_PROTO, which many functions may share
+    auto is_true = [&](const LinkFunction &f) {
+        const TypeId id = func_proto_of(o, f);
+        if (id == void_id)
+            return f.loose_hash == hash_of(prototype_of(o, f));
+        auto [known, is_new] = hashes.try_emplace(raw(id));
+        if (is_new)
+            known->second = hash_of(prototype_of(o, f, id));
+        return f.loose_hash == known->second;
     };
     for (const auto &list : {std::span(o.trailer.functions), std::span(o.trailer.true_signatures)})
         for (const LinkFunction &f : list)

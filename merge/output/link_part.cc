@@ -4,6 +4,7 @@
 #include "merge/output/write_steps.h"
 
 #include <array>
+#include <map>
 
 namespace btflink::merge
 {
@@ -18,6 +19,12 @@ constexpr std::string_view arena_tag = "address_space(1)";
 // A tag on the function itself, not on one of its parameters.
 constexpr uint32_t whole_tag = btf::make_info(btf::Kind::DECL_TAG, 0, false);
 constexpr auto whole = static_cast<uint32_t>(-1);
+
+// Any number of functions of an object may share a FUNC_PROTO. If it has more slots than this, it
+// is collected once.
+constexpr size_t few_slots = 16;
+// The first words of an entry of FunctionWords without a prototype of its own.
+constexpr uint32_t plain_type = 0, same_as_earlier = 1;
 
 /// Reads FunctionWords from front to back.
 struct FunctionReader {
@@ -36,6 +43,7 @@ struct LinkPartWriter {
     const ResultParts &parts;
     const ResultIds &ids;
     ResultTypes &out;
+    std::vector<uint32_t> prototypes = {}; // by number of the function
 
     const Object &object(const Instance &i) const { return parts.objects[i.object]; }
     uint32_t text(std::string_view s) { return out.strings.add(s); }
@@ -57,8 +65,10 @@ uint32_t add_arena_pointer(LinkPartWriter &w, const SelectedFunction &f, uint32_
 uint32_t add_prototype(LinkPartWriter &w, const SelectedFunction &f, FunctionReader &from)
 {
     const uint32_t info = *from.words++;
-    if (!info)
+    if (info == plain_type)
         return *from.words++;
+    if (info == same_as_earlier)
+        return w.prototypes[*from.words++];
     const uint32_t *types = from.words;
     const uint32_t params = info & btf::max_long_vlen;
     from.words += 1 + params;
@@ -84,7 +94,7 @@ void add_tag(LinkPartWriter &w, std::string_view text, uint32_t info, uint32_t f
 void add_function(LinkPartWriter &w, const SelectedFunction &f, FunctionReader &from)
 {
     constexpr uint32_t kf_fastcall = 0x1000;
-    const uint32_t proto = add_prototype(w, f, from);
+    const uint32_t proto = w.prototypes.emplace_back(add_prototype(w, f, from));
     const size_t begin = w.out.append(
         {w.text(from.name()), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
     const uint32_t func = f.linkage.empty() ? w.out.finish_named(begin) : w.out.next_id++;
@@ -114,30 +124,63 @@ void add_datasec(LinkPartWriter &w, const DataSection &section)
     w.out.finish_named(begin);
 }
 
+class FunctionCollector
+{
+public:
+    FunctionCollector(const ResultParts &parts, const ResultIds &ids) : parts_(parts), ids_(ids) {}
+
+    FunctionWords run()
+    {
+        uint32_t number = 0;
+        for (const SelectedFunction &f : parts_.functions.selected) {
+            const Object &o = parts_.objects[f.object];
+            const LinkFunction &record = record_of(parts_.objects, f);
+            add_prototype(o, record, f, number++);
+            add_name(f.clone.empty() ? o.btf.str(record.name) : f.clone);
+        }
+        return std::move(out_);
+    }
+
+private:
+    void add_name(std::string_view name) { out_.names.append(name).push_back('\0'); }
+    void add_words(std::initializer_list<uint32_t> words)
+    {
+        out_.words.insert(out_.words.end(), words);
+    }
+
+    void add_prototype(const Object &o, const LinkFunction &record, const SelectedFunction &f,
+                       uint32_t number)
+    {
+        auto id = [&](uint32_t type) { return ids_.of_object(parts_, f.object, type); };
+        const bool in_blob = f.func_proto != void_id && !f.arena;
+        if (in_blob && o.is_plain(f.func_proto))
+            return add_words({plain_type, id(raw(f.func_proto))});
+        const Prototype proto = prototype_of(o, record, f.func_proto);
+        if (in_blob && proto.slots() > few_slots) {
+            auto [first, is_new] = long_ones_.try_emplace({f.object, f.func_proto}, number);
+            if (!is_new)
+                return add_words({same_as_earlier, first->second});
+        }
+        out_.words.push_back(proto.info);
+        add_name(o.btf.str(proto.name));
+        for (uint32_t slot = 0; slot < proto.slots(); ++slot)
+            out_.words.push_back(id(proto.type(slot)));
+        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+            add_name(o.btf.str(proto.param_name(slot)));
+    }
+
+    const ResultParts &parts_;
+    const ResultIds &ids_;
+    FunctionWords out_;
+    // The first function with each long prototype, by object and type.
+    std::map<std::pair<uint32_t, TypeId>, uint32_t> long_ones_;
+};
+
 } // namespace
 
 FunctionWords collect_function_words(const ResultParts &parts, const ResultIds &ids)
 {
-    FunctionWords out;
-    auto add_name = [&](std::string_view name) { out.names.append(name).push_back('\0'); };
-    for (const SelectedFunction &f : parts.functions.selected) {
-        const Object &o = parts.objects[f.object];
-        const LinkFunction &record = record_of(parts.objects, f);
-        auto id = [&](uint32_t type) { return ids.of_object(parts, f.object, type); };
-        if (f.func_proto != void_id && !f.arena && o.is_plain(f.func_proto)) {
-            out.words.insert(out.words.end(), {0, id(raw(f.func_proto))});
-        } else {
-            const Prototype proto = prototype_of(o, record, f.func_proto);
-            out.words.push_back(proto.info);
-            add_name(o.btf.str(proto.name));
-            for (uint32_t slot = 0; slot < proto.slots(); ++slot)
-                out.words.push_back(id(proto.type(slot)));
-            for (uint32_t slot = 1; slot < proto.slots(); ++slot)
-                add_name(o.btf.str(proto.param_name(slot)));
-        }
-        add_name(f.clone.empty() ? o.btf.str(record.name) : f.clone);
-    }
-    return out;
+    return FunctionCollector(parts, ids).run();
 }
 
 void write_link_part(const ResultParts &parts, const ResultIds &ids, const FunctionWords &functions,

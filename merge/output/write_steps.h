@@ -146,11 +146,12 @@ void write_plain_types(const ResultParts &parts, const ResultIds &ids, ResultTyp
 /// Collecting them is mostly waiting for memory, because they are all over the inputs. Another
 /// thread can do that.
 struct FunctionWords {
-    // For each function: 0 and the id of its prototype if this is a plain type; otherwise the
-    // prototype's info and the ids of its types.
+    // For each function: 0 and the id of its prototype if this is a plain type; 1 and the number of
+    // an earlier function with the same long prototype; otherwise the prototype's info and the ids
+    // of its types.
     std::vector<uint32_t> words;
-    // For each function: the names of its prototype and parameters, unless this is a plain type,
-    // and the function's own name; each with its NUL.
+    // For each function: the names of its prototype and parameters in the third case, and the
+    // function's own name; each with its NUL.
     std::string names;
 };
 
