@@ -349,7 +349,10 @@ namespace
 Result<ArchiveMember> read_member(const object::Archive::Child &child, bool is_thin,
                                   const Where &where)
 {
+    constexpr size_t most_name = 4096; // many members may name one text
     const auto name = TRY(ours(child.getName(), where));
+    if (name.size() > most_name)
+        return fail(where, strf("name of an archive member has %zu characters", name.size()));
     ArchiveMember member;
     member.name = name.str();
     if (is_thin) {

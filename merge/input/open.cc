@@ -6,13 +6,17 @@
 #include "common/io/parallel.h"
 #include "common/object_btf/link_trailer.h"
 
+#include <map>
+#include <sys/stat.h>
+
 namespace btflink::merge
 {
 
 namespace
 {
 
-constexpr int max_nesting = 16; // of archives in archives
+constexpr int max_nesting = 16;   // of archives in archives
+constexpr int most_openings = 16; // of a file, by the archives of one input
 
 bool is_btf(Bytes bytes)
 {
@@ -37,14 +41,32 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
     return std::optional<Input>();
 }
 
+/// The contents of one input. A thin archive takes some 70 bytes per member, and may name other
+/// thin archives, and each file any number of times. Without a limit the work would grow
+/// exponentially.
+struct Unfolded {
+    Inputs inputs = {};
+    std::map<std::pair<dev_t, ino_t>, int> openings = {}; // by thin archives
+};
+
+Result<void> count_opening(const std::string &path, Unfolded &out)
+{
+    struct stat st;
+    if (::stat(path.c_str(), &st) == 0 && ++out.openings[{st.st_dev, st.st_ino}] > most_openings)
+        return fail(Where{path},
+                    strf("thin archives name this file more than %d times", most_openings));
+    return {};
+}
+
 Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes bytes,
-                            const Where &where, int depth, Inputs &out);
+                            const Where &where, int depth, Unfolded &to);
 
 Result<void> unfold_file(const std::shared_ptr<const void> &storage, Bytes bytes,
-                         const Where &where, int depth, Inputs &out)
+                         const Where &where, int depth, Unfolded &to)
 {
     if (is_archive(bytes))
-        return unfold_archive(storage, bytes, where, depth, out);
+        return unfold_archive(storage, bytes, where, depth, to);
+    Inputs &out = to.inputs;
     auto input = TRY(as_input(storage, bytes, where));
     if (input) {
         input->is_member = depth > 0;
@@ -60,7 +82,7 @@ Result<void> unfold_file(const std::shared_ptr<const void> &storage, Bytes bytes
 }
 
 Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes bytes,
-                            const Where &where, int depth, Inputs &out)
+                            const Where &where, int depth, Unfolded &to)
 {
     if (depth >= max_nesting)
         return fail(where, "archives are nested too deeply");
@@ -68,12 +90,13 @@ Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes by
     for (const ArchiveMember &member : members) {
         Where inner{where.file + "(" + member.name + ")"};
         if (member.path.empty()) {
-            TRY(unfold_file(storage, member.bytes, inner, depth + 1, out));
+            TRY(unfold_file(storage, member.bytes, inner, depth + 1, to));
             continue;
         }
+        TRY(count_opening(member.path, to));
         auto file = TRY(read_parts(member.path));
-        out.files.push_back(member.path);
-        TRY(unfold_file(file.owner, file.bytes, Where{member.path}, depth + 1, out));
+        to.inputs.files.push_back(member.path);
+        TRY(unfold_file(file.owner, file.bytes, Where{member.path}, depth + 1, to));
     }
     return {};
 }
@@ -96,8 +119,11 @@ Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threa
     std::vector<Inputs> parts(paths.size());
     auto unfold = [&](size_t i) -> Result<void> {
         auto file = TRY(read_parts(paths[i]));
-        parts[i].files.push_back(paths[i]);
-        return unfold_file(file.owner, file.bytes, Where{paths[i]}, 0, parts[i]);
+        Unfolded to;
+        to.inputs.files.push_back(paths[i]);
+        TRY(unfold_file(file.owner, file.bytes, Where{paths[i]}, 0, to));
+        parts[i] = std::move(to.inputs);
+        return {};
     };
     TRY(parallel_try(paths.size(), threads, unfold));
     Inputs all;
