@@ -108,7 +108,7 @@ private:
             return VariableSkip::other_section;
         if (variable.size == 0)
             return VariableSkip::no_size;
-        if (offset + variable.size > UINT32_MAX)
+        if (offset > UINT32_MAX || variable.size > UINT32_MAX - offset)
             return VariableSkip::too_large;
         if (by_section_[section].empty())
             order_.push_back(section);

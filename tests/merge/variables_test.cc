@@ -139,6 +139,25 @@ TEST_F(Variables, DiscardedOnesAreLeftOut)
     EXPECT_FALSE(has(text, "shared")) << text;
 }
 
+/// A relocation may put a variable before its section.
+TEST_F(Variables, NegativeOffsetIsLeftOut)
+{
+    const std::string a = make_object(dir_, "a",
+                                      {.btf = R"(
+            [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+            [2] VAR 'before' type_id=1 linkage=static
+            [3] VAR 'inside' type_id=1 linkage=static
+            [4] DATASEC '.data' size=8
+                type_id=2 offset=0 size=4
+                type_id=3 offset=0 size=4)",
+                                       .plain_end = 2,
+                                       .assembly = ".data\n.long 1, 2\n",
+                                       .variables = {{2, ".data-2"}, {3, ".data+4"}}});
+    const std::string text = text_of(merged(dir_, {a}));
+    EXPECT_TRUE(has(text, "VAR 'inside'")) << text;
+    EXPECT_FALSE(has(text, "VAR 'before'")) << text;
+}
+
 TEST_F(Variables, StrongBeatsWeak)
 {
     std::string a = percpu("a", true), b = percpu("b", false);
