@@ -28,18 +28,18 @@ public:
         slots_ = in.read<uint32_t>();
         const uint64_t size = 16 + uint64_t{slots_} * 12 + (uint64_t{units_} + 1) * columns_ * 4;
         if (in.overrun() || columns_ > 16 || size > bytes_.size())
-            slots_ = 0; // find() finds nothing
+            slots_ = 0; // no units
     }
 
-    /// Returns false if the unit does not exist.
-    bool find(uint64_t id, SplitPlace &place) const
+    /// The places of units by id. The table's own order is not used: in a malformed table the
+    /// search for one unit could be as long as the table.
+    std::unordered_map<uint64_t, SplitPlace> units() const
     {
+        std::unordered_map<uint64_t, SplitPlace> places;
         for (uint32_t slot = 0; slot < slots_; ++slot)
-            if (id_in(slot) == id && row_of(slot)) {
-                place = place_of(slot);
-                return true;
-            }
-        return false;
+            if (row_of(slot))
+                places.try_emplace(id_in(slot), place_of(slot));
+        return places;
     }
 
     Result<TypeUnits> type_units() const
@@ -115,19 +115,21 @@ Result<const SplitFiles::OpenFile *> SplitFiles::open(const std::string &path)
         return nullptr;
     auto types = TRY(file->cu_index.present() ? PackageIndex(*file, file->tu_index).type_units()
                                               : list_type_units(*file));
-    opened = {std::move(parts), std::move(file), std::move(types)};
+    auto units = PackageIndex(*file, file->cu_index).units();
+    opened = {std::move(parts), std::move(file), std::move(types), std::move(units)};
     return &opened;
 }
 
 Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
 {
-    SplitPlace place;
     auto package = TRY(open(skeletons_.where().file + ".dwp"));
     if (!package)
-        return place;
-    const DwarfFile &file = *package->file;
-    if (PackageIndex(file, file.cu_index).find(id, place))
-        place.type_units = &package->types;
+        return SplitPlace();
+    const auto found = package->units.find(id);
+    if (found == package->units.end())
+        return SplitPlace();
+    SplitPlace place = found->second;
+    place.type_units = &package->types;
     return place;
 }
 

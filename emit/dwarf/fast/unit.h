@@ -118,6 +118,7 @@ private:
         FileParts parts;
         std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
         TypeUnits types;
+        std::unordered_map<uint64_t, SplitPlace> units; // by id; of a package
     };
     Result<const OpenFile *> open(const std::string &path);
     Result<SplitPlace> find_in_package(uint64_t id);
