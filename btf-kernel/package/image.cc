@@ -39,9 +39,11 @@ ByteOrder order_of_btf(Bytes btf)
     return has(btf, 0, "\xeb") ? ByteOrder::big : ByteOrder::little;
 }
 
-/// Searches a flat image for BTF; empty: not found.
+/// Searches a flat image for BTF; empty: not found. Each part of the image may look like the header
+/// of BTF that reaches to the end, so the work is limited.
 Bytes find_btf(Bytes flat)
 {
+    uint64_t left = uint64_t{flat.size()} * 16; // bytes to parse
     const std::string_view text = as_text(flat);
     Bytes largest;
     for (std::string_view magic :
@@ -52,6 +54,9 @@ Bytes find_btf(Bytes flat)
             auto size = btf_blob_size(rest, {});
             if (!size || *size > rest.size() || *size <= largest.size())
                 continue;
+            if (*size > left)
+                return largest;
+            left -= *size;
             if (Btf::parse(rest.first(*size), {}))
                 largest = rest.first(*size);
         }
