@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Tests that the work grows with the size of an input, not with the product of the sizes of its parts.
+
+Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
+may name one file. N parts that share N others must not cost N * N. Each case makes files of less than 3 MB, which
+would cost a hundred times more than a run may cost here: LIMIT_CPU seconds and LIMIT_MEMORY bytes. These limits are
+far above what a run needs, on any machine.
+"""
+import os
+import resource
+import struct
+
+from helpers.kbuild_case import KbuildCase, run
+
+LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
+N = 100000
+INT, PTR, TYPEDEF, FUNC, PROTO = 1, 2, 8, 12, 13
+INT_WORDS = (1, INT << 24, 4, 1 << 24 | 32)  # its name is at offset 1
+HEADER = 104  # of a link trailer
+SHARED_NAMES = r'names of more than 1023 characters add up to 64 MB'
+
+
+def btf(words, strings):
+    types = struct.pack(f'<{len(words)}I', *words)
+    return struct.pack('<HBBIIIII', 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(strings)) + types + strings
+
+
+def strings_of(names):
+    """A string section that begins with "" and "int"; and the offset of each name."""
+    out, offsets = bytearray(b'\0int\0'), []
+    for name in names:
+        offsets.append(len(out))
+        out += name.encode() + b'\0'
+    return bytes(out), offsets
+
+
+def tails(count, shared=False):
+    """BTF with `count` typedefs, whose names are tails of one string, or all of it."""
+    words = list(INT_WORDS)
+    for i in range(count):
+        words += [5 + (0 if shared else i), TYPEDEF << 24, 1]
+    return btf(words, b'\0int\0' + b'a' * 2 * count + b'\0')
+
+
+def functions(count, parameters):
+    """BTF with `count` functions that have one prototype."""
+    strings, names = strings_of(f'f{i}' for i in range(count))
+    words = [*INT_WORDS, 0, PROTO << 24 | parameters, 1, *[1, 1] * parameters]
+    for name in names:
+        words += [name, FUNC << 24, 2]
+    return btf(words, strings)
+
+
+def trailer(blob, types, names, prototype, marks):
+    """A link trailer, with functions `names` that have one prototype among its own words."""
+    records = b''.join(struct.pack('<IIQ4I', name, 256 | 32, 1, 0, 0, 0, 0) for name in names)
+    tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
+              56: (struct.pack(f'<{len(prototype)}I', *prototype), len(prototype)),
+              96: (struct.pack(f'<{len(marks)}I', *marks), len(marks))}
+    head, body = bytearray(HEADER), b''
+    for field in range(40, 104, 8):
+        contents, count = tables.get(field, (b'', 0))
+        struct.pack_into('<II', head, field, *((HEADER + len(body), count) if field != 88 else (10000, 0)))
+        body += contents + b'\0' * (-len(contents) % 8)
+    struct.pack_into('<IHHIIII', head, 0, 0x4c465442, 1, HEADER, HEADER + len(body), 0, 0x1ff, 1)
+    struct.pack_into('<II', head, 32, types + 1, 0)
+    return blob + b'\0' * (-len(blob) % 8) + bytes(head) + body
+
+
+def trailer_functions(count, parameters):
+    strings, names = strings_of(f'f{i}' for i in range(count))
+    return trailer(btf(INT_WORDS, strings), 1, names, [1, parameters, *[1, 1] * parameters], [0])
+
+
+def trailer_tails(count):
+    blob = tails(count)
+    return trailer(blob, count + 1, [], [], [0, *(4 + 3 * (i - 1) for i in range(4, count + 1, 4))])
+
+
+def thin_archive(members):
+    names = ''.join(member + '/\n' for member in members)
+    names += '\n' * (len(names) % 2)
+    out, at = f'!<thin>\n{"//":48}{len(names):<10}`\n{names}', 0
+    for member in members:
+        out += f'{f"/{at}":16}{0:<12}{0:<6}{0:<6}{644:<8}{0:<10}`\n'
+        at += len(member) + 2
+    return out
+
+
+def archive_of_one_name(count):
+    """An archive whose members all have one name, which is as long as the archive."""
+    out = f'!<arch>\n{"//":48}{count * 60 + 2:<10}`\n{"n" * count * 60}/\n'
+    return out + f'{"/0":16}{0:<12}{0:<6}{0:<6}{644:<8}{0:<10}`\n' * count
+
+
+class Sharing(KbuildCase):
+    def limited(self, *command):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU, LIMIT_CPU))
+            if self.limits_memory:
+                resource.setrlimit(resource.RLIMIT_AS, (LIMIT_MEMORY, LIMIT_MEMORY))
+        return self.call(*command, preexec_fn=limit, timeout=600)
+
+    def setUp(self):
+        super().setUp()
+        self.limits_memory = True
+        self.limits_memory = self.limited(self.btf_merge, '--version').returncode == 0  # not with a sanitizer
+
+    def ends(self, command, status=1, said='^'):
+        """Checks how a run ends. `said`: what the error is about; by default, any or none."""
+        done = self.limited(*command)
+        self.assertEqual(done.returncode, status, (command, done.stderr))
+        self.assertRegex(done.stdout + done.stderr, said)
+        self.assertNotIn('memory', done.stderr)
+
+    def kernel_ends(self, *arguments, **how):
+        program = os.path.join(os.path.dirname(self.btf_emit), '..', 'btf-kernel', 'btf-kernel')
+        if os.path.exists(program):
+            self.ends([program, *arguments], **how)
+        else:
+            print('SKIP btf-kernel: not built')
+
+    def merge_ends(self, name, contents, *options, **how):
+        self.write(name, contents)
+        self.ends([self.btf_merge, '-o', 'out', *options, name], **how)
+
+    def test_prototype_words(self):
+        self.merge_ends('v', trailer_functions(N // 4, N // 4), said='prototypes of functions share words')
+
+    def test_prototypes(self):
+        for options in ([], ['--dedup=libbpf'], ['--verify']):
+            self.merge_ends('f', functions(N // 4, 60000), *options, status=0)
+
+    def test_names(self):
+        for shared in (False, True):
+            self.merge_ends('names', tails(N, shared), said=SHARED_NAMES)
+            self.ends([self.btf_merge, '--check=names'], said=SHARED_NAMES)
+            self.kernel_ends('diff', 'names', 'names', said=SHARED_NAMES)
+
+    def test_names_of_an_object(self):
+        self.merge_ends('names', trailer_tails(N), said=SHARED_NAMES)
+
+    def test_names_of_split_btf(self):
+        """Its types have a name of the base."""
+        self.write('base', btf(INT_WORDS, b'\0int\0' + b'a' * N + b'\0'))
+        self.merge_ends('split', btf([5, TYPEDEF << 24, 1] * N, b''))
+        self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
+
+    def test_names_in_dwarf(self):
+        """Typedefs (abbreviation 5) of an int (2) in a unit (1)."""
+        abbreviations = bytes([1, 0x11, 1, 0, 0, 2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0,
+                               5, 0x16, 0, 0x03, 0x0e, 0x49, 0x13, 0, 0, 0])
+        for step in (1, 0):
+            unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05'
+            unit += b''.join(struct.pack('<BII', 5, i * step, 12) for i in range(N)) + b'\0'
+            self.write('info', struct.pack('<I', len(unit)) + unit)
+            self.write('abbrev', abbreviations)
+            self.write('str', b'a' * N * 2 + b'\0')
+            self.write('x.s', ''.join(f'.section .debug_{s},"",@progbits\n.incbin "{s}"\n'
+                                      for s in ('info', 'abbrev', 'str')))
+            self.must('as', 'x.s', '-o', 'x.o')
+            if step:
+                self.ends([self.btf_emit, 'x.o'], said='names are longer than 64 MB')
+            else:
+                self.ends([self.btf_emit, 'x.o'], status=0)
+
+    def test_archives(self):
+        for i in range(14):
+            self.write(f'thin{i}.a', thin_archive([f'thin{i + 1}.a'] * 4))
+        self.write('thin14.a', thin_archive([]))
+        self.ends([self.btf_merge, '-o', 'out', 'thin0.a'],
+                  said='thin14.a: thin archives name this file more than 16 times')
+        self.write('f', functions(1000, 1))
+        self.merge_ends('many.a', thin_archive(['f'] * 17), said='f: thin archives name this file more')
+        self.merge_ends('few.a', thin_archive(['f'] * 16), status=0)
+        self.merge_ends('names.a', archive_of_one_name(N // 4), said='name of an archive member has 1500000 char')
+
+    def test_flat_image(self):
+        """An arm64 Image with many headers of BTF, which share types and strings. The last type is unknown."""
+        words = [0, PTR << 24, 0] * N + [0, 31 << 24, 0]
+        end = 24 * N
+        headers = b''.join(struct.pack('<HBBIIIII', 0xeb9f, 1, 0, end - at, 0, len(words) * 4, len(words) * 4, 1)
+                           for at in range(0, end, 24))
+        start = (bytes(56) + b'ARMd').ljust(64, b'\0')
+        self.write('image', start + headers + struct.pack(f'<{len(words)}I', *words) + b'\0')
+        self.kernel_ends('check', 'image')
+
+
+if __name__ == '__main__':
+    run('__main__')
