@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Kills runs. The file on which a run worked must then be the old or the new one, and valid.
 
+If strace is installed, runs are killed before each change of a file. Other runs are killed at random times.
+
 BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A killed run may leave a file
 .tmp_btflink-XXXXXX in the folder of its output, which no program reads. It must not leave anything else.
 """
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -16,6 +19,11 @@ from helpers.kbuild_case import KbuildCase, run
 
 KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
 PER_FOLDER = 50  # number of runs after which leftover files are removed
+
+
+# Calls that may change a file.
+CHANGES = ('write', 'writev', 'pwrite64', 'fchmod', 'ftruncate', 'rename', 'renameat', 'renameat2', 'unlink')
+MOST_CALLS = 100  # of each, by one run
 
 
 def big_source(structs):
@@ -40,8 +48,42 @@ class Interrupt(KbuildCase):
             shortest = min(shortest, time.monotonic() - begin)
         return shortest, self.read(target)
 
+    def kill_at_calls(self, call, command, target, old):
+        """Kills `command` before its first, second ... system call `call`; yields what `target` then has."""
+        known = self.names() | {target}
+        for number in range(1, MOST_CALLS):
+            self.write(target, old)
+            done = self.call('strace', '-qq', '-o', '/dev/null', '-e', f'trace={call}',
+                             '-e', f'inject={call}:signal=KILL:when={number}', *command,
+                             env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'})  # impossible in strace
+            if done.returncode == 0:
+                return
+            self.assertEqual(done.returncode, -signal.SIGKILL, done)
+            yield self.read(target)
+            for name in self.names() - known:
+                self.assertRegex(name, r'^\.tmp_btflink-[A-Za-z0-9]{6}$')
+                os.unlink(self.path(name))
+
+    def kill_at_changes(self, command, target, old):
+        """Kills `command`, which changes `target`, before each of its changes of a file."""
+        if not shutil.which('strace') or self.call('strace', '-o', '/dev/null', 'true').returncode:
+            print('SKIP strace: not installed, or not allowed')
+            return
+        states = [state for call in CHANGES for state in self.kill_at_calls(call, command, target, old)]
+        self.write(target, old)
+        self.assertEqual(self.call(*command).returncode, 0)
+        new = self.read(target)
+        self.assertNotEqual(new, old)
+        for contents in states:
+            self.write(target, contents)
+            self.state(target, old, new)
+        print(f'{os.path.basename(command[0])}: killed before each of {len(states)} changes')
+        self.assertGreater(len(states), 1, 'no run was killed after it had begun to write')
+        self.write(target, old)
+
     def kill_runs(self, command, target, old):
-        """Kills `command`, which changes `target`, at random times."""
+        """Kills `command`, which changes `target`, at its changes and at random times."""
+        self.kill_at_changes(command, target, old)
         shortest, new = self.duration(command, target, old)
         self.assertNotEqual(old, new)
         known = self.names()
@@ -109,6 +151,7 @@ class Interrupt(KbuildCase):
         compiler = self.script('cc', '#!/bin/sh\ncp made.o new.o && mv new.o big.o\n')
         known = self.names()
         command = [self.btf_cc, compiler, '-g', '-c', 'big.c', '-o', 'big.o']
+        self.kill_at_changes(command, 'big.o', plain)
         shortest, new = self.duration(command, 'big.o', plain)
         self.assertNotEqual(plain, new)
         seen = {'missing': 0, 'old': 0, 'new': 0, 'old and more': 0}
