@@ -12,7 +12,8 @@ Directives, one per line, anywhere in the C file:
   // said: REGEX                pattern for all output of btf-emit (default: it prints nothing)
   // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
 Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice. The second run
-must not change the file. A compiler that is not installed is named. If none is installed, the test is skipped.
+must not change the file. A compiler that is not installed is named in a line SKIP, which tests/run-all repeats at its
+end. If none is installed, the test is skipped.
 """
 import os
 import re
