@@ -7,6 +7,7 @@
 #include "btf-kernel/package/magic.h"
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
 #include <set>
@@ -245,6 +246,9 @@ private:
         if (section.head.sh_flags & SHF_COMPRESSED && section.name.starts_with(".BTF"))
             return fail(where, "is compressed, which no kernel reads");
         if (section.name == ".BTF") {
+            if (is_object_btf(section.data))
+                return fail(where, "is object BTF, which no kernel reads; btf-pahole or btf-module "
+                                   "must make final BTF from it");
             // Files with debug information alone have only the section header.
             out_.has_btf = section.in_file();
             out_.btf = copy(section.data);
@@ -262,6 +266,13 @@ private:
             read_modinfo(section.data);
         }
         return {};
+    }
+
+    static bool is_object_btf(Bytes bytes)
+    {
+        auto parts = split_contributions(bytes, {});
+        return parts && std::ranges::any_of(
+                            *parts, [](const Contribution &part) { return !part.trailer.empty(); });
     }
 
     void read_modinfo(Bytes bytes)

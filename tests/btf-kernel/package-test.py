@@ -277,6 +277,16 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("'unread' is not a rule; rules are unreadable, ", done.stderr)
 
+    def test_object_btf(self):
+        """A build that was killed may leave a module with object BTF."""
+        must('gcc', '-g', '-c', '-ffreestanding', '-o', 'object.ko', 'm-1.c', cwd=self.make)
+        must(PROGRAMS['emit'], self.make / 'object.ko')
+        files = self.files()
+        files[3] = (files[3][0], (self.make / 'object.ko').read_bytes())
+        report = self.check(self.unpacked(files, 'object'), status=1)
+        self.assertEqual(self.found(report), [('unreadable', 'm_1')])
+        self.assertIn('is object BTF, which no kernel reads', report['findings'][0]['what'])
+
     def test_module_of_another_kernel(self):
         other = self.top / 'other'
         other.mkdir()
