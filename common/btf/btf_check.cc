@@ -4,7 +4,7 @@
 //
 // Method. Four passes; each relies on what the passes before it have checked:
 //   1. the header;
-//   2. each type by itself (btf_check_alone.cc);
+//   2. for one kernel: the kinds; then each type by itself (btf_check_alone.cc);
 //   3. loops, which also yields the size of each type (type_sizes.h);
 //   4. each type against the types that it refers to (btf_check_targets.cc).
 //
@@ -35,13 +35,21 @@ bool check_all(BtfChecking &c, Rule rule, size_t most, std::vector<Error> &found
     return found.empty();
 }
 
+Result<void> check_kind(BtfChecking &c, TypeId id)
+{
+    if (btf::kind_of(c.btf.type(id)) > c.forms().newest_kind)
+        return violation(c, id, "this kernel does not know the kind");
+    return {};
+}
+
 /// Up to `most` violations, all from the first pass that finds any.
 std::vector<Error> run_check(Bytes blob, BtfChecking c, size_t most)
 {
     if (auto header = check_btf_header(blob, c.btf, c.where, c.kernel); !header)
         return {header.error()};
     std::vector<Error> found;
-    if (!check_all(c, check_alone, most, found))
+    if ((c.kernel && !check_all(c, check_kind, most, found)) ||
+        !check_all(c, check_alone, most, found))
         return found;
     auto sizes = TypeSizes::compute(c.btf, c.where, c.pointer_size);
     if (!sizes)

@@ -13,13 +13,6 @@ namespace
 
 constexpr uint32_t int_data_bits = 0x0fffffff;
 
-Result<void> check_kind(BtfChecking &c, TypeId id)
-{
-    if (c.kernel && btf::kind_of(c.btf.type(id)) > c.forms().newest_kind)
-        return violation(c, id, "this kernel does not know the kind");
-    return {};
-}
-
 /// The fields that all kinds have.
 Result<void> check_common_fields(BtfChecking &c, TypeId id)
 {
@@ -226,7 +219,6 @@ Result<void> check_fields_of_kind(BtfChecking &c, TypeId id)
 
 Result<void> check_alone(BtfChecking &c, TypeId id)
 {
-    TRY(check_kind(c, id));
     TRY(check_common_fields(c, id));
     TRY(check_name(c, id));
     return check_fields_of_kind(c, id);
