@@ -3,12 +3,12 @@
 #include "kbuild-integration/pahole_options.h"
 
 #include "common/io/file_io.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <charconv>
 #include <getopt.h>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 namespace btflink::kbuild
@@ -131,7 +131,7 @@ Result<void> exclude_name(PaholeCommandLine &line, const std::string &prefix)
 
 Result<void> set_jobs(PaholeCommandLine &line, const std::string &value)
 {
-    unsigned number = std::max(1u, std::thread::hardware_concurrency());
+    unsigned number = processors();
     if (!value.empty()) {
         auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
         if (error != std::errc() || *end != '\0')

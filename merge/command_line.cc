@@ -4,10 +4,9 @@
 
 #include "common/cli/option_table.h"
 #include "common/io/file_io.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
-#include <optional>
-#include <thread>
 
 namespace btflink::merge
 {
@@ -15,118 +14,65 @@ namespace btflink::merge
 namespace
 {
 
-/// The options that have been read so far.
-struct PartialLine {
-    CommandLine line;
-    bool distilled_base = false;
-    unsigned threads = 0; // not given
-    std::optional<FeatureSet> features;
-};
-
-Result<void> take_features(PartialLine &partial, std::string_view list)
-{
-    auto parsed = parse_features(list);
-    if (!parsed)
-        return fail({}, "--features: " + parsed.error().what);
-    partial.features.emplace(partial.features.value_or(FeatureSet())).add(*parsed);
-    return {};
-}
-
-Result<void> take_format(PartialLine &partial, std::string_view format)
+Result<void> take_format(CommandLine &line, std::string_view format)
 {
     if (format != "raw" && format != "object")
         return fail({}, "--format: '" + std::string(format) + "' is neither raw nor object");
-    partial.line.options.format = format == "raw" ? OutputFormat::raw : OutputFormat::object;
+    line.options.format = format == "raw" ? OutputFormat::raw : OutputFormat::object;
     return {};
 }
 
-Result<void> take_engine(PartialLine &partial, std::string_view engine)
+Result<void> take_engine(CommandLine &line, std::string_view engine)
 {
     if (engine != "hash" && engine != "libbpf")
         return fail({}, "--dedup: '" + std::string(engine) + "' is neither hash nor libbpf");
-    partial.line.options.engine = engine == "hash" ? Engine::hash : Engine::libbpf;
+    line.options.engine = engine == "hash" ? Engine::hash : Engine::libbpf;
     return {};
 }
 
-Result<void> take_kernel(PartialLine &partial, std::string_view text)
-{
-    auto version = TRY(read_kernel_option(text));
-    partial.line.kernel = version;
-    return {};
-}
-
-constexpr Option<PartialLine> merge_options[] = {
-    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](PartialLine &p) -> bool & { return p.line.help; }},
-    {.words = {.name = "version", .help = "Print the version and exit"},
-     .flag = [](PartialLine &p) -> bool & { return p.line.version; }},
-    {.words = {.name = "image",
-               .value = "ELF",
-               .help = "Linked file: final addresses, symbols, kfunc sets"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.options.image; }},
-    {.words = {.name = "base", .value = "FILE", .help = "BTF that the result extends (raw or ELF)"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.options.base; }},
-    {.words = {.name = "base-index",
-               .value = "FILE",
-               .help =
-                   "With --base: keep an index of the base in FILE, which speeds up later runs"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.options.base_index; }},
-    {.words = {.name = "distilled-base",
-               .help = "Write split BTF over a small base of its own, for use with other kernels"},
-     .flag = [](PartialLine &p) -> bool & { return p.distilled_base; }},
-    {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the result here"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.options.output; }},
-    {.words = {.name = "format",
-               .value = "FORMAT",
-               .help = "Format of the result: raw (default), or object (ET_REL)"},
-     .take = take_format},
-    {.words = {.name = "update",
-               .value = "FILE",
-               .help = "Put the result into this ELF file as .BTF"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.options.update; }},
-    {.words = {.name = "check",
-               .value = "FILE",
-               .help = "Report what a kernel would refuse in the final BTF of FILE; no INPUT"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.check; }},
-    {.words = {.name = "kernel", .value = "VERSION", .help = "With --check: the kernel's version"},
-     .take = take_kernel},
-    {.words = {.name = "dedup",
-               .value = "ENGINE",
-               .help = "Engine that finds equal types: hash (default) or libbpf"},
-     .take = take_engine},
-    {.words = {.name = "threads",
-               .value = "N",
-               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&PartialLine::threads>},
-    {.words = {.name = "verify",
-               .help = "Recompute the hashes that objects state; a wrong one is an error"},
-     .flag = [](PartialLine &p) -> bool & { return p.line.options.verify; }},
-    {.words = {.name = "features",
-               .value = "LIST",
-               .help = "What to encode: pahole's --btf_features names (default: default)",
-               .repeats = true},
-     .take = take_features},
-    {.words = {.name = "report",
-               .value = "FILE",
-               .help = "Write an HTML page about the result and its sources; needs btf-kernel"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.report; }},
-    {.words = {.name = "stats", .help = "Print counts and times to stderr"},
-     .flag = [](PartialLine &p) -> bool & { return p.line.stats; }},
-    {.words = {.name = "time-trace",
-               .value = "FILE",
-               .help = "Write a trace of the passes, for chrome://tracing or ui.perfetto.dev"},
-     .text = [](PartialLine &p) -> std::string & { return p.line.options.time_trace; }},
-    {.words = {.name = "why-dup",
-               .value = "[NAME]",
-               .help = "Report where and why the definitions of each name, or of NAME, differ"},
-     .take = [](PartialLine &p, std::string_view name) -> Result<void> {
-         p.line.options.why_dup = name;
-         return {};
-     }},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
-     .flag = [](PartialLine &p) -> bool & { return p.line.quiet; }},
-    {.words = {.letter = 'v', .name = "verbose", .help = "Say what was left out and why"},
-     .flag = [](PartialLine &p) -> bool & { return p.line.options.verbose; }},
+constexpr Option<CommandLine> merge_options[] = {
+    {help_option, sets<&CommandLine::help>},
+    {version_option, sets<&CommandLine::version>},
+    {{0, "image", "ELF", "Linked file: final addresses, symbols, kfunc sets"},
+     sets<&CommandLine::options, &Options::image>},
+    {{0, "base", "FILE", "BTF that the result extends (raw or ELF)"},
+     sets<&CommandLine::options, &Options::base>},
+    {{0, "base-index", "FILE",
+      "With --base: keep an index of the base in FILE, which speeds up later runs"},
+     sets<&CommandLine::options, &Options::base_index>},
+    {{0, "distilled-base", "",
+      "Write split BTF over a small base of its own, for use with other kernels"},
+     sets<&CommandLine::distilled_base>},
+    {{'o', "output", "FILE", "Write the result here"},
+     sets<&CommandLine::options, &Options::output>},
+    {{0, "format", "FORMAT", "Format of the result: raw (default), or object (ET_REL)"},
+     take_format},
+    {{0, "update", "FILE", "Put the result into this ELF file as .BTF"},
+     sets<&CommandLine::options, &Options::update>},
+    {{0, "check", "FILE", "Report what a kernel would refuse in the final BTF of FILE; no INPUT"},
+     sets<&CommandLine::check>},
+    {{0, "kernel", "VERSION", "With --check: the kernel's version"}, sets<&CommandLine::kernel>},
+    {{0, "dedup", "ENGINE", "Engine that finds equal types: hash (default) or libbpf"},
+     take_engine},
+    {{0, "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
+     take_threads<&CommandLine::options, &Options::threads>},
+    {{0, "verify", "", "Recompute the hashes that objects state; a wrong one is an error"},
+     sets<&CommandLine::options, &Options::verify>},
+    {{0, "features", "LIST", "What to encode: pahole's --btf_features names (default: default)",
+      repeats},
+     sets<&CommandLine::features>},
+    {{0, "report", "FILE", "Write an HTML page about the result and its sources; needs btf-kernel"},
+     sets<&CommandLine::report>},
+    {{0, "stats", "", "Print counts and times to stderr"}, sets<&CommandLine::stats>},
+    {{0, "time-trace", "FILE",
+      "Write a trace of the passes, for chrome://tracing or ui.perfetto.dev"},
+     sets<&CommandLine::options, &Options::time_trace>},
+    {{0, "why-dup", "[NAME]",
+      "Report where and why the definitions of each name, or of NAME, differ"},
+     sets<&CommandLine::options, &Options::why_dup>},
+    {{'q', "quiet", "", "No warnings"}, sets<&CommandLine::quiet>},
+    {{'v', "verbose", "", "Say what was left out and why"},
+     sets<&CommandLine::options, &Options::verbose>},
 };
 
 /// --check takes only a file, a base and a kernel version.
@@ -144,9 +90,8 @@ Result<void> reject_merge_options(const CommandLine &line, const GivenWords &giv
     return {};
 }
 
-Result<void> finish(PartialLine &partial, GivenWords &&given)
+Result<void> finish(CommandLine &line, GivenWords &&given)
 {
-    CommandLine &line = partial.line;
     Options &o = line.options;
     if (!line.check.empty())
         return reject_merge_options(line, given);
@@ -155,8 +100,6 @@ Result<void> finish(PartialLine &partial, GivenWords &&given)
     if (given.operands.empty())
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
-    o.threads =
-        partial.threads ? partial.threads : std::max(1u, std::thread::hardware_concurrency());
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
     std::vector<std::string> others = o.inputs;
@@ -172,9 +115,9 @@ Result<void> finish(PartialLine &partial, GivenWords &&given)
         return fail({}, "nothing to write: give -o or --update");
     if (!line.report.empty())
         TRY(check_report_options(o));
-    if (partial.features)
-        o.features = *partial.features;
-    if (partial.distilled_base)
+    if (line.features)
+        o.features = *line.features;
+    if (line.distilled_base)
         o.features.add(Feature::distilled_base);
     return check_options(o);
 }
@@ -183,13 +126,13 @@ Result<void> finish(PartialLine &partial, GivenWords &&given)
 
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
-    PartialLine partial;
-    auto given = TRY(read_options(merge_options, argc, argv, partial, [](const PartialLine &p) {
-        return p.line.help || p.line.version;
-    }));
-    if (!partial.line.help && !partial.line.version)
-        TRY(finish(partial, std::move(given)));
-    return std::move(partial.line);
+    CommandLine line;
+    line.options.threads = processors();
+    auto given = TRY(read_options(merge_options, argc, argv, line,
+                                  [](const CommandLine &c) { return c.help || c.version; }));
+    if (!line.help && !line.version)
+        TRY(finish(line, std::move(given)));
+    return line;
 }
 
 std::string help_text()

@@ -19,6 +19,8 @@ struct CommandLine {
     std::string check; // file with final BTF to check instead of a merge, or empty
     std::optional<KernelVersion> kernel; // with `check`: see kernel_forms()
     std::string report;                  // file for the page of --report, or empty
+    std::optional<FeatureSet> features;  // if given, options.features
+    bool distilled_base = false;         // one of options.features
     bool quiet = false, stats = false;
     bool help = false, version = false; // with either, nothing else is set
 };

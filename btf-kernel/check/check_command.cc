@@ -9,11 +9,11 @@
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/json_text.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <thread>
 #include <tuple>
 
 namespace btflink::kernel
@@ -92,7 +92,7 @@ size_t drop_known(std::vector<Finding> &findings, std::vector<KnownFinding> &kno
 
 struct CheckCommandLine {
     bool help = false, quiet = false, verbose = false, json = false;
-    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    unsigned threads = processors();
     std::optional<KernelVersion> version; // whose rules apply
     std::string release;
     std::vector<Rule> ignored;
@@ -102,12 +102,6 @@ struct CheckCommandLine {
     std::vector<KnownFinding> known; // the lines of known_file
     size_t dropped = 0;              // findings that they match
 };
-
-Result<void> take_kernel(CheckCommandLine &line, std::string_view text)
-{
-    line.version = TRY(read_kernel_option(text));
-    return {};
-}
 
 Result<void> take_ignored(CheckCommandLine &line, std::string_view list)
 {
@@ -133,53 +127,29 @@ Result<void> take_fail_on(CheckCommandLine &line, std::string_view text)
 }
 
 constexpr Option<CheckCommandLine> check_options[] = {
-    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](CheckCommandLine &c) -> bool & { return c.help; }},
-    {.words = {.name = "kernel",
-               .value = "VERSION",
-               .help = "Apply the rules of this kernel (default: those of the package's version)"},
-     .take = take_kernel},
-    {.words = {.name = "against",
-               .value = "PACKAGE",
-               .help = "Also compare with another build of the same kernel",
-               .repeats = true},
-     .take = [](CheckCommandLine &c, std::string_view path) -> Result<void> {
-         c.against.emplace_back(path);
-         return {};
-     }},
-    {.words = {.name = "ignore",
-               .value = "LIST",
-               .help = "Ignore findings of these rules, for example redefined,kfunc-tag",
-               .repeats = true},
-     .take = take_ignored},
-    {.words = {.name = "known",
-               .value = "FILE",
-               .help = "Ignore the findings in this file: lines RULE BINARY [SUBJECT]"},
-     .text = [](CheckCommandLine &c) -> std::string & { return c.known_file; }},
-    {.words = {.name = "fail-on",
-               .value = "DEGREE",
-               .help = "Exit with 1 for findings of this degree or worse: error (default), "
-                       "suspicious, harmless"},
-     .take = take_fail_on},
-    {.words = {.name = "release",
-               .value = "NAME",
-               .help = "Choose this kernel if there are several"},
-     .text = [](CheckCommandLine &c) -> std::string & { return c.release; }},
-    {.words = {.name = "json", .help = "Print findings, notes and counts as JSON"},
-     .flag = [](CheckCommandLine &c) -> bool & { return c.json; }},
-    {.words = {.letter = 'j',
-               .name = "threads",
-               .value = "N",
-               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&CheckCommandLine::threads>},
-    {.words = {.letter = 'q',
-               .name = "quiet",
-               .help = "Print only findings: no counts, no progress"},
-     .flag = [](CheckCommandLine &c) -> bool & { return c.quiet; }},
-    {.words = {.letter = 'v',
-               .name = "verbose",
-               .help = "Print each finding, and harmless findings, too"},
-     .flag = [](CheckCommandLine &c) -> bool & { return c.verbose; }},
+    {help_option, sets<&CheckCommandLine::help>},
+    {{0, "kernel", "VERSION",
+      "Apply the rules of this kernel (default: those of the package's version)"},
+     sets<&CheckCommandLine::version>},
+    {{0, "against", "PACKAGE", "Also compare with another build of the same kernel", repeats},
+     sets<&CheckCommandLine::against>},
+    {{0, "ignore", "LIST", "Ignore findings of these rules, for example redefined,kfunc-tag",
+      repeats},
+     take_ignored},
+    {{0, "known", "FILE", "Ignore the findings in this file: lines RULE BINARY [SUBJECT]"},
+     sets<&CheckCommandLine::known_file>},
+    {{0, "fail-on", "DEGREE",
+      "Exit with 1 for findings of this degree or worse: error (default), suspicious, harmless"},
+     take_fail_on},
+    {{0, "release", "NAME", "Choose this kernel if there are several"},
+     sets<&CheckCommandLine::release>},
+    {{0, "json", "", "Print findings, notes and counts as JSON"}, sets<&CheckCommandLine::json>},
+    {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
+     take_threads<&CheckCommandLine::threads>},
+    {{'q', "quiet", "", "Print only findings: no counts, no progress"},
+     sets<&CheckCommandLine::quiet>},
+    {{'v', "verbose", "", "Print each finding, and harmless findings, too"},
+     sets<&CheckCommandLine::verbose>},
 };
 
 template <typename Any>

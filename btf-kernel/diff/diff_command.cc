@@ -13,9 +13,9 @@
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/json_text.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace btflink::kernel
 {
@@ -25,45 +25,30 @@ namespace
 
 struct DiffCommandLine {
     bool help = false, quiet = false, json = false, markdown = false;
-    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    unsigned threads = processors();
     diff::PrintOptions print;
     std::vector<std::string> programs;
     std::string symbols;
 };
 
 constexpr Option<DiffCommandLine> diff_options[] = {
-    {.words = {.name = "bpf",
-               .value = "PROG.o",
-               .help =
-                   "Report which relocations, kfuncs and attach points of this BPF program work",
-               .repeats = true},
-     .take = [](DiffCommandLine &c, std::string_view text) -> Result<void> {
-         c.programs.emplace_back(text);
-         return {};
-     }},
-    {.words = {.name = "breaking", .help = "Print only changes that break BPF programs"},
-     .flag = [](DiffCommandLine &c) -> bool & { return c.print.only_breaking; }},
-    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](DiffCommandLine &c) -> bool & { return c.help; }},
-    {.words = {.letter = 'j',
-               .name = "threads",
-               .value = "N",
-               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&DiffCommandLine::threads>},
-    {.words = {.name = "json", .help = "Print JSON"},
-     .flag = [](DiffCommandLine &c) -> bool & { return c.json; }},
-    {.words = {.name = "markdown", .help = "Print Markdown for a comment on a pull request"},
-     .flag = [](DiffCommandLine &c) -> bool & { return c.markdown; }},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No progress"},
-     .flag = [](DiffCommandLine &c) -> bool & { return c.quiet; }},
-    {.words = {.name = "summary", .help = "Print only the numbers of changes"},
-     .flag = [](DiffCommandLine &c) -> bool & { return c.print.only_summary; }},
-    {.words =
-         {.name = "symbols",
-          .value = "LIST",
-          .help =
-              "Report which exported symbols in this file changed, or reach types that changed"},
-     .text = [](DiffCommandLine &c) -> std::string & { return c.symbols; }},
+    {{0, "bpf", "PROG.o",
+      "Report which relocations, kfuncs and attach points of this BPF program work", repeats},
+     sets<&DiffCommandLine::programs>},
+    {{0, "breaking", "", "Print only changes that break BPF programs"},
+     sets<&DiffCommandLine::print, &diff::PrintOptions::only_breaking>},
+    {help_option, sets<&DiffCommandLine::help>},
+    {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
+     take_threads<&DiffCommandLine::threads>},
+    {{0, "json", "", "Print JSON"}, sets<&DiffCommandLine::json>},
+    {{0, "markdown", "", "Print Markdown for a comment on a pull request"},
+     sets<&DiffCommandLine::markdown>},
+    {{'q', "quiet", "", "No progress"}, sets<&DiffCommandLine::quiet>},
+    {{0, "summary", "", "Print only the numbers of changes"},
+     sets<&DiffCommandLine::print, &diff::PrintOptions::only_summary>},
+    {{0, "symbols", "LIST",
+      "Report which exported symbols in this file changed, or reach types that changed"},
+     sets<&DiffCommandLine::symbols>},
 };
 
 /// An open kernel and its types. `errors`: files that could not be read, which were printed.

@@ -24,6 +24,7 @@
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/json_text.h"
+#include "common/io/parallel.h"
 #include "emit/dwarf/languages.h"
 #include "kbuild-integration/btf-pahole/dwarf_units.h"
 #include "merge/base_index/base_index.h"
@@ -36,7 +37,6 @@
 #include <optional>
 #include <set>
 #include <sys/stat.h>
-#include <thread>
 
 namespace btflink::kernel
 {
@@ -55,53 +55,29 @@ struct EncodeCommandLine {
     std::string package; // folder or archive with vmlinux and modules that have DWARF
     std::string output;  // folder; created if it does not exist
     std::string release; // which kernel to encode, if there are several
-    FeatureSet features;
+    std::optional<FeatureSet> features;
     bool self_contained = false; // modules get all of their types, and need no vmlinux
     bool force = false;          // do not keep files of an earlier run
-    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    unsigned threads = processors();
 };
 
-Result<void> take_features(EncodeCommandLine &line, std::string_view list)
-{
-    auto parsed = parse_features(list);
-    if (!parsed)
-        return fail({}, "--features: " + parsed.error().what);
-    line.features.add(*parsed);
-    return {};
-}
-
 constexpr Option<EncodeCommandLine> encode_options[] = {
-    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](EncodeCommandLine &c) -> bool & { return c.help; }},
-    {.words = {.letter = 'o', .name = "output", .value = "FOLDER", .help = "Write files there"},
-     .text = [](EncodeCommandLine &c) -> std::string & { return c.output; }},
-    {.words = {.name = "self-contained",
-               .help =
-                   "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
-     .flag = [](EncodeCommandLine &c) -> bool & { return c.self_contained; }},
-    {.words = {.name = "features",
-               .value = "LIST",
-               .help =
-                   "Features to encode in addition to those of kernel builds, by pahole's names",
-               .repeats = true},
-     .take = take_features},
-    {.words = {.name = "force", .help = "Do not keep files of an earlier run"},
-     .flag = [](EncodeCommandLine &c) -> bool & { return c.force; }},
-    {.words = {.name = "anew", .help = ""},
-     .flag = [](EncodeCommandLine &c) -> bool & { return c.force; }},
-    {.words = {.name = "release",
-               .value = "NAME",
-               .help = "Choose this kernel if there are several"},
-     .text = [](EncodeCommandLine &c) -> std::string & { return c.release; }},
-    {.words = {.name = "json", .help = "Print the counts and what failed as JSON"},
-     .flag = [](EncodeCommandLine &c) -> bool & { return c.json; }},
-    {.words = {.letter = 'j',
-               .name = "threads",
-               .value = "N",
-               .help = "Modules at a time, 1 to 1024 (default: processors)"},
-     .take = take_threads<&EncodeCommandLine::threads>},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No counts, no progress"},
-     .flag = [](EncodeCommandLine &c) -> bool & { return c.quiet; }},
+    {help_option, sets<&EncodeCommandLine::help>},
+    {{'o', "output", "FOLDER", "Write files there"}, sets<&EncodeCommandLine::output>},
+    {{0, "self-contained", "",
+      "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
+     sets<&EncodeCommandLine::self_contained>},
+    {{0, "features", "LIST",
+      "Features to encode in addition to those of kernel builds, by pahole's names", repeats},
+     sets<&EncodeCommandLine::features>},
+    {{0, "force", "", "Do not keep files of an earlier run"}, sets<&EncodeCommandLine::force>},
+    {{0, "anew", "", ""}, sets<&EncodeCommandLine::force>},
+    {{0, "release", "NAME", "Choose this kernel if there are several"},
+     sets<&EncodeCommandLine::release>},
+    {{0, "json", "", "Print the counts and what failed as JSON"}, sets<&EncodeCommandLine::json>},
+    {{'j', "threads", "N", "Modules at a time, 1 to 1024 (default: processors)"},
+     take_threads<&EncodeCommandLine::threads>},
+    {{'q', "quiet", "", "No counts, no progress"}, sets<&EncodeCommandLine::quiet>},
 };
 
 struct EncodeReport {
@@ -170,7 +146,7 @@ public:
         : line_(line), vmlinux_btf_((fs::path(line.output) / "vmlinux.btf").string()),
           pool_(line.threads), progress_(line.quiet)
     {
-        settings_.features = line.features;
+        settings_.features = *line.features;
         settings_.filter.excluded_languages = *emit::parse_languages("rust"); // as kernels ask
     }
 
@@ -304,7 +280,7 @@ private:
         merge::Options merge;
         merge.inputs = {input};
         merge.image = image;
-        merge.features = line_.features;
+        merge.features = *line_.features;
         merge.threads = threads;
         merge.output = output;
         if (image.empty() && !line_.self_contained) {
@@ -399,7 +375,7 @@ private:
             return fail(Where{line_.output}, "cannot be made: " + error.message());
         const std::string path = (fs::path(line_.output) / "btf-kernel.settings").string();
         const std::string now =
-            strf("features %x\nself-contained %d\nfrom %s\n", line_.features.bits(),
+            strf("features %x\nself-contained %d\nfrom %s\n", line_.features->bits(),
                  line_.self_contained, fs::absolute(line_.package).c_str());
         auto before = read_file(path, 1 << 20);
         keep_ = !line_.force && before && now == as_text(*before);

@@ -7,11 +7,11 @@
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
+#include "common/io/parallel.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
 namespace btflink::kernel
 {
@@ -21,50 +21,27 @@ namespace
 
 struct ReportCommandLine {
     bool help = false, quiet = false;
-    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    unsigned threads = processors();
     std::string output, image, release;
     std::vector<std::string> objects, traces;
 };
 
-template <auto field>
-Result<void> take_file(ReportCommandLine &line, std::string_view text)
-{
-    (line.*field).emplace_back(text);
-    return {};
-}
-
 constexpr Option<ReportCommandLine> report_options[] = {
-    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](ReportCommandLine &c) -> bool & { return c.help; }},
-    {.words =
-         {.name = "image",
-          .value = "ELF",
-          .help = "The file linked from the objects (default: vmlinux in the folder of vmlinux.o)"},
-     .text = [](ReportCommandLine &c) -> std::string & { return c.image; }},
-    {.words = {.letter = 'j',
-               .name = "threads",
-               .value = "N",
-               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&ReportCommandLine::threads>},
-    {.words = {.name = "objects",
-               .value = "FILE",
-               .help =
-                   "A file with object BTF (default: vmlinux.o of a build, if it has object BTF)",
-               .repeats = true},
-     .take = take_file<&ReportCommandLine::objects>},
-    {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the page here"},
-     .text = [](ReportCommandLine &c) -> std::string & { return c.output; }},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No progress"},
-     .flag = [](ReportCommandLine &c) -> bool & { return c.quiet; }},
-    {.words = {.name = "release",
-               .value = "NAME",
-               .help = "Choose this kernel if there are several"},
-     .text = [](ReportCommandLine &c) -> std::string & { return c.release; }},
-    {.words = {.name = "time-trace",
-               .value = "FILE",
-               .help = "A file that --time-trace of btf-merge or btf-emit wrote",
-               .repeats = true},
-     .take = take_file<&ReportCommandLine::traces>},
+    {help_option, sets<&ReportCommandLine::help>},
+    {{0, "image", "ELF",
+      "The file linked from the objects (default: vmlinux in the folder of vmlinux.o)"},
+     sets<&ReportCommandLine::image>},
+    {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
+     take_threads<&ReportCommandLine::threads>},
+    {{0, "objects", "FILE",
+      "A file with object BTF (default: vmlinux.o of a build, if it has object BTF)", repeats},
+     sets<&ReportCommandLine::objects>},
+    {{'o', "output", "FILE", "Write the page here"}, sets<&ReportCommandLine::output>},
+    {{'q', "quiet", "", "No progress"}, sets<&ReportCommandLine::quiet>},
+    {{0, "release", "NAME", "Choose this kernel if there are several"},
+     sets<&ReportCommandLine::release>},
+    {{0, "time-trace", "FILE", "A file that --time-trace of btf-merge or btf-emit wrote", repeats},
+     sets<&ReportCommandLine::traces>},
 };
 
 /// The default of --objects: objects of a build that have object BTF.

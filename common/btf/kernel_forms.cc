@@ -73,10 +73,11 @@ std::optional<KernelVersion> parse_kernel_version(std::string_view text)
     return version;
 }
 
-Result<KernelVersion> read_kernel_option(std::string_view text)
+Result<void> store_option(std::optional<KernelVersion> &version, std::string_view text)
 {
-    if (auto version = parse_kernel_version(text))
-        return *version;
+    version = parse_kernel_version(text);
+    if (version)
+        return {};
     return fail({}, "--kernel: '" + std::string(text) + "' is not a kernel version, such as 6.12");
 }
 

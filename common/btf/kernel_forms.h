@@ -20,8 +20,8 @@ struct KernelVersion {
 
 /// Parses "6.12", "6.12.117-1" or "7.3-rc1". Returns nullopt if `text` is not a version.
 std::optional<KernelVersion> parse_kernel_version(std::string_view text);
-/// The value of an option --kernel.
-Result<KernelVersion> read_kernel_option(std::string_view text);
+/// For an option --kernel.
+Result<void> store_option(std::optional<KernelVersion> &version, std::string_view text);
 
 /// Forms that this kernel accepts and older ones refuse.
 struct KernelForms {

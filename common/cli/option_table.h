@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace btflink
@@ -16,23 +17,56 @@ namespace btflink
 
 /// The names of an option, and its help text.
 struct OptionWords {
-    char letter = 0; // 0: long option only
+    char letter; // 0: long option only
     const char *name;
-    const char *value = ""; // as named in --help; "": no value; in brackets: optional
-    const char *help;       // "": a former name, which --help does not list
-    bool repeats = false;   // several values add up
+    const char *value;    // as named in --help; "": no value; in brackets: optional
+    const char *help;     // "": a former name, which --help does not list
+    bool repeats = false; // several values add up
 };
 
-/// An option of a program. `CommandLine` collects the options. Exactly one function is
-/// set: the field of an option without value, the field for the unparsed value, or a parser of the
-/// value ("" if none was given).
+constexpr bool repeats = true; // last word of a row
+
+constexpr OptionWords help_option = {'h', "help", "", "Print this help and exit"};
+constexpr OptionWords version_option = {0, "version", "", "Print the version and exit"};
+
+/// A row of a program's table. `CommandLine` collects the options. `take` gets "" if the option has
+/// no value: sets<&CommandLine::field>, or a parser of the value.
 template <typename CommandLine>
 struct Option {
     OptionWords words;
-    bool &(*flag)(CommandLine &) = nullptr;
-    std::string &(*text)(CommandLine &) = nullptr;
-    Result<void> (*take)(CommandLine &, std::string_view value) = nullptr;
+    Result<void> (*take)(CommandLine &, std::string_view value);
 };
+
+// store_option(): what an option does to its field. Types with values of their own have an overload
+// where they are declared.
+
+inline Result<void> store_option(bool &field, std::string_view)
+{
+    field = true;
+    return {};
+}
+
+/// Of type std::string, or made from one.
+template <typename Text>
+requires std::is_assignable_v<Text &, std::string_view> Result<void>
+store_option(Text &field, std::string_view value)
+{
+    field = value;
+    return {};
+}
+
+inline Result<void> store_option(std::vector<std::string> &field, std::string_view value)
+{
+    field.emplace_back(value);
+    return {};
+}
+
+/// The field is given as its member pointers: sets<&CommandLine::emit, &EmitOptions::output>.
+template <auto... members, typename CommandLine>
+Result<void> sets(CommandLine &line, std::string_view value)
+{
+    return store_option((line.*....*members), value);
+}
 
 /// The operands, and the indices of options that were given.
 struct GivenWords {
@@ -75,12 +109,12 @@ std::string options_text(std::span<const OptionWords> table);
 /// A number of threads, 1 to 1024.
 Result<unsigned> parse_threads(std::string_view text);
 
-/// Parser for an option with a number of threads. `field`: "&CommandLine::threads".
-template <auto field, typename CommandLine>
+/// Like sets<>, for a field with a number of threads.
+template <auto... members, typename CommandLine>
 Result<void> take_threads(CommandLine &line, std::string_view text)
 {
     auto count = TRY(parse_threads(text));
-    line.*field = count;
+    (line.*....*members) = count;
     return {};
 }
 
@@ -97,13 +131,7 @@ Result<GivenWords> read_options(const Option<CommandLine> (&options)[count], int
         auto found = TRY(reader.next());
         if (found.index == SIZE_MAX)
             break;
-        const Option<CommandLine> &option = options[found.index];
-        if (option.flag)
-            option.flag(line) = true;
-        else if (option.take)
-            TRY(option.take(line, found.value));
-        else
-            option.text(line) = found.value;
+        TRY(options[found.index].take(line, found.value));
     }
     return reader.given();
 }

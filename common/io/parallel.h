@@ -15,6 +15,12 @@
 namespace btflink
 {
 
+/// How many threads can run at a time.
+inline unsigned processors()
+{
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
 /// Calls work(i) once for each i below `count`, on up to `threads` threads.
 template <typename Work>
 void parallel_for(size_t count, unsigned threads, Work work)

@@ -100,6 +100,15 @@ Result<FeatureSet> parse_features(std::string_view list)
     return set;
 }
 
+Result<void> store_option(std::optional<FeatureSet> &features, std::string_view list)
+{
+    auto parsed = parse_features(list);
+    if (!parsed)
+        return fail({}, "--features: " + parsed.error().what);
+    features.emplace(features.value_or(FeatureSet())).add(*parsed);
+    return {};
+}
+
 std::string feature_names(FeatureSet set)
 {
     std::string text;

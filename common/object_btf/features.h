@@ -5,6 +5,7 @@
 #include "common/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,8 @@ FeatureSet known_features();
 /// "a,b,c", "default", "all", or "+a,b" (these in addition to the default). The caller joins the
 /// results of several lists on one command line. Unknown and unsupported names are errors.
 Result<FeatureSet> parse_features(std::string_view list);
+/// For an option --features: adds those of `list`.
+Result<void> store_option(std::optional<FeatureSet> &features, std::string_view list);
 
 /// "a,b,c" in bit order; "none" for none.
 std::string feature_names(FeatureSet set);

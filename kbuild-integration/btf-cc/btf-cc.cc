@@ -29,22 +29,20 @@ constexpr int exit_cannot_run = 126, exit_not_found = 127;
 constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 constexpr OptionWords own_options[] = {
-    {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-    {.name = "version", .help = "Print the version and exit"},
-    {.name = "plugin",
-     .help = "Let a gcc plugin write BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
-    {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
-    {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
-    {.letter = 'q', .name = "quiet", .help = "Print no warnings (or BTF_CC_QUIET=1)"},
-    {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
-    {.name = "features",
-     .value = "LIST",
-     .help = "What to encode, as for btf-emit (or BTF_CC_FEATURES=LIST); default: what "
-             "PAHOLE_FLAGS asks for"},
-    {.name = "build-plugin", .help = "Run nothing; build the plugin for each COMPILER, a gcc"},
-    {.name = "settings",
-     .help =
-         "Run nothing; print a line with all settings that affect objects, for compiler caches"},
+    help_option,
+    version_option,
+    {0, "plugin", "",
+     "Let a gcc plugin write BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
+    {0, "strip-dwarf", "", "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
+    {0, "strict", "", "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
+    {'q', "quiet", "", "Print no warnings (or BTF_CC_QUIET=1)"},
+    {'v', "verbose", "", "Say what is done (or BTF_CC_VERBOSE=1)"},
+    {0, "features", "LIST",
+     "What to encode, as for btf-emit (or BTF_CC_FEATURES=LIST); default: what PAHOLE_FLAGS asks "
+     "for"},
+    {0, "build-plugin", "", "Run nothing; build the plugin for each COMPILER, a gcc"},
+    {0, "settings", "",
+     "Run nothing; print a line with all settings that affect objects, for compiler caches"},
 };
 
 std::string help_text()
