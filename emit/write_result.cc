@@ -18,7 +18,7 @@ void append(std::vector<std::byte> &out, Bytes more)
 {
     const size_t end = out.size();
     out.resize(end + more.size());
-    std::copy(more.begin(), more.end(), out.data() + end);
+    std::ranges::copy(more, out.data() + end);
 }
 
 void append(std::vector<NewReloc> &out, std::vector<NewReloc> more, uint64_t base)

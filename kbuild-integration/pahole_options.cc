@@ -225,9 +225,9 @@ int number_of(const PaholeOption &option)
 /// The option for which getopt_long() returned `number`; null: one that is ignored.
 const PaholeOption *option_of(int number)
 {
-    const auto *found = std::find_if(
-        std::begin(encoding_options), std::end(encoding_options),
-        [&](const PaholeOption &option) { return option.take && number_of(option) == number; });
+    const auto *found = std::ranges::find_if(encoding_options, [&](const PaholeOption &option) {
+        return option.take && number_of(option) == number;
+    });
     return found == std::end(encoding_options) ? nullptr : found;
 }
 

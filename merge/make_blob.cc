@@ -43,7 +43,7 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
                                   "none; the prototype stays as it is");
     int64_t kept = 0;
     for (const std::vector<bool> &of_object : variables.kept)
-        kept += std::count(of_object.begin(), of_object.end(), true);
+        kept += std::ranges::count(of_object, true);
     stats.add("variables_kept", static_cast<uint64_t>(kept));
     for (size_t i = 1; i < variables.skip_counts.size(); ++i)
         stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),

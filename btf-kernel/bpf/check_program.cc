@@ -261,8 +261,7 @@ private:
         const std::vector<Member> theirs = members_of(*found.side->btf, found.id);
         std::string lacking;
         for (const Member &m : members_of(btf_, type)) {
-            auto same = std::find_if(theirs.begin(), theirs.end(),
-                                     [&](const Member &other) { return other.name == m.name; });
+            auto same = std::ranges::find(theirs, m.name, &Member::name);
             if (same == theirs.end())
                 lacking += (lacking.empty() ? "" : ", ") + std::string(m.name);
         }
@@ -297,9 +296,8 @@ std::string line(const Requirement &r)
 
 size_t count(const ProgramResult &result, Status status)
 {
-    return static_cast<size_t>(
-        std::count_if(result.requirements.begin(), result.requirements.end(),
-                      [&](const Requirement &r) { return r.after.status == status; }));
+    return static_cast<size_t>(std::ranges::count_if(
+        result.requirements, [&](const Requirement &r) { return r.after.status == status; }));
 }
 
 std::string summary(const ProgramResult &result)
@@ -332,9 +330,8 @@ std::string json_requirement(const Requirement &r)
 
 size_t ProgramResult::broken() const
 {
-    return static_cast<size_t>(
-        std::count_if(requirements.begin(), requirements.end(),
-                      [](const Requirement &r) { return r.after.status == Status::broken; }));
+    return static_cast<size_t>(std::ranges::count_if(
+        requirements, [](const Requirement &r) { return r.after.status == Status::broken; }));
 }
 
 ProgramResult check_program(const BpfObject &object, const ComparedKernels &kernels)

@@ -118,7 +118,7 @@ Result<void> take_ignored(CheckCommandLine &line, std::string_view list)
 
 Result<void> take_fail_on(CheckCommandLine &line, std::string_view text)
 {
-    const auto *found = std::find(std::begin(degree_names), std::end(degree_names), text);
+    const auto *found = std::ranges::find(degree_names, text);
     if (found == std::end(degree_names))
         return fail({}, "--fail-on: '" + std::string(text) +
                             "' is not a degree; degrees are error, suspicious, harmless");
@@ -156,7 +156,7 @@ template <typename Any>
 void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
 {
     std::erase_if(list, [&](const Any &about) {
-        return std::find(ignored.begin(), ignored.end(), about.rule) != ignored.end();
+        return std::ranges::find(ignored, about.rule) != ignored.end();
     });
 }
 
@@ -211,7 +211,7 @@ std::string some_of(const std::vector<std::string> &names, const char *what)
 void add_once(std::vector<std::string> &list, const std::string &name)
 {
     if (!name.empty() && (list.empty() || list.back() != name) &&
-        std::find(list.begin(), list.end(), name) == list.end())
+        std::ranges::find(list, name) == list.end())
         list.push_back(name);
 }
 
@@ -220,9 +220,9 @@ void sort_subjects(Cause &cause)
     std::map<std::string_view, size_t> counts;
     for (const Finding *finding : cause.findings)
         ++counts[finding->subject];
-    std::stable_sort(
-        cause.subjects.begin(), cause.subjects.end(),
-        [&](const std::string &a, const std::string &b) { return counts[a] > counts[b]; });
+    std::ranges::stable_sort(cause.subjects, [&](const std::string &a, const std::string &b) {
+        return counts[a] > counts[b];
+    });
 }
 
 /// Sorted by degree, then by their first findings. `findings` must outlive the result.
@@ -242,8 +242,7 @@ std::vector<Cause> group_by_cause(const std::vector<Finding> &findings)
     }
     for (Cause &cause : out)
         sort_subjects(cause);
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Cause &a, const Cause &b) { return a.degree < b.degree; });
+    std::ranges::stable_sort(out, {}, &Cause::degree);
     return out;
 }
 
@@ -284,9 +283,7 @@ std::string names_of(const SkippedCheck &skipped)
 
 size_t count(const Findings &found, Degree degree)
 {
-    return static_cast<size_t>(
-        std::count_if(found.list.begin(), found.list.end(),
-                      [&](const Finding &finding) { return finding.degree == degree; }));
+    return static_cast<size_t>(std::ranges::count(found.list, degree, &Finding::degree));
 }
 
 std::string finding_json(const Finding &f)
@@ -391,9 +388,8 @@ int check_command(int argc, char **argv)
         return failure(report.error());
     leave_out(report->found, line);
     const std::vector<Finding> &list = report->found.list;
-    const bool good = std::none_of(list.begin(), list.end(), [&](const Finding &finding) {
-        return finding.degree <= line.fail_on;
-    });
+    const bool good = std::ranges::none_of(
+        list, [&](const Finding &finding) { return finding.degree <= line.fail_on; });
     if (line.json)
         print_json(*kernel, *report, line);
     else

@@ -79,9 +79,7 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
 std::string per_cpu_problem(const Binary &binary, std::string_view name,
                             const btf_var_secinfo &entry)
 {
-    auto symbol =
-        std::lower_bound(binary.percpu.begin(), binary.percpu.end(), entry.offset,
-                         [](const SectionSymbol &a, uint64_t offset) { return a.offset < offset; });
+    auto symbol = std::ranges::lower_bound(binary.percpu, entry.offset, {}, &SectionSymbol::offset);
     std::string there;
     for (; symbol != binary.percpu.end() && symbol->offset == entry.offset; ++symbol) {
         if (symbol->name == name)
@@ -92,8 +90,7 @@ std::string per_cpu_problem(const Binary &binary, std::string_view name,
     }
     if (!there.empty())
         return "the symbol " + there + " is there";
-    auto elsewhere = std::find_if(binary.percpu.begin(), binary.percpu.end(),
-                                  [&](const SectionSymbol &other) { return other.name == name; });
+    auto elsewhere = std::ranges::find(binary.percpu, name, &SectionSymbol::name);
     if (elsewhere == binary.percpu.end())
         return "there is no symbol of this name";
     return "the symbol is at " + std::to_string(elsewhere->offset);
@@ -132,7 +129,7 @@ constexpr std::string_view well_known[] = {"task_struct", "sock",   "sk_buff",  
 
 bool is_well_known(const std::string &name)
 {
-    return std::find(std::begin(well_known), std::end(well_known), name) != std::end(well_known);
+    return std::ranges::find(well_known, name) != std::end(well_known);
 }
 
 /// Do kfuncs or helpers take the type?
@@ -434,7 +431,7 @@ void check_other_builds(const Kernel &kernel, Findings &out)
 
 void Findings::skip(Rule rule, const std::string &binary, const std::string &why)
 {
-    auto same = std::find_if(unchecked.begin(), unchecked.end(), [&](const SkippedCheck &other) {
+    auto same = std::ranges::find_if(unchecked, [&](const SkippedCheck &other) {
         return other.rule == rule && other.why == why;
     });
     if (same == unchecked.end())
@@ -459,8 +456,7 @@ CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> vers
         report.with_btf += !module.btf.empty();
     }
     check_other_builds(kernel, found);
-    std::stable_sort(found.unchecked.begin(), found.unchecked.end(),
-                     [](const SkippedCheck &a, const SkippedCheck &b) { return a.rule < b.rule; });
+    std::ranges::stable_sort(found.unchecked, {}, &SkippedCheck::rule);
     report.kfuncs = counts.kfuncs;
     report.tagged = counts.tagged;
     return report;

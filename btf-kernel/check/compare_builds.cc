@@ -138,8 +138,8 @@ std::string compare_types(const Btf &here, const Btf &there)
 {
     const std::vector<std::string> a = outlines(here), b = outlines(there);
     std::vector<std::string> sorted_a = a, sorted_b = b, only_a, only_b;
-    std::sort(sorted_a.begin(), sorted_a.end());
-    std::sort(sorted_b.begin(), sorted_b.end());
+    std::ranges::sort(sorted_a);
+    std::ranges::sort(sorted_b);
     std::set_difference(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
                         std::back_inserter(only_a));
     std::set_difference(sorted_b.begin(), sorted_b.end(), sorted_a.begin(), sorted_a.end(),

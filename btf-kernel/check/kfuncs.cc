@@ -88,8 +88,8 @@ private:
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
-            return !of_vmlinux_ && std::all_of(words_.begin(), words_.end(),
-                                               [](uint32_t word) { return word == 0; });
+            return !of_vmlinux_ &&
+                   std::ranges::all_of(words_, [](uint32_t word) { return word == 0; });
         bool known = false;
         for (const SectionSymbol &symbol : binary_.id_symbols) {
             const IdSymbol parsed = parse_id_symbol(symbol.name);
@@ -274,7 +274,7 @@ private:
             else if (!in_range(id))
                 report(Rule::ids, offset, set.title() + " has id " + shown(id));
             else if (!set.names.empty() &&
-                     std::find(set.names.begin(), set.names.end(), name_of(id)) == set.names.end())
+                     std::ranges::find(set.names, name_of(id)) == set.names.end())
                 report(Rule::ids, offset,
                        set.title() + " has id " + shown(id) +
                            ", but no symbol of the set names it");
@@ -299,8 +299,8 @@ private:
     {
         auto is_in = [&](const NameIndex &index) {
             const auto &ids = index.of(name);
-            return std::any_of(ids.begin(), ids.end(),
-                               [&](TypeId id) { return index.btf().kind(id) == kind; });
+            return std::ranges::any_of(ids,
+                                       [&](TypeId id) { return index.btf().kind(id) == kind; });
         };
         return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
@@ -395,8 +395,7 @@ private:
                         uint64_t offset)
     {
         const TypeId own = pointed_to(type);
-        const auto found = std::find_if(redefined_.begin(), redefined_.end(),
-                                        [&](const Redefinition &r) { return r.own == own; });
+        const auto found = std::ranges::find(redefined_, own, &Redefinition::own);
         if (found == redefined_.end())
             return;
         const Redefinition &r = *found;
@@ -416,7 +415,7 @@ private:
     void check_implicit(TypeId func, const std::string &name, uint64_t offset)
     {
         auto params = parameters(func);
-        if (std::any_of(params.begin(), params.end(), [&](auto &p) { return is_implicit(p); }))
+        if (std::ranges::any_of(params, [&](auto &p) { return is_implicit(p); }))
             report(Rule::kfunc_impl, offset,
                    "kfunc " + name + " shows its implicit arguments: no program can call it", name,
                    "kfuncs show their implicit arguments: no program can call them");

@@ -93,9 +93,8 @@ bool is_about_constant(const Definitions &before, const Definitions &after)
 void drop_common(std::vector<const Definition *> &a, std::vector<const Definition *> &b)
 {
     std::erase_if(b, [&](const Definition *named) {
-        auto same = std::find_if(a.begin(), a.end(), [&](const Definition *other) {
-            return other->shape == named->shape;
-        });
+        auto same = std::ranges::find_if(
+            a, [&](const Definition *other) { return other->shape == named->shape; });
         if (same == a.end())
             return false;
         a.erase(same);
@@ -179,7 +178,7 @@ Sides make_sides(const KernelTypes &kernel, const std::vector<std::string> &name
     sides.vmlinux = std::make_unique<Side>(kernel.vmlinux, nullptr);
     sides.modules.resize(names.size());
     for (const ModuleTypes &module : kernel.modules) {
-        const auto at = std::lower_bound(names.begin(), names.end(), module.name) - names.begin();
+        const auto at = std::ranges::lower_bound(names, module.name) - names.begin();
         const Side *base = sides.vmlinux.get();
         if (!module.btf->base())
             base = nullptr;
@@ -287,7 +286,7 @@ Change describe(std::span<const Delta> same)
 /// Makes one change from all deltas with the same identity; sorted.
 std::vector<Change> group(std::vector<Delta> deltas)
 {
-    std::stable_sort(deltas.begin(), deltas.end(), [](const Delta &a, const Delta &b) {
+    std::ranges::stable_sort(deltas, [](const Delta &a, const Delta &b) {
         return std::pair(a.identity(), a.place) < std::pair(b.identity(), b.place);
     });
     std::vector<Change> changes;
@@ -301,7 +300,7 @@ std::vector<Change> group(std::vector<Delta> deltas)
     std::erase_if(changes, [](const Change &c) {
         return c.what == ChangeKind::changed && c.details.empty();
     });
-    std::stable_sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) {
+    std::ranges::stable_sort(changes, [](const Change &a, const Change &b) {
         return std::tie(a.space, a.name, a.what, a.places, a.definition) <
                std::tie(b.space, b.name, b.what, b.places, b.definition);
     });

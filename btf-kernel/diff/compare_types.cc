@@ -336,10 +336,10 @@ private:
             return strf("parameter %d", component + 1);
         };
         for (const auto &[component, text] : a)
-            if (std::find(b.begin(), b.end(), std::pair(component, text)) == b.end())
+            if (std::ranges::find(b, std::pair(component, text)) == b.end())
                 texts(Kind::tag_removed, place(before, component), std::string(text), "");
         for (const auto &[component, text] : b)
-            if (std::find(a.begin(), a.end(), std::pair(component, text)) == a.end())
+            if (std::ranges::find(a, std::pair(component, text)) == a.end())
                 texts(Kind::tag_added, place(after, component), "", std::string(text));
     }
 };

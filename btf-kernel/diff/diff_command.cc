@@ -72,8 +72,7 @@ void parse_modules(OpenKernel &opened)
         }
     }
     // If several files have the same name, the first one by path counts.
-    std::stable_sort(modules.begin(), modules.end(),
-                     [](const auto &a, const auto &b) { return a.name < b.name; });
+    std::ranges::stable_sort(modules, [](const auto &a, const auto &b) { return a.name < b.name; });
     modules.erase(std::unique(modules.begin(), modules.end(),
                               [](const auto &a, const auto &b) { return a.name == b.name; }),
                   modules.end());
@@ -123,12 +122,12 @@ struct Answers {
     bool all_hold() const
     {
         using Status = kabi::Symbol::Status;
-        return std::all_of(symbols.begin(), symbols.end(),
-                           [](const auto &s) {
-                               return s.status == Status::same || s.status == Status::unknown;
-                           }) &&
-               std::all_of(programs.begin(), programs.end(),
-                           [](const auto &p) { return p.broken() == 0; });
+        return std::ranges::all_of(symbols,
+                                   [](const auto &s) {
+                                       return s.status == Status::same ||
+                                              s.status == Status::unknown;
+                                   }) &&
+               std::ranges::all_of(programs, [](const auto &p) { return p.broken() == 0; });
     }
 };
 

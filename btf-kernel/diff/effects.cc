@@ -20,9 +20,8 @@ class Effects
 public:
     void add(Effect::Kind kind, std::string text, const std::string &place = "")
     {
-        auto same = std::find_if(list_.begin(), list_.end(), [&](const Entry &e) {
-            return e.effect.kind == kind && e.effect.text == text;
-        });
+        auto same = std::ranges::find_if(
+            list_, [&](const Entry &e) { return e.effect.kind == kind && e.effect.text == text; });
         if (same == list_.end())
             same = list_.insert(list_.end(), Entry{{kind, std::move(text)}});
         if (!place.empty())
@@ -40,9 +39,8 @@ public:
             out.push_back(std::move(e.effect));
         }
         // Breaking effects come first.
-        std::stable_sort(out.begin(), out.end(), [](const Effect &a, const Effect &b) {
-            return breaks(a.kind) > breaks(b.kind);
-        });
+        std::ranges::stable_sort(
+            out, [](const Effect &a, const Effect &b) { return breaks(a.kind) > breaks(b.kind); });
         return out;
     }
 
@@ -132,7 +130,7 @@ void of_function(const Change &change, Effects &out)
 
 bool changes_signature(const Change &change)
 {
-    return std::any_of(change.details.begin(), change.details.end(), [](const Detail &d) {
+    return std::ranges::any_of(change.details, [](const Detail &d) {
         switch (d.kind) {
         case Detail::Kind::tag_added:
             return false;

@@ -235,7 +235,7 @@ std::string summary_text(const Difference &d)
 /// Text in backquotes, in which Markdown has no other markup.
 std::string code(std::string text)
 {
-    std::replace(text.begin(), text.end(), '`', '\'');
+    std::ranges::replace(text, '`', '\'');
     return "`" + text + "`";
 }
 

@@ -184,7 +184,7 @@ void Side::find_tags()
             btf::for_each_type_id(t, [&](uint32_t var) { sections_.push_back({var, raw(id)}); });
     }
     std::sort(tags.begin(), tags.end());
-    std::sort(sections_.begin(), sections_.end());
+    std::ranges::sort(sections_);
 }
 
 void Side::find_names()
@@ -216,7 +216,7 @@ void Side::find_names()
         }
     }
     for (auto &[name, list] : names) {
-        std::sort(list.begin(), list.end(), [](const Definition &a, const Definition &b) {
+        std::ranges::sort(list, [](const Definition &a, const Definition &b) {
             return std::tie(a.shape, b.in_unnamed_enum, a.id) <
                    std::tie(b.shape, a.in_unnamed_enum, b.id);
         });
@@ -245,9 +245,7 @@ std::span<const Definition> Side::find(const Name &name) const
 
 std::span<const Tag> Side::tags_of(uint32_t id) const
 {
-    auto begin =
-        std::lower_bound(tags.begin(), tags.end(), id,
-                         [](const Tag &tag, uint32_t target) { return tag.target < target; });
+    auto begin = std::ranges::lower_bound(tags, id, {}, &Tag::target);
     auto end = begin;
     while (end != tags.end() && end->target == id)
         ++end;
@@ -264,7 +262,7 @@ bool Side::is_kfunc(uint32_t id) const
 
 std::string_view Side::section_of(uint32_t id) const
 {
-    auto at = std::lower_bound(sections_.begin(), sections_.end(), std::pair{id, 0u});
+    auto at = std::ranges::lower_bound(sections_, std::pair{id, 0u});
     return at != sections_.end() && at->first == id ? btf->name(TypeId{at->second})
                                                     : std::string_view();
 }
@@ -349,9 +347,7 @@ std::string_view verifier_suffix(std::string_view parameter)
     if (at == std::string_view::npos || at == 0)
         return {};
     const std::string_view suffix = parameter.substr(at);
-    return std::find(std::begin(known), std::end(known), suffix) != std::end(known)
-               ? suffix
-               : std::string_view();
+    return std::ranges::find(known, suffix) != std::end(known) ? suffix : std::string_view();
 }
 
 } // namespace btflink::kernel::diff

@@ -191,8 +191,7 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
 
 size_t count(const std::vector<Symbol> &symbols, Status status)
 {
-    return static_cast<size_t>(std::count_if(symbols.begin(), symbols.end(),
-                                             [&](const Symbol &s) { return s.status == status; }));
+    return static_cast<size_t>(std::ranges::count(symbols, status, &Symbol::status));
 }
 
 std::string summary(const std::vector<Symbol> &symbols)

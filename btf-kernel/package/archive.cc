@@ -290,8 +290,8 @@ bool is_compressed(Bytes bytes)
         {"BZh", 3},
         {"\x5d\x00\x00", 3},
     };
-    return std::any_of(std::begin(magics), std::end(magics),
-                       [&](std::string_view magic) { return as_text(bytes).starts_with(magic); });
+    return std::ranges::any_of(
+        magics, [&](std::string_view magic) { return as_text(bytes).starts_with(magic); });
 }
 
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where)

@@ -89,7 +89,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
     }
     if (error)
         return fail(Where{folder}, "cannot be read: " + error.message());
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 
@@ -101,7 +101,7 @@ std::vector<std::string> list_packages(const std::string &folder)
     for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored))
         if (is_package(entry.path().native()) && entry.is_regular_file(ignored))
             found.push_back(entry.path().string());
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     return found;
 }
 

@@ -232,9 +232,9 @@ public:
         auto by_offset = [](const SectionSymbol &a, const SectionSymbol &b) {
             return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
         };
-        std::sort(out_.id_symbols.begin(), out_.id_symbols.end(), by_offset);
-        std::sort(out_.percpu.begin(), out_.percpu.end(), by_offset);
-        std::sort(out_.id_functions.begin(), out_.id_functions.end());
+        std::ranges::sort(out_.id_symbols, by_offset);
+        std::ranges::sort(out_.percpu, by_offset);
+        std::ranges::sort(out_.id_functions);
         return std::move(out_);
     }
 

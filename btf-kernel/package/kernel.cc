@@ -172,7 +172,7 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
         const std::string_view release = release_in(image.path);
         return !release.empty() && !kernel.release.empty() && release != kernel.release;
     });
-    std::sort(own_.images.begin(), own_.images.end(), [](const Image &a, const Image &b) {
+    std::ranges::sort(own_.images, [](const Image &a, const Image &b) {
         return std::make_tuple(image_rank(a.path), std::string_view(a.path)) <
                std::make_tuple(image_rank(b.path), std::string_view(b.path));
     });
@@ -220,7 +220,7 @@ Result<Kernel> Collector::finish(std::string package)
     kernel.release = *release;
     kernel.version = parse_kernel_version(kernel.release);
     Result<void> unreadable;
-    std::sort(configs_.begin(), configs_.end());
+    std::ranges::sort(configs_);
     for (auto &[path, text] : configs_) {
         const std::string_view its = release_in(path);
         if (kernel.config.empty() && (its.empty() || its == kernel.release))
@@ -229,13 +229,12 @@ Result<Kernel> Collector::finish(std::string package)
     if (auto chosen = choose_image(kernel, unreadable); !chosen)
         return in_package(chosen.error());
     kernel.modules = std::move(own_.modules);
-    std::sort(kernel.modules.begin(), kernel.modules.end(),
-              [](const Binary &a, const Binary &b) { return a.path < b.path; });
+    std::ranges::sort(kernel.modules, {}, &Binary::path);
     if (!unreadable)
         left_out_.push_back(unreadable.error());
     kernel.left_out = std::move(left_out_);
-    std::sort(kernel.left_out.begin(), kernel.left_out.end(),
-              [](const Error &a, const Error &b) { return a.str() < b.str(); });
+    std::ranges::sort(kernel.left_out,
+                      [](const Error &a, const Error &b) { return a.str() < b.str(); });
     if (!kernel.vmlinux && kernel.modules.empty()) {
         if (!kernel.left_out.empty())
             return fail(kernel.left_out.front());

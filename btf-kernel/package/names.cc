@@ -54,8 +54,8 @@ bool is_image(std::string_view file)
             break;
         }
     return file == "vmlinux.unstripped" ||
-           std::any_of(std::begin(image_names), std::end(image_names),
-                       [&](std::string_view name) { return is_called(file, name); });
+           std::ranges::any_of(image_names,
+                               [&](std::string_view name) { return is_called(file, name); });
 }
 
 size_t module_suffix(std::string_view file)
@@ -103,8 +103,7 @@ Role role_of_encoded(std::string_view path)
 bool is_package(std::string_view path)
 {
     constexpr std::string_view ends[] = {".deb", ".rpm", ".apk", ".pkg.tar.zst", ".pkg.tar.xz"};
-    return std::any_of(std::begin(ends), std::end(ends),
-                       [&](std::string_view end) { return path.ends_with(end); });
+    return std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
 }
 
 std::string module_name(std::string_view path)
@@ -112,7 +111,7 @@ std::string module_name(std::string_view path)
     std::string_view file = without_btf(last_part(path));
     file.remove_suffix(module_suffix(file));
     std::string name(file);
-    std::replace(name.begin(), name.end(), '-', '_');
+    std::ranges::replace(name, '-', '_');
     return name;
 }
 
@@ -146,7 +145,7 @@ unsigned image_rank(std::string_view path)
         kind = 0;
     else if (is_called(file, "vmlinux"))
         kind = 1;
-    const auto depth = static_cast<unsigned>(std::count(path.begin(), path.end(), '/'));
+    const auto depth = static_cast<unsigned>(std::ranges::count(path, '/'));
     return kind * 1000 + std::min(depth, 999u);
 }
 

@@ -53,7 +53,7 @@ std::string first_word(std::string_view text)
 {
     text = text.substr(0, 200);
     auto is_space = [](char c) { return !std::isgraph(static_cast<unsigned char>(c)); };
-    return {text.begin(), std::find_if(text.begin(), text.end(), is_space)};
+    return {text.begin(), std::ranges::find_if(text, is_space)};
 }
 
 Result<Payload> open_bz_image(Bytes file, const Where &where)
@@ -245,7 +245,7 @@ Result<Payload> open_fit(Bytes file, const Where &where)
     auto names = TRY(part_of(tree, be32(file, 12), be32(file, 32), form, where));
     const std::vector<Property> properties = TRY(read_tree(nodes, names, where));
     auto value = [&](std::string_view folder, std::string_view node, std::string_view name) {
-        auto found = std::find_if(properties.begin(), properties.end(), [&](const Property &p) {
+        auto found = std::ranges::find_if(properties, [&](const Property &p) {
             return p.name == name && p.folder == folder && p.node == node;
         });
         return found == properties.end() ? Bytes() : found->value;
@@ -256,10 +256,9 @@ Result<Payload> open_fit(Bytes file, const Where &where)
     const std::string_view chosen = text_at(value("configurations", "", "default"), 0);
     std::string_view image = text_at(value("configurations", chosen, "kernel"), 0);
     if (!is_kernel(value("images", image, "type"))) {
-        const auto first =
-            std::find_if(properties.begin(), properties.end(), [&](const Property &p) {
-                return p.name == "type" && p.folder == "images" && is_kernel(p.value);
-            });
+        const auto first = std::ranges::find_if(properties, [&](const Property &p) {
+            return p.name == "type" && p.folder == "images" && is_kernel(p.value);
+        });
         if (first == properties.end())
             return fail(where,
                         "is a device tree without a kernel in it (a FIT has one in /images)");
@@ -302,8 +301,8 @@ constexpr Wrapping wrappings[] = {
 
 const Wrapping *find_wrapping(Bytes file)
 {
-    const auto *found = std::find_if(std::begin(wrappings), std::end(wrappings),
-                                     [&](const Wrapping &w) { return w.begins(file); });
+    const auto *found =
+        std::ranges::find_if(wrappings, [&](const Wrapping &w) { return w.begins(file); });
     return found == std::end(wrappings) ? nullptr : found;
 }
 

@@ -43,8 +43,7 @@ std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
     std::vector<KindSize> out(kinds.begin(), kinds.end());
     out.push_back({"strings", 0, strings});
     std::erase_if(out, [](const KindSize &k) { return k.bytes == 0; });
-    std::stable_sort(out.begin(), out.end(),
-                     [](const KindSize &a, const KindSize &b) { return a.bytes > b.bytes; });
+    std::ranges::stable_sort(out, std::ranges::greater(), &KindSize::bytes);
     return out;
 }
 
@@ -81,7 +80,7 @@ void find_duplicates(const diff::Side &side, Data &out)
                 (btf::is_composite(side.btf->kind(id)) || btf::is_enum(side.btf->kind(id)));
         out.duplicates.push_back(std::move(duplicate));
     }
-    std::sort(out.duplicates.begin(), out.duplicates.end(), [](const auto &a, const auto &b) {
+    std::ranges::sort(out.duplicates, [](const auto &a, const auto &b) {
         return a.types != b.types ? a.types > b.types : a.name < b.name;
     });
 }
@@ -176,8 +175,7 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
     add_place(out.places, "vmlinux", double(out.vmlinux_bytes), double(out.vmlinux_bytes));
     if (!out.modules.empty())
         out.module_kinds = sorted(of_modules, strings);
-    std::stable_sort(out.modules.begin(), out.modules.end(),
-                     [](const ModuleSize &a, const ModuleSize &b) { return a.bytes > b.bytes; });
+    std::ranges::stable_sort(out.modules, std::ranges::greater(), &ModuleSize::bytes);
     return {};
 }
 
@@ -206,7 +204,7 @@ void tidy_places(Node &root)
         root.name += (root.name.empty() ? "" : "/") + only.name;
         root.children = std::move(only.children);
     }
-    std::sort(root.children.begin(), root.children.end(), [](const Node &a, const Node &b) {
+    std::ranges::sort(root.children, [](const Node &a, const Node &b) {
         return a.share != b.share ? a.share > b.share : a.name < b.name;
     });
     for (Node &node : root.children)
@@ -241,8 +239,7 @@ Result<void> collect_trace(const std::string &path, Data &out)
 
 void sort_steps(Data &out)
 {
-    std::stable_sort(out.steps.begin(), out.steps.end(),
-                     [](const Step &a, const Step &b) { return a.wall > b.wall; });
+    std::ranges::stable_sort(out.steps, std::ranges::greater(), &Step::wall);
 }
 
 } // namespace btflink::kernel::report

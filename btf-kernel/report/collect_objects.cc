@@ -82,7 +82,7 @@ public:
                 continue;
             duplicate.versions.clear();
             for (auto &[shape, files] : versions) {
-                std::sort(files.begin(), files.end());
+                std::ranges::sort(files);
                 files.erase(std::unique(files.begin(), files.end()), files.end());
                 duplicate.versions.push_back(std::move(files));
             }

@@ -99,7 +99,7 @@ WantedKinds wanted_kinds(const UnresolvedTypes &split)
 bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Btf &base)
 {
     const uint32_t first = raw(base.end_id());
-    return std::all_of(wanted.begin(), wanted.end(), [&](const auto &want) {
+    return std::ranges::all_of(wanted, [&](const auto &want) {
         const auto [id, kind] = want;
         if (id < first)
             return base.kind(TypeId{id}) == kind;
@@ -122,7 +122,7 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
         if (btf::kind_of(*types[i]) != kind_of_last)
             continue;
         uint32_t first = last - i;
-        bool fits = std::all_of(wanted.begin(), wanted.end(), [&](const auto &want) {
+        bool fits = std::ranges::all_of(wanted, [&](const auto &want) {
             return want.first < first || (want.first - first < types.size() &&
                                           btf::kind_of(*types[want.first - first]) == want.second);
         });

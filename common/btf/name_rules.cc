@@ -66,7 +66,7 @@ bool is_identifier(std::string_view name)
 
 bool is_section_name(std::string_view name)
 {
-    return !name.empty() && std::all_of(name.begin(), name.end(), is_printable);
+    return !name.empty() && std::ranges::all_of(name, is_printable);
 }
 
 bool is_plain_text(std::string_view text)

@@ -161,8 +161,7 @@ private:
             if (!image_.sections[i].data.empty())
                 order.push_back(i);
         auto offset = [&](uint32_t i) { return image_.sections[i].head.sh_offset; };
-        std::sort(order.begin(), order.end(),
-                  [&](uint32_t a, uint32_t b) { return offset(a) < offset(b); });
+        std::ranges::sort(order, [&](uint32_t a, uint32_t b) { return offset(a) < offset(b); });
         for (size_t i = 1; i < order.size(); ++i)
             if (offset(order[i - 1]) + image_.sections[order[i - 1]].head.sh_size >
                 offset(order[i]))
@@ -323,7 +322,7 @@ Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop)
         if (image.sections[i].head.sh_type != SHT_GROUP)
             continue;
         auto members = TRY(group_members(image, i));
-        if (std::all_of(members.begin(), members.end(), [&](uint32_t m) { return drop[m]; }))
+        if (std::ranges::all_of(members, [&](uint32_t m) { return drop[m]; }))
             drop[i] = true;
     }
     return {};
@@ -340,7 +339,7 @@ Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
             return true;
         if (s.head.sh_type == SHT_GROUP) {
             auto members = TRY(group_members(image, i));
-            if (std::any_of(members.begin(), members.end(), hit))
+            if (std::ranges::any_of(members, hit))
                 return true;
         }
         if (s.head.sh_type != SHT_SYMTAB && s.head.sh_type != SHT_DYNSYM)
@@ -365,7 +364,7 @@ ByteParts lay_out(ElfImage &image)
 {
     std::vector<uint32_t> order(image.sections.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
         return image.sections[a].head.sh_offset < image.sections[b].head.sh_offset;
     });
     // Up to `fixed` the file does not change.

@@ -29,8 +29,7 @@ RelocTable::RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order)
         return;
     std::vector<size_t> index(count_);
     std::iota(index.begin(), index.end(), size_t{0});
-    std::stable_sort(index.begin(), index.end(),
-                     [&](size_t a, size_t b) { return offset(a) < offset(b); });
+    std::ranges::stable_sort(index, [&](size_t a, size_t b) { return offset(a) < offset(b); });
     for (size_t i : index) {
         Bytes entry = raw_.subspan(i * entry_size_, entry_size_);
         sorted_.insert(sorted_.end(), entry.begin(), entry.end());

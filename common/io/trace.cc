@@ -84,7 +84,7 @@ std::string trace_text()
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
     // In the order in which they began: a phase comes before the phases inside it.
-    std::stable_sort(r.events.begin(), r.events.end(), [](const Event &a, const Event &b) {
+    std::ranges::stable_sort(r.events, [](const Event &a, const Event &b) {
         return a.wall != b.wall ? a.wall < b.wall : a.wall_length > b.wall_length;
     });
     int pid = ::getpid();

@@ -169,11 +169,11 @@ ElfBody new_file(const ElfImage &image)
 
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
 {
-    if (std::find(drop.begin(), drop.end(), true) == drop.end())
+    if (std::ranges::find(drop, true) == drop.end())
         return ElfBody{image.file.size(), {}, {}};
     auto tail = TRY(find_tail(image, drop));
     if (tail) {
-        auto first = std::find(drop.begin(), drop.end(), true) - drop.begin();
+        auto first = std::ranges::find(drop, true) - drop.begin();
         image.sections.resize(static_cast<size_t>(first));
         if (image.names >= image.sections.size())
             image.names = 0;

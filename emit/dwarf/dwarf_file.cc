@@ -146,7 +146,7 @@ Result<void> DwarfFile::append_section(uint32_t index, DebugSection &section) co
         section.own.assign(section.data.begin(), section.data.end());
     const size_t end = section.own.size();
     section.own.resize(end + data.size());
-    std::copy(data.begin(), data.end(), section.own.data() + end);
+    std::ranges::copy(data, section.own.data() + end);
     section.data = section.own;
     return {};
 }
@@ -187,7 +187,7 @@ void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
 {
     const size_t start = out.size();
     out.resize(start + rel.data.size());
-    std::copy(rel.data.begin(), rel.data.end(), out.data() + start);
+    std::ranges::copy(rel.data, out.data() + start);
     // An entry begins with its offset.
     for (std::byte *p = out.data() + start; p < out.data() + out.size(); p += rel.head.sh_entsize)
         if (image_.is64)

@@ -32,7 +32,7 @@ struct UnitFilter {
     bool takes_language(uint16_t language) const
     {
         auto has = [&](const std::vector<uint16_t> &list) {
-            return std::find(list.begin(), list.end(), language) != list.end();
+            return std::ranges::find(list, language) != list.end();
         };
         return !has(excluded_languages) && (languages.empty() || has(languages));
     }

@@ -30,8 +30,8 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, bool strip_dwarf)
     auto drop = find_object_btf(image);
     if (!drop || !strip_dwarf)
         return drop;
-    bool lto = std::any_of(image.sections.begin(), image.sections.end(),
-                           [](const ElfSection &s) { return s.name.starts_with(".gnu.lto_"); });
+    bool lto = std::ranges::any_of(
+        image.sections, [](const ElfSection &s) { return s.name.starts_with(".gnu.lto_"); });
     for (uint32_t i = 1; i < drop->size(); ++i)
         if (is_dwarf(image.sections[i], lto))
             (*drop)[i] = true;

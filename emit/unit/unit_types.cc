@@ -467,8 +467,8 @@ private:
         for_each_child(i, DW_TAG_member, [&](const Die &m) {
             members.emplace_back(layout_.member_bit_offset(m, order_), &m);
         });
-        std::stable_sort(members.begin(), members.end(),
-                         [](const auto &a, const auto &b) { return a.first < b.first; });
+        std::ranges::stable_sort(members,
+                                 [](const auto &a, const auto &b) { return a.first < b.first; });
         for (const auto &[offset, member] : members)
             visit(*member);
     }

@@ -302,7 +302,7 @@ CompilerKind compiler_kind(std::string_view program)
 
 size_t find_compiler(const std::vector<std::string> &words)
 {
-    auto found = std::find_if(words.begin(), words.end(), [](const std::string &word) {
+    auto found = std::ranges::find_if(words, [](const std::string &word) {
         // A word with = is a variable, for env.
         return word.starts_with('-') ||
                (word.find('=') == word.npos && compiler_kind(word) != CompilerKind::other);

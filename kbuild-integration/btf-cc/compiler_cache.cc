@@ -52,7 +52,7 @@ bool put_cache_in_front(const std::string &program, const OptionValues &options)
         return false;
     std::string prefix = variable("CCACHE_PREFIX");
     const std::vector<std::string> programs = ccache_prefix();
-    if (std::find(programs.begin(), programs.end(), "btf-cc") == programs.end())
+    if (std::ranges::find(programs, "btf-cc") == programs.end())
         prefix = self + (prefix.empty() ? "" : " ") + prefix;
     std::string check = self + " --settings %compiler%";
     return export_options(options) && setenv("CCACHE_PREFIX", prefix.c_str(), 1) == 0 &&

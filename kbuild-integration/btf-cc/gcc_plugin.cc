@@ -44,8 +44,8 @@ std::string own_folder()
 
 bool is_cache_or_distributor(const std::string &path)
 {
-    return std::find(std::begin(caches_and_distributors), std::end(caches_and_distributors),
-                     base_name(path)) != std::end(caches_and_distributors);
+    return std::ranges::find(caches_and_distributors, base_name(path)) !=
+           std::end(caches_and_distributors);
 }
 
 /// The folder of the plugins that were built with this btf-cc: installed, or in its build folder.

@@ -33,15 +33,15 @@ std::vector<std::string> runners(const std::vector<std::string> &words)
 
 bool has(const std::vector<std::string> &names, std::string_view name)
 {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 bool takes_all_c(const emit::UnitFilter &filter)
 {
     constexpr uint16_t languages[] = {0x01, 0x02, 0x0c, 0x1d, 0x2c}; // DW_LANG_C89, C, C99, 11, 17
-    return filter.excluded_names.empty() &&
-           std::all_of(std::begin(languages), std::end(languages),
-                       [&](uint16_t language) { return filter.takes_language(language); });
+    return filter.excluded_names.empty() && std::ranges::all_of(languages, [&](uint16_t language) {
+               return filter.takes_language(language);
+           });
 }
 
 /// The index of the compiler in a command: a known name, otherwise the first program that does not
@@ -101,7 +101,7 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
     if (has(runners(words), "sccache"))
         options.push_back("-fplugin-arg-btflink-id=" + TRY(file_hash(plugin)));
     // At the end, because the last -g counts.
-    words.insert(std::find(words.begin(), words.end(), "--"), options.begin(), options.end());
+    words.insert(std::ranges::find(words, "--"), options.begin(), options.end());
     return words;
 }
 

@@ -88,8 +88,7 @@ Result<MergeSources> sources_of_module(const std::string &module, const PaholeOp
     std::vector<std::string> objects = module_inputs(module);
     for (const std::string &object : objects) {
         // Only the module describes the code that the linker made from bitcode.
-        if (TRY(has_object_btf(object)) &&
-            std::none_of(objects.begin(), objects.end(), is_bitcode_file))
+        if (TRY(has_object_btf(object)) && std::ranges::none_of(objects, is_bitcode_file))
             return with_missing_units(objects, options, report);
     }
     return sources_from_dwarf(encode_object(module, options, false, report));
@@ -211,8 +210,8 @@ merge::Options merge_options(const std::string &file, const PaholeOptions &optio
 bool is_from_dwarf(const MergeSources &sources)
 {
     return (sources.gathered && !sources.gathered->empty()) ||
-           std::any_of(sources.scratch.begin(), sources.scratch.end(),
-                       [](const auto &scratch) { return scratch != nullptr; });
+           std::ranges::any_of(sources.scratch,
+                               [](const auto &scratch) { return scratch != nullptr; });
 }
 
 /// The last steps, after the BTF is written.

@@ -152,8 +152,8 @@ private:
         std::vector<std::pair<uint32_t, uint32_t>> entries; // id, flags
         for (uint64_t entry = at + set.step; entry < set.end; entry += set.step)
             entries.emplace_back(word(entry), set.step == 8 ? word(entry + 4) : 0);
-        std::stable_sort(entries.begin(), entries.end(),
-                         [](const auto &a, const auto &b) { return a.first < b.first; });
+        std::ranges::stable_sort(entries,
+                                 [](const auto &a, const auto &b) { return a.first < b.first; });
         set_word(at, static_cast<uint32_t>(entries.size()));
         for (const auto &[id, flags] : entries) {
             at += set.step;
@@ -191,8 +191,8 @@ Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std
         const FinalTypes types = TRY(read_final_types(file, base));
         IdFiller filler(types, i, {section.data.begin(), section.data.end()});
         TRY(filler.run());
-        std::copy(filler.bytes().begin(), filler.bytes().end(),
-                  whole.begin() + static_cast<ptrdiff_t>(section.head.sh_offset));
+        std::ranges::copy(filler.bytes(),
+                          whole.begin() + static_cast<ptrdiff_t>(section.head.sh_offset));
         missing.insert(missing.end(), filler.missing.begin(), filler.missing.end());
         any = true;
     }

@@ -94,8 +94,8 @@ Result<bool> has_object_btf(const std::string &path)
         if (image.sections[i].name != ".BTF")
             continue;
         auto parts = TRY(split_contributions(image.sections[i].data, image.place(i)));
-        if (std::any_of(parts.begin(), parts.end(),
-                        [](const Contribution &part) { return !part.trailer.empty(); }))
+        if (std::ranges::any_of(parts,
+                                [](const Contribution &part) { return !part.trailer.empty(); }))
             return true;
     }
     return false;

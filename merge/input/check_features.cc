@@ -108,9 +108,8 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
             groups[{o.trailer.emitter, relevant(o.trailer.features, asked).bits()}].push_back(&o);
     if (groups.empty())
         return {};
-    auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
-        return a.second.size() < b.second.size();
-    });
+    auto most = std::ranges::max_element(
+        groups, [](const auto &a, const auto &b) { return a.second.size() < b.second.size(); });
     std::vector<std::string> warnings;
     for (auto it = groups.begin(); it != groups.end(); ++it)
         if (it != most)

@@ -114,7 +114,7 @@ public:
         }
         auto before = [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; };
         if (!std::is_sorted(relocs.begin(), relocs.end(), before)) // rarely true
-            std::stable_sort(relocs.begin(), relocs.end(), before);
+            std::ranges::stable_sort(relocs, before);
         return relocs;
     }
 

@@ -14,8 +14,7 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
     FinalBlob found{{input.bytes, {}}, {}, input.where.at(0)};
     if (input.elf) {
         const auto &sections = input.elf->sections();
-        auto place = std::find_if(sections.begin(), sections.end(),
-                                  [&](const Section &s) { return s.name == section; });
+        auto place = std::ranges::find(sections, section, &Section::name);
         if (place == sections.end())
             return std::nullopt;
         found.contents = TRY(input.elf->contents(static_cast<uint32_t>(place - sections.begin())));

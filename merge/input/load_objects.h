@@ -52,9 +52,7 @@ struct Object {
     /// {target, tag} of the DECL_TAGs on a function or variable.
     std::span<const std::pair<TypeId, TypeId>> tags_of(TypeId target) const
     {
-        auto begin =
-                 std::lower_bound(link_tags.begin(), link_tags.end(), std::pair(target, void_id)),
-             end = begin;
+        auto begin = std::ranges::lower_bound(link_tags, std::pair(target, void_id)), end = begin;
         while (end != link_tags.end() && end->first == target)
             ++end;
         return {begin, end};

@@ -93,10 +93,9 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
             else if (id.kind == "func")
                 functions.emplace_back(id.name, symbol);
         }
-        std::sort(sets.begin(), sets.end());
+        std::ranges::sort(sets);
         for (const auto &[name, symbol] : functions) {
-            auto set =
-                std::upper_bound(sets.begin(), sets.end(), std::pair(symbol.value, UINT64_MAX));
+            auto set = std::ranges::upper_bound(sets, std::pair(symbol.value, UINT64_MAX));
             if (set == sets.begin() || symbol.value >= std::prev(set)->second)
                 continue;
             if (auto flags = flags_at(symbol))

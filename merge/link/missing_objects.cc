@@ -83,7 +83,7 @@ bool may_be_address(const PoolPart &part, const Image &image)
                                                     : load<uint32_t>(first, part.order);
     const uint64_t last = part.address_size == 8 ? UINT64_MAX : UINT32_MAX;
     return address < small_address || address > last - tombstones ||
-           std::any_of(image.sections.begin(), image.sections.end(), [&](const Section &s) {
+           std::ranges::any_of(image.sections, [&](const Section &s) {
                return (s.flags & SHF_ALLOC) && address >= s.address &&
                       address - s.address <= s.size;
            });

@@ -60,7 +60,7 @@ public:
                     drop(o, v, skip);
         }
         if (image_.kind == ImageKind::linked) // by section index; else by first appearance
-            std::sort(order_.begin(), order_.end());
+            std::ranges::sort(order_);
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
             if (by_section_[s].empty() && image_.sections[s].size && wanted(image_.sections[s]))
                 order_.push_back(static_cast<uint32_t>(s)); // kept, though it is empty
@@ -187,14 +187,14 @@ private:
     bool is_object_at_zero(uint32_t o, const Variable &variable, uint32_t section) const
     {
         std::string_view name = objects_[o].btf.name(variable.var);
-        return std::find(image_.objects_at_zero.begin(), image_.objects_at_zero.end(),
-                         std::pair(name, section)) != image_.objects_at_zero.end();
+        return std::ranges::find(image_.objects_at_zero, std::pair(name, section)) !=
+               image_.objects_at_zero.end();
     }
 
     void finish(uint32_t section)
     {
         std::vector<Entry> &entries = by_section_[section];
-        std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+        std::ranges::stable_sort(entries, [](const Entry &a, const Entry &b) {
             return std::pair(a.offset, a.rank) < std::pair(b.offset, b.rank);
         });
         DataSection data{image_.sections[section].name, {}, 0};
