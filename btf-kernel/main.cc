@@ -3,7 +3,6 @@
 #include "btf-kernel/commands.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
-#include "common/version.h"
 
 #include <string>
 

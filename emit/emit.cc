@@ -4,7 +4,7 @@
 
 #include "common/io/file_io.h"
 #include "common/io/trace.h"
-#include "emit/dwarf/debug_files.h"
+#include "emit/dwarf/dwarf_file.h"
 #include "emit/passes.h"
 
 #include <elf.h>

@@ -5,7 +5,7 @@
 #include "emit/dwarf/dwarf_reader.h"
 #include "emit/dwarf/languages.h"
 #include "emit/object/object_btf.h"
-#include "emit/tree/skips.h"
+#include "emit/tree/die_tree.h"
 #include "emit/unit/unit_object.h"
 
 #include <functional>
@@ -18,7 +18,7 @@ struct EmitOptions {
     UnitOptions unit;
     UnitFilter filter;
     ReaderChoice reader = ReaderChoice::automatic;
-    std::string debug_dir = "/usr/lib/debug"; // see debug_files.h
+    std::string debug_dir = "/usr/lib/debug"; // see find_separate()
     bool image = false;                       // the file is linked, or an object of many units
     unsigned threads = 1;                     // for units of an image
     bool strip_dwarf = false;

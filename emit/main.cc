@@ -4,7 +4,6 @@
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/trace.h"
-#include "common/version.h"
 #include "emit/emit.h"
 
 #include <cinttypes>

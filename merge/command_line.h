@@ -2,7 +2,7 @@
 // The program btf-merge: its command line, and the page of --report.
 #pragma once
 
-#include "common/btf/kernel_forms.h"
+#include "common/btf/btf_check.h"
 #include "common/io/file_io.h"
 #include "merge/merge.h"
 

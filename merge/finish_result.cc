@@ -5,10 +5,8 @@
 
 #include "common/btf/btf_builder.h"
 #include "common/btf/btf_check.h"
-#include "common/btf/btf_mend.h"
-#include "common/btf/kernel_forms.h"
 #include "common/io/file_io.h"
-#include "merge/output/write_btf.h"
+#include "merge/output/write_steps.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,6 @@
 // btf-merge: parses the command line, runs the merge, prints messages, sets the exit status.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
-#include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/explain.h"
 #include "merge/merge.h"

@@ -6,7 +6,7 @@
 #include "merge/dedup/dedup.h"
 #include "merge/explain/explain.h"
 #include "merge/link/select.h"
-#include "merge/output/write_btf.h"
+#include "merge/output/write_steps.h"
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/check/check_kernel.h"
-#include "btf-kernel/package/magic.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"

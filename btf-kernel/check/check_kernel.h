@@ -3,7 +3,7 @@
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
-#include "common/btf/base_match.h"
+#include "common/btf/btf_check.h"
 
 #include <set>
 

@@ -7,7 +7,6 @@
 #include "btf-kernel/diff/difference.h"
 #include "btf-kernel/kabi/symbols.h"
 #include "btf-kernel/package/kernel.h"
-#include "btf-kernel/package/magic.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Lists the names in a BTF: types, functions, variables, constants.
-#include "btf-kernel/diff/side.h"
+#include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
 #include "common/graph/graphs.h"

@@ -4,8 +4,7 @@
 // A package is a sequence of blocks. The first block has the names and sizes of all files, as a
 // tree of objects. The last blocks have the contents of files, each with the numbers of its folder
 // and file in the tree.
-#include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/magic.h"
+#include "btf-kernel/package/steps.h"
 
 #include <algorithm>
 #include <climits>

@@ -5,10 +5,8 @@
 // Method. libarchive reads the inner archive through a callback, which returns the next block of
 // the outer member. Only one member is in memory at a time. control.tar usually has a list of the
 // files in data.tar, md5sums.
-#include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/steps.h"
 
-#include "btf-kernel/package/magic.h"
-#include "btf-kernel/package/names.h"
 #include "common/io/file_io.h"
 
 #include <algorithm>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Goes through folders and archives.
-#include "btf-kernel/package/collector.h"
+#include "btf-kernel/package/steps.h"
 
-#include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/image.h"
 #include "common/io/file_io.h"
 
 #include <algorithm>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Removes wrappings and compression one after the other. Then picks the sections and symbols that
 // concern BTF from an ELF file, or searches flat memory for BTF.
-#include "btf-kernel/package/image.h"
+#include "btf-kernel/package/steps.h"
 
-#include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/magic.h"
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
 #include "common/object_btf/link_trailer.h"

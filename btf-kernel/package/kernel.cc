@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Opens kernels: the Collector decides the role of each file, and chooses one kernel in the end.
 // Also finds settings in a kernel's configuration, and parses its BTF.
-#include "btf-kernel/package/collector.h"
+#include "btf-kernel/package/steps.h"
 
-#include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/magic.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "btf-kernel/progress.h"
 #include "common/btf/btf.h"
-#include "common/btf/kernel_forms.h"
+#include "common/btf/btf_check.h"
 #include "common/result.h"
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Recognises the names that distributions and Kbuild give to images, modules and configurations.
-#include "btf-kernel/package/names.h"
+#include "btf-kernel/package/steps.h"
 
 #include <algorithm>
 #include <array>

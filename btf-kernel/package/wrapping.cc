@@ -5,10 +5,7 @@
 // arch/s390/boot/head.S and vmlinux.lds.S. Unified kernel image: the UAPI group's specification.
 // uImage: include/image.h of U-Boot. FIT (flat image tree): its specification, and the devicetree
 // specification, chapter 5. boot.img: Android's documentation of boot image headers.
-#include "btf-kernel/package/image.h"
-
-#include "btf-kernel/package/archive.h"
-#include "btf-kernel/package/magic.h"
+#include "btf-kernel/package/steps.h"
 
 #include <algorithm>
 #include <bit>
@@ -46,6 +43,13 @@ Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *n
         return fail(where.at(start),
                     std::string(name) + ": its header refers to bytes beyond the end of the file");
     return file.subspan(start, length);
+}
+
+/// Text from this offset up to a zero byte, or to the end.
+std::string_view text_at(Bytes file, size_t at)
+{
+    const std::string_view rest = at < file.size() ? as_text(file.subspan(at)) : "";
+    return rest.substr(0, rest.find('\0'));
 }
 
 /// Characters up to white space or the end.

@@ -5,7 +5,6 @@
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/types.h"
-#include "btf-kernel/package/magic.h"
 #include "common/io/file_io.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 // all of these files, because they would disappear with it.
 #include "btf-kernel/report/report.h"
 
-#include "btf-kernel/diff/side.h"
+#include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
 #include "merge/input/load_objects.h"
 #include "merge/merge.h"

@@ -8,7 +8,7 @@
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
-#include "kbuild-integration/btf-pahole/link_inputs.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 
 #include <algorithm>
 #include <filesystem>

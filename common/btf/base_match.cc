@@ -11,9 +11,9 @@
 // does when it loads such a module.
 //
 // Cost. Linear, except for the first id: references times candidates.
-#include "common/btf/base_match.h"
+#include "common/btf/btf_check.h"
 
-#include "common/btf/type_sizes.h"
+#include "common/btf/btf_check_rules.h"
 
 #include <algorithm>
 #include <optional>

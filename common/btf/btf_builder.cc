@@ -2,7 +2,7 @@
 // Adds types to a blob under construction, and finishes it.
 #include "common/btf/btf_builder.h"
 
-#include "common/btf/name_rules.h"
+#include "common/btf/btf_check.h"
 
 #include <cstring>
 #define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them

@@ -5,7 +5,7 @@
 // Method. Four passes; each relies on what the passes before it have checked:
 //   1. the header;
 //   2. for one kernel: the kinds; then each type by itself (btf_check_alone.cc);
-//   3. loops, which also yields the size of each type (type_sizes.h);
+//   3. loops, which also yields the size of each type (type_sizes.cc);
 //   4. each type against the types that it refers to (btf_check_targets.cc).
 //
 // Cost. Linear in types and elements. No recursion: a chain may have as many links as there are
@@ -13,7 +13,6 @@
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
-#include "common/btf/name_rules.h"
 
 namespace btflink
 {

@@ -1,19 +1,59 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF that is loaded
-// (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF.
-//
-// Three rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
-// resolver's stack (32), which depends on the order in which it visits types; and the rules for
-// structs with locks, lists and reference counts of BPF programs.
+// What kernels accept, and how BTF that they would refuse is mended.
 #pragma once
 
 #include "common/btf/btf.h"
-#include "common/btf/kernel_forms.h"
+#include "common/btf/btf_builder.h"
+#include "common/result.h"
 
+#include <compare>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace btflink
 {
+
+// kernel_forms.cc: kernel versions, and forms of BTF that only some kernels read.
+
+/// A mainline version. Distributions may have backported forms; this is known only of kinds.
+struct KernelVersion {
+    uint32_t major = 0, minor = 0;
+    auto operator<=>(const KernelVersion &) const = default;
+};
+
+/// Parses "6.12", "6.12.117-1" or "7.3-rc1". Returns nullopt if `text` is not a version.
+std::optional<KernelVersion> parse_kernel_version(std::string_view text);
+/// For an option --kernel.
+Result<void> store_option(std::optional<KernelVersion> &version, std::string_view text);
+
+/// Forms that this kernel accepts and older ones refuse.
+struct KernelForms {
+    btf::Kind newest_kind = btf::Kind::ENUM64;
+    uint32_t vlen = btf::max_vlen; // at most
+    // A layout section in the blob. No value: the BTF is not a kernel's.
+    std::optional<bool> layout;
+    bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
+    bool tags_anywhere = true;      // a TYPE_TAG after another modifier
+    bool printable_sections = true; // names of DATASECs: any printable characters
+    uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
+};
+
+/// The forms of `kernel`. Without a version, those of the kernel that `btf` belongs to, judged by
+/// its types: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from 7.2 on an
+/// enumerator BTF_MAX_VLEN. For BTF that is not a kernel's, tags may have the newest forms. A
+/// kernel with an enumerator such as BTF_KIND_ENUM64 reads this kind, whatever its version.
+KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
+
+// btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
+// that is loaded (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF.
+//
+// Three rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
+// resolver's stack (32), which depends on the order in which it visits types; and the rules for
+// structs with locks, lists and reference counts of BPF programs.
 
 /// Kernels accept INTs and bitfield loads of up to so many bits.
 constexpr uint32_t max_int_bits = 128;
@@ -36,5 +76,87 @@ std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &wher
 /// Checks only the header and the sections of the blob.
 Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
                               std::optional<KernelVersion> kernel);
+
+// btf_mend.cc: changes types that a kernel would refuse, as little as possible, so that a kernel
+// accepts all others.
+
+/// What the types belong to.
+enum class BtfPart {
+    object, // structs may be defined elsewhere; DATASECs are not final
+    whole,  // final BTF
+};
+
+struct MendedBtf {
+    BtfBuilder btf;
+    std::vector<std::string> changes; // one line each: the violation and what was done
+};
+
+/// Returns nothing if there are no violations, or none that can be mended. With BtfPart::object all
+/// types except DECL_TAGs keep their ids. `pointer_size`: the target's, in bytes.
+std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
+
+// base_match.cc: does split BTF belong to a base? Does a kernel have the types that a distilled
+// base names?
+
+/// Finds types of a blob by name. The blob must outlive the index. Types of its base are not
+/// included.
+class NameIndex
+{
+public:
+    explicit NameIndex(const Btf &btf) : btf_(btf)
+    {
+        ids_.reserve(btf.size());
+        for (TypeId id : btf.ids())
+            if (btf.type(id).name_off)
+                ids_[btf.name(id)].push_back(id);
+    }
+
+    const Btf &btf() const { return btf_; }
+    /// The types of a name, by id. Nameless types are not found.
+    const std::vector<TypeId> &of(std::string_view name) const
+    {
+        static const std::vector<TypeId> none;
+        auto it = ids_.find(name);
+        return it == ids_.end() ? none : it->second;
+    }
+
+private:
+    const Btf &btf_;
+    std::unordered_map<std::string_view, std::vector<TypeId>> ids_;
+};
+
+/// Signs that `split`, a valid blob in the byte order of `base`, was made over another base; one
+/// per line. `name`: what to call `base` in these lines. `where`: the position of the first byte of
+/// the blob.
+std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
+                                   const std::string &name);
+
+/// Types of a distilled base that a kernel with the types of `whole` does not find by name and size
+/// when it loads the module whose BTF is `split`. The rules are those of kernel/bpf/btf_relocate.c,
+/// except for ambiguous names. `name`: what to call the kernel. `where`: the position of the
+/// distilled base.
+std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
+                                     const Where &where, const std::string &name);
+
+// name_rules.cc: which names kernels accept, and what other names are changed to.
+
+/// Only letters, digits, '_' and '.', and not a digit first. Any length.
+bool is_identifier(std::string_view name);
+
+/// Only printable characters, as allowed in the name of a DATASEC. Any length.
+bool is_section_name(std::string_view name);
+
+/// Is it free of '$' and characters beyond ASCII? C compilers allow only these in identifiers
+/// besides the characters of is_identifier().
+bool is_plain_text(std::string_view text);
+
+/// legal_name() shortens longer names.
+constexpr size_t max_legal_name = 511; // KSYM_NAME_LEN without the NUL byte
+
+/// An identifier like `name`: every other character becomes '_'.
+std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
+
+/// Would legal_name() leave `name` as it is?
+bool is_legal_name(std::string_view name, size_t length_limit = max_legal_name);
 
 } // namespace btflink

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The second pass of check_btf(): each type by itself.
+#include "common/btf/btf_check.h"
 #include "common/btf/btf_check_rules.h"
-#include "common/btf/name_rules.h"
 
 #include <algorithm>
 

@@ -20,11 +20,9 @@
 //
 // Cost. A check and a copy of all types per round, but only for BTF with violations. Each round
 // mends one place of each type; the last rounds also drop all later elements.
-#include "common/btf/btf_mend.h"
-
 #include "common/btf/btf_check.h"
-#include "common/btf/name_rules.h"
-#include "common/btf/type_sizes.h"
+
+#include "common/btf/btf_check_rules.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds out which forms of BTF a kernel reads: by its version, or by its own types.
-#include "common/btf/kernel_forms.h"
+#include "common/btf/btf_check.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The kernel's character classes are those of Latin-1. Names that are made legal consist of ASCII.
-#include "common/btf/name_rules.h"
+#include "common/btf/btf_check.h"
 
 #include <algorithm>
 #include <array>

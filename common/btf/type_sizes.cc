@@ -4,7 +4,7 @@
 // follows pointers and modifiers, which have one target each, and finds chains that never end. The
 // second follows members, elements and modifiers, and finds types that contain themselves. It
 // finishes a type after its parts, so the sizes of the parts are known.
-#include "common/btf/type_sizes.h"
+#include "common/btf/btf_check_rules.h"
 
 namespace btflink
 {

@@ -113,8 +113,7 @@ Result<unsigned> parse_threads(std::string_view text);
 template <auto... members, typename CommandLine>
 Result<void> take_threads(CommandLine &line, std::string_view text)
 {
-    auto count = TRY(parse_threads(text));
-    (line.*....*members) = count;
+    (line.*....*members) = TRY(parse_threads(text));
     return {};
 }
 

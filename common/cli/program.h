@@ -4,6 +4,8 @@
 
 #include "common/result.h"
 
+#include <string>
+
 namespace btflink
 {
 
@@ -49,5 +51,9 @@ constexpr const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
+
+/// "0.2.0 (3f2a1b9)", with "-dirty" after the commit if files were changed. In a source that is not
+/// a git checkout there is no commit.
+std::string version();
 
 } // namespace btflink

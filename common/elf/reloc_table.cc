@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decodes relocations, and sorts them if a linker left them out of order.
-#include "common/elf/reloc_table.h"
+#include "common/elf/elf_image.h"
 
 #include <algorithm>
 #include <numeric>

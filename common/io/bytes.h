@@ -105,4 +105,9 @@ inline Bytes as_bytes(std::string_view text)
     return std::as_bytes(std::span(text));
 }
 
+inline std::string_view as_text(Bytes bytes)
+{
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
 } // namespace btflink

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Searches for debug files and checks that they belong to the file.
-#include "emit/dwarf/debug_files.h"
+#include "emit/dwarf/dwarf_file.h"
 
 #include "common/io/file_io.h"
 
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
 #include <sys/stat.h>
 #include <zlib.h>
 

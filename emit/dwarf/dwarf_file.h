@@ -4,13 +4,13 @@
 #pragma once
 
 #include "common/elf/arch.h"
-#include "common/elf/reloc_table.h"
+#include "common/elf/elf_image.h"
 #include "emit/tree/die_tree.h"
-#include "emit/tree/unit_file.h"
 
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace btflink::emit
@@ -139,5 +139,21 @@ private:
     }
     Result<void> check_symbols() const;
 };
+
+// debug_files.cc: finds separate files with debug information: all of a file's information, if the
+// program was stripped, or the part that it shares with other files (dwz). The search is gdb's: by
+// build id in a directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name in
+// the file.
+
+struct DebugFile {
+    FileParts parts;
+    std::unique_ptr<DwarfFile> file; // nullptr if there is none
+};
+
+/// The file with all debug information of `image`, by build id or by .gnu_debuglink.
+Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_dir);
+
+/// The file that .gnu_debugaltlink of `image` names. Error: it cannot be found.
+Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug_dir);
 
 } // namespace btflink::emit

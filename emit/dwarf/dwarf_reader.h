@@ -50,7 +50,7 @@ private:
 };
 
 // `file` must outlive the result, and have DWARF. `skips`: units that are left out. `debug_dir`:
-// see debug_files.h.
+// see find_separate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 /// twice as fast as libdw. Type units and partial units are skipped and counted.

@@ -9,7 +9,7 @@
 // names the register at entry in any context. An aggregate in several registers is described in
 // pieces; its first register decides. The rules are pahole's, so that both tools agree on which
 // functions are consistent.
-#include "emit/dwarf/param_rules.h"
+#include "emit/dwarf/die_attributes.h"
 
 #include <algorithm>
 #include <dwarf.h>

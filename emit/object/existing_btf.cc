@@ -2,7 +2,7 @@
 // Reads the object BTF that a file already has.
 #include "emit/object/object_btf.h"
 
-#include "common/elf/reloc_table.h"
+#include "common/elf/elf_image.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"

@@ -9,7 +9,7 @@
 // next parameter is where it would be after the whole struct.
 //
 // Cost. One walk, and a search through the members of each struct of which only one is passed.
-#include "emit/unit/param_registers.h"
+#include "emit/unit/unit_passes.h"
 
 #include <bit>
 #include <dwarf.h>

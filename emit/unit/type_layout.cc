@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds sizes and alignments of types by following references.
-#include "emit/unit/type_layout.h"
+#include "emit/unit/unit_passes.h"
 
 #include <algorithm>
 #include <dwarf.h>

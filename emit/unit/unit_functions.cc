@@ -10,7 +10,7 @@
 //    abstract instance as origin and has no names or types of its own.
 // 2. share: copy names and types from origin to instance, and locations from instance to origin.
 //    Compilers write locations only at the instance, but both are the same function.
-// 3. describe: compare the parameters with the ABI's registers (param_registers.h).
+// 3. describe: compare the parameters with the ABI's registers (param_registers.cc).
 // If the compiler states that it changed the signature, the instance is described twice: with the
 // parameters of the source, and with those that are really passed.
 //
@@ -22,7 +22,6 @@
 #include "emit/unit/unit_passes.h"
 
 #include "common/object_btf/link_trailer.h"
-#include "emit/unit/param_registers.h"
 
 #include <dwarf.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The passes over one unit in order, from entries to contribution.
 #include "emit/unit/unit_object.h"
-#include "common/btf/btf_mend.h"
-#include "common/btf/name_rules.h"
+#include "common/btf/btf_check.h"
 #include "common/io/trace.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/features.h"

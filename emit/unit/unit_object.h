@@ -7,7 +7,6 @@
 #include "common/object_btf/link_trailer.h"
 #include "emit/object/object_btf.h"
 #include "emit/tree/die_tree.h"
-#include "emit/tree/unit_file.h"
 
 #include <vector>
 

@@ -3,18 +3,136 @@
 #pragma once
 
 #include "common/btf/btf_builder.h"
+#include "common/elf/arch.h"
 #include "common/object_btf/features.h"
 #include "common/object_btf/type_hash.h"
-#include "emit/unit/type_layout.h"
+#include "emit/tree/die_tree.h"
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace btflink::emit
 {
+
+// type_layout.cc: answers questions about C types that no single DWARF attribute answers: sizes,
+// alignments, offsets of members and bitfields, whether a struct is packed. All walks along type
+// references are bounded, because they may form cycles.
+
+/// Is it the type of nullptr (C++, C23)? The assembler has a nameless type with the same tag.
+bool is_null_pointer(const Die &d);
+
+/// Longer chains of references are cycles.
+constexpr unsigned max_chain = 1000;
+
+class TypeLayout
+{
+public:
+    explicit TypeLayout(const DieTree &tree) : tree_(tree) {}
+
+    /// The DIE to which DW_AT_type of `die` refers, through DW_TAG_atomic_type; 0: void or unknown.
+    DieIndex target(const Die &die) const
+    {
+        const DieIndex i = tree_.find(die.type);
+        return tree_.atomics ? behind_atomics(i) : i;
+    }
+    /// The same, also through typedefs, const, volatile and restrict.
+    DieIndex stripped_target(const Die &die) const;
+    /// The same, through all types for which passes(type) is true.
+    template <typename Passes>
+    DieIndex target_past(const Die &die, Passes passes) const
+    {
+        DieIndex i = target(die);
+        for (unsigned n = 0; i && passes(tree_.at(i)); ++n)
+            i = n < max_chain ? target(tree_.at(i)) : 0;
+        return i;
+    }
+
+    /// Why the type at `i` is incomplete: "is only declared" or "is of a kind ..."; null if it is
+    /// complete.
+    const char *why_incomplete(DieIndex i) const;
+    /// Does `die` return a struct that is only declared?
+    bool is_declared_result(const Die &die) const;
+    /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays).
+    uint64_t size(DieIndex i) const;
+    /// Size in bytes of a C++ pointer to member. A pointer to member function has two words.
+    uint64_t member_pointer_size(const Die &die) const;
+    /// Size in bytes of a parameter: the first DW_AT_byte_size along its chain of types. Pointers
+    /// have the address size.
+    uint64_t parameter_size(const Die &die) const;
+    /// The number of elements in each dimension of an array, in C's order; 0 if unknown. Never
+    /// empty.
+    std::vector<uint32_t> array_dimensions(DieIndex i) const;
+    /// A struct without holes or tail padding, whose layout is only possible with "packed".
+    bool is_packed_struct(DieIndex i, ByteOrder order) const;
+    /// Bit offset of a member from the start of its struct or union.
+    uint64_t member_bit_offset(const Die &member, ByteOrder order) const;
+
+private:
+    DieIndex behind_atomics(DieIndex i) const;
+    uint64_t alignment(DieIndex i, unsigned depth) const;
+    uint64_t find_alignment(DieIndex i, unsigned depth) const;
+
+    const DieTree &tree_;
+    // Known alignments. They also end walks over types that contain each other.
+    mutable std::unordered_map<DieIndex, uint64_t> alignments_;
+};
+
+// param_registers.cc: compares the registers of a function's parameters with those that the ABI
+// prescribes. Finds parameters that callers in other files would put elsewhere, and those that are
+// not passed at all.
+
+struct Param {
+    DieIndex die = 0;
+    const char *name = nullptr;
+    DieIndex type_of = 0; // the DIE with DW_AT_type: `die` or its origin
+    uint32_t position = 0;
+    uint64_t size = 0;
+    bool in_memory = false;
+    bool has_location = false;
+    bool has_const_value = false;
+    bool is_constant = false, on_stack = false; // see ParamLocation
+    int reg = -1;                               // -1: unknown
+    uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
+    // Results:
+    bool optimized = false;  // not passed, or without any location
+    bool unexpected = false; // not in the register that the ABI prescribes
+    DieIndex member = 0;     // the only member in a register; the parameter is named after it
+    bool is_member = false;  // `member` is in the register where the whole struct would begin
+    bool dropped = false;    // omitted from the true signature
+};
+
+class ParamRegisters
+{
+public:
+    ParamRegisters(const Arch &arch, const DieTree &tree, const TypeLayout &layout)
+        : arch_(arch), tree_(tree), layout_(layout)
+    {
+    }
+
+    /// For clang, which keeps the ABI unless it states otherwise.
+    void check_kept_signature(std::span<Param> params) const;
+    /// For other compilers, and for functions whose signature clang has changed: compares the
+    /// prototype of the source with the locations.
+    void check(std::span<Param> params) const;
+    /// For functions whose signature clang has changed: finds the parameters that are left, and
+    /// those of which only a member is left. Uncertain ones count as unexpected.
+    void find_true_signature(std::span<Param> params) const;
+
+private:
+    uint32_t slots(const Param &p) const;
+    int expected(uint32_t index) const;
+    bool is_at(const Param &p, uint32_t index) const;
+    DieIndex member_at(const Param &p, uint64_t offset) const;
+
+    const Arch &arch_;
+    const DieTree &tree_;
+    const TypeLayout &layout_;
+};
 
 // unit_types.cc: the types, as BTF in the order in which their DIEs end.
 

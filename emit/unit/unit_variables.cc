@@ -3,7 +3,7 @@
 // A variable becomes a VAR if it is defined at file level or in a namespace, is in memory at a
 // fixed address, is in a section that the features select, and has a name and a sized type. The
 // merge decides whether the linker kept it, and where.
-#include "common/btf/name_rules.h"
+#include "common/btf/btf_check.h"
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/unit_passes.h"
 

@@ -6,7 +6,6 @@
 // the same signal. If the command makes no object, btf-cc only execs the compiler.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
-#include "common/version.h"
 #include "emit/emit.h"
 #include "kbuild-integration/btf-cc/steps.h"
 

@@ -3,9 +3,7 @@
 // btf-pahole merges the BTF of the file's objects. A real pahole does everything except encoding.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
-#include "common/version.h"
-#include "kbuild-integration/btf-pahole/encode_linked.h"
-#include "kbuild-integration/btf-pahole/final_types.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Runs the encoder on linked files and modules. The output stays in memory.
-#include "kbuild-integration/btf-pahole/dwarf_units.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 
 #include "emit/emit.h"
 

@@ -15,15 +15,13 @@
 // back when it knows which units its inputs cover; the other units are encoded into a file in
 // memory, which becomes one more input. For a relocatable file, whose addresses are not final and
 // whose relocations must be kept, the other units are added to a copy of the file in memory. If no
-// unit of a linked file has object BTF, gather_units() (dwarf_units.h) passes units on to
+// unit of a linked file has object BTF, gather_units() (dwarf_units.cc) passes units on to
 // merge/gather one by one, to limit memory.
 //
 // Invariant: the file is written once, at the end.
-#include "kbuild-integration/btf-pahole/encode_linked.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 
 #include "common/io/file_io.h"
-#include "kbuild-integration/btf-pahole/final_types.h"
-#include "kbuild-integration/btf-pahole/link_inputs.h"
 #include "kbuild-integration/environment.h"
 #include "merge/merge.h"
 #include "merge/output/write_elf.h"

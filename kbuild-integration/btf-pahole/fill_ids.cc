@@ -12,7 +12,7 @@
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
-#include "kbuild-integration/btf-pahole/final_types.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 // Opens a file and parses `.BTF` over its base. In the list of types, kinds, fields and their order
 // are pahole's. pahole lists types as it encodes them, with duplicates; this code lists the result,
 // with final ids.
-#include "kbuild-integration/btf-pahole/final_types.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 
 #include <cinttypes>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the files from which vmlinux or a module was linked.
-#include "kbuild-integration/btf-pahole/link_inputs.h"
+#include "kbuild-integration/btf-pahole/steps.h"
 
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"

@@ -6,10 +6,9 @@
 // another base.
 //
 // Method. Check the kernel's rules one after the other. If split BTF violates a rule, also compare
-// it with its base (common/btf/base_match.h), and report signs of another base first.
+// it with its base (common/btf/base_match.cc), and report signs of another base first.
 #include "merge/explain/explain.h"
 
-#include "common/btf/base_match.h"
 #include "common/btf/btf_check.h"
 #include "merge/input/final_btf.h"
 

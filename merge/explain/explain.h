@@ -2,8 +2,9 @@
 // Explains results: `btf-merge --check` and `--why-dup`.
 #pragma once
 
-#include "common/btf/kernel_forms.h"
+#include "common/btf/btf_check.h"
 #include "common/result.h"
+#include "merge/dedup/dedup.h"
 
 #include <string>
 #include <vector>
@@ -29,5 +30,68 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
 /// empty: for all. `base_name`: what to call the base, if there is one.
 std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types,
                     std::string_view name, const std::string &base_name);
+
+// root_cause.cc: the names with several definitions in a result, and the root cause of each.
+
+/// A name of structs, unions, enums or typedefs in the result; or the unnamed types of one shape.
+enum class TypeName : uint32_t { none = UINT32_MAX };
+/// Classes that differ only in the types that they refer to have one shape.
+enum class Shape : uint32_t { none = UINT32_MAX };
+
+/// A name and its classes in the result.
+struct NameUse {
+    char space;                      // 's', 'u', 'e' or 't'; 0 for unnamed types
+    std::vector<ClassId> classes;    // definitions, in order
+    ClassId forward = ClassId::none; // a declaration without a definition
+    std::vector<Shape> versions;     // its shapes, in order; a root has two or more
+    // The name because of which there are several classes, perhaps itself; none if there is one
+    // class. If it is another name: the shape of the classes.
+    TypeName root = TypeName::none;
+    Shape split = Shape::none;
+    // Of a root: the types that were split because of it, beyond the first of each shape; and the
+    // named structs and unions among them.
+    size_t blamed_types = 0, blamed_structs = 0;
+
+    bool is_root() const { return versions.size() > 1; }
+};
+
+/// The classes of a shape, in order. If there are several, `split_by` is the name that split them:
+/// their references number `position` lead to different classes of this name. none: not found.
+struct ShapeUse {
+    std::vector<ClassId> classes;
+    TypeName split_by = TypeName::none;
+    uint32_t position = 0;
+};
+
+class SplitGraph
+{
+public:
+    explicit SplitGraph(const MergedTypes &types);
+
+    IdVector<TypeName, NameUse> names;
+    IdVector<Shape, ShapeUse> shapes;
+
+    TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
+    const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
+    /// The contribution of a reference, from a type of `source`, to a shape; equal for equal names.
+    uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
+
+private:
+    ClassId class_at(uint32_t source, uint32_t ref) const;
+    uint64_t stub(ClassId c) const;
+    void refs_of(ClassId c, std::vector<ClassId> &out) const;
+    uint64_t shape_hash(ClassId c, const std::vector<ClassId> &refs, std::string &buffer) const;
+    void find_names();
+    void find_shapes();
+    void name_unnamed();
+    void find_roots();
+    void find_blame();
+
+    const Sources &sources_;
+    const Partition &partition_;
+    IdVector<ClassId, TypeName> name_; // or none
+    IdVector<ClassId, uint64_t> hash_; // of its shape
+    IdVector<ClassId, Shape> shape_;   // of one that is live
+};
 
 } // namespace btflink::merge

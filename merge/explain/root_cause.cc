@@ -28,7 +28,7 @@
 //
 // Cost. One pass over the final types and their references; one pass over the classes of all input
 // types, to find the objects of each version. Only with --why-dup.
-#include "merge/explain/root_cause.h"
+#include "merge/explain/explain.h"
 
 #include "common/graph/graphs.h"
 

@@ -4,7 +4,6 @@
 #include "merge/explain/explain.h"
 
 #include "merge/explain/c_text.h"
-#include "merge/explain/root_cause.h"
 
 #include <algorithm>
 #include <functional>

@@ -2,12 +2,116 @@
 // Collects objects that this process makes, and keeps each distinct type once.
 #pragma once
 
-#include "merge/gather/type_interner.h"
+#include "common/btf/btf_builder.h"
+#include "common/graph/tables.h"
+#include "common/object_btf/type_hash.h"
+#include "merge/input/load_objects.h"
 
 #include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 namespace btflink::merge
 {
+
+// type_interner.cc: keeps the types of many objects, and only one of those with equal stub hashes.
+
+class TypeInterner;
+
+/// The types of one object, in the object's numbering. A plain type whose words are kept for
+/// another object is made on the first access. The interner must be complete by then.
+class InternedTypes : public TypeStore
+{
+public:
+    explicit InternedTypes(const TypeInterner &interner) : interner_(interner) {}
+
+    const btf_type &type(uint32_t index) const override;
+    /// Classes of the plain types, as the interner numbers them.
+    std::span<const uint32_t> classes() const { return classes_; }
+    const TypeInterner &interner() const { return interner_; }
+
+private:
+    friend class TypeInterner;
+    std::unique_ptr<uint32_t[]> make(const InternedTypes &other, const btf_type &kept) const;
+    uint32_t id_of(uint64_t key) const;
+
+    const TypeInterner &interner_;
+    std::vector<uint32_t> classes_;
+    std::vector<uint32_t> starts_; // words of the types from `first_own_` on
+    uint32_t first_own_ = 0;       // from this index on, all types have words of their own
+    mutable std::mutex lock_;      // of the following
+    // Index in classes_ by TypeInterner::key_of(); made on first use.
+    mutable std::optional<FlatIndex> ids_;
+    mutable std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> made_;
+};
+
+/// For one thread at a time.
+class TypeInterner
+{
+public:
+    /// A distinct type.
+    struct DistinctType {
+        Hash128 hash;
+        uint32_t object; // the lowest that has it
+        TypeId type;     // in that object
+        uint32_t word;   // index of its words
+        const InternedTypes *home;
+    };
+
+    /// `strings`: the interner's strings, kept alive by it. Objects may use them, too.
+    explicit TypeInterner(std::shared_ptr<StringTable> strings) : strings_(std::move(strings)) {}
+    bool uses(const StringTable &strings) const { return strings_.get() == &strings; }
+
+    /// Takes the types of `o` and the hashes of its trailer; strings in its trailer become the
+    /// interner's. The caller replaces o.btf by the result. `number`: its position in link order.
+    std::unique_ptr<const InternedTypes> put(uint32_t number, Object &o);
+
+    const std::vector<DistinctType> &kept() const { return kept_; }
+    std::string_view strings() const { return strings_->blob(); }
+    /// The meaning of a reference to a type of this class, the same in every object: a name, for
+    /// named structs and unions and their declarations; otherwise the class itself.
+    uint64_t key_of(uint32_t c) const
+    {
+        return uses_[c].name ? uint64_t{1} << 32 | uses_[c].name : c;
+    }
+    const btf_type &at(uint32_t word) const
+    {
+        return *reinterpret_cast<const btf_type *>(words_.data() + word);
+    }
+
+private:
+    /// Per class; not in DistinctType, because it is read for every type.
+    struct Use {
+        uint32_t name;   // index in name_seen_; 0: references are not by name
+        uint32_t object; // as in DistinctType
+        uint32_t seen;   // the last put() with this class
+    };
+
+    bool classify(uint32_t number, const Object &o, InternedTypes &out);
+    uint32_t name_number(const Btf &btf, TypeId id);
+    uint32_t copy(const Btf &btf, TypeId id);
+    uint32_t translated(const Btf &btf, uint32_t offset)
+    {
+        return btf.strings().data() == strings_->blob().data()
+                   ? offset
+                   : raw(strings_->add(btf.str(offset)));
+    }
+    void translate(const Btf &btf, LinkTrailer &trailer);
+
+    OpenTable<HashSlot> slots_{4096};
+    std::vector<DistinctType> kept_;
+    std::vector<Use> uses_;
+    std::unordered_map<uint64_t, uint32_t> names_; // by string and kind
+    std::vector<uint32_t> name_seen_{0};           // the last put() with each name
+    std::vector<uint32_t> words_;
+    std::shared_ptr<StringTable> strings_;
+    uint32_t puts_ = 0;
+    std::vector<uint32_t>
+        fresh_; // indices of an object's types that are the first of their classes
+};
 
 class Gatherer
 {

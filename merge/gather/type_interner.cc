@@ -14,7 +14,7 @@
 // independent of the order in which objects come.
 //
 // Cost. One look-up per type, a copy per distinct type.
-#include "merge/gather/type_interner.h"
+#include "merge/gather/gatherer.h"
 
 #include <cstring>
 

@@ -28,7 +28,7 @@
 // same after names are looked up.
 //
 // Cost. A table of the base's size; the rest is proportional to the module.
-#include "merge/output/write_btf.h"
+#include "merge/output/write_steps.h"
 
 #include "common/btf/btf_builder.h"
 

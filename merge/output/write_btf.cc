@@ -14,10 +14,9 @@
 // that are not in the result, such as resolved forward declarations.
 //
 // Cost. Proportional to the result, not to the input.
-#include "merge/output/write_btf.h"
+#include "merge/output/write_steps.h"
 
 #include "common/btf/btf_builder.h"
-#include "merge/output/write_steps.h"
 
 namespace btflink::merge
 {

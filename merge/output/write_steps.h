@@ -2,6 +2,7 @@
 // The steps of write_btf.cc, and what they share.
 #pragma once
 
+#include "common/btf/btf.h"
 #include "common/btf/btf_builder.h"
 #include "common/graph/tables.h"
 #include "merge/base_index/base_index.h"
@@ -9,6 +10,7 @@
 #include "merge/dedup/hash_bits.h"
 #include "merge/link/select.h"
 
+#include <future>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,26 @@
 
 namespace btflink::merge
 {
+
+/// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `index`:
+/// finds strings and types in the base; null: none are shared. `second_thread`: how to run what
+/// only saves time.
+Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
+                                           const Sources &sources, const Partition &partition,
+                                           const Functions &functions, const Variables &variables,
+                                           const BaseIndex *index, ByteOrder order,
+                                           const Where &where, std::launch second_thread);
+
+// distill.cc: makes split BTF that works with kernels other than the one it was made for.
+
+struct DistilledBtf {
+    std::vector<std::byte> base;  // for `.BTF.base`
+    std::vector<std::byte> split; // extends it; for `.BTF`
+};
+
+/// `split` extends a base. Errors: it refers to nothing in that base, or to a VAR or DATASEC, which
+/// a distilled base cannot have.
+Result<DistilledBtf> distil(const Btf &split, ByteOrder order, const Where &where);
 
 /// Strings of the result, each once, in order of first reference. If the base has the same string,
 /// the base's offset is used.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests how types are changed that kernels would refuse.
 #include "common/btf/btf_check.h"
-#include "common/btf/btf_mend.h"
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test

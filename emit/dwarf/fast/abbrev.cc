@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compiles abbreviations into the steps of the reader.
-#include "emit/dwarf/fast/abbrev.h"
+#include "emit/dwarf/fast/unit.h"
 
 #include "emit/dwarf/debug_cursor.h"
 

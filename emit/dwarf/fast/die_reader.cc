@@ -4,7 +4,7 @@
 // which BTF needs a third. Each must cost nanoseconds.
 //
 // Method. One walk over the unit's bytes, front to back. Abbreviations have been compiled into
-// steps (abbrev.h), so unneeded attributes are skipped by adding their size. An unneeded entry is
+// steps (unit.h), so unneeded attributes are skipped by adding their size. An unneeded entry is
 // skipped with its children, by its sibling attribute if it has one. An explicit stack holds open
 // entries.
 //

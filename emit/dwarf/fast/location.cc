@@ -4,7 +4,7 @@
 #include "emit/dwarf/fast/unit.h"
 
 #include "emit/dwarf/debug_cursor.h"
-#include "emit/dwarf/param_rules.h"
+#include "emit/dwarf/die_attributes.h"
 
 #include <dwarf.h>
 

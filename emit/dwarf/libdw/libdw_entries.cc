@@ -2,7 +2,6 @@
 // Walks over a unit with libdw's functions for children, siblings and attributes.
 #include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/libdw/libdw_file.h"
-#include "emit/dwarf/param_rules.h"
 
 #include <dwarf.h>
 

@@ -3,7 +3,7 @@
 // sections, and joining those of type units (one per type). Here relocations are applied.
 #pragma once
 
-#include "emit/dwarf/debug_files.h"
+#include "emit/dwarf/dwarf_file.h"
 
 #include <elfutils/libdw.h>
 #include <functional>
@@ -15,7 +15,7 @@ namespace btflink::emit
 class LibdwFile
 {
 public:
-    /// `file` must outlive the result, and have DWARF. `debug_dir`: see debug_files.h.
+    /// `file` must outlive the result, and have DWARF. `debug_dir`: see find_separate().
     static Result<std::unique_ptr<LibdwFile>> open(const DwarfFile &file,
                                                    const std::string &debug_dir);
     LibdwFile(const LibdwFile &) = delete;

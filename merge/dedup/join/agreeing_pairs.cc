@@ -8,7 +8,7 @@
 //     checked again. This ends with the largest fixed point, like partition refinement.
 //
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
-#include "merge/dedup/join/agreeing_pairs.h"
+#include "merge/dedup/join/join_groups.h"
 
 namespace btflink::merge
 {

@@ -43,7 +43,6 @@
 #include "merge/dedup/join/join_groups.h"
 
 #include "common/io/trace.h"
-#include "merge/dedup/join/agreeing_pairs.h"
 
 #include <array>
 #include <numeric>

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The steps of opening a kernel (kernel.h): its files are found by name, read from archives and
+// folders in memory and within limits, and put together.
+#pragma once
+
+#include "btf-kernel/package/kernel.h"
+#include "common/io/bytes.h"
+#include "common/result.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink::kernel
+{
+
+// Limits for unpacking untrusted packages, so that a small file cannot use up all memory: bytes,
+// unpacked.
+constexpr uint64_t most_of_module = uint64_t{1} << 30;
+constexpr uint64_t most_of_image = uint64_t{4} << 30;
+constexpr uint64_t most_of_text = 64 << 20;  // a configuration, a System.map
+constexpr uint64_t most_of_ids = 1 << 20;    // .BTF_ids of a flat image
+constexpr uint64_t most_pending = 128 << 20; // files that wait to be read together
+constexpr size_t most_pending_files = 1024;
+constexpr uint64_t most_kept = uint64_t{4} << 30; // BTF of all files
+constexpr uint64_t most_members = 4'000'000;      // files of an archive or folder
+constexpr unsigned most_nested = 4;               // compressed files within compressed files
+constexpr unsigned most_depth = 64;               // nested folders
+
+// archive.cc, apk.cc: archives and compressed files, by libarchive.
+
+struct ArchiveVisitor {
+    /// The largest size at which a member is wanted; 0: it is not wanted. `path`: by clean_path().
+    std::function<uint64_t(const std::string &path)> wants;
+    /// Takes a wanted regular member. The path "" stands for a compressed file that is not an
+    /// archive.
+    std::function<Result<void>(const std::string &path, std::vector<std::byte> bytes)> take;
+    /// Takes the error for a wanted member that is a hard link or a device, has '..' in its path,
+    /// or is too large.
+    std::function<void(Error)> refuse;
+    /// Takes the paths of all members before the first one is unpacked, if the archive has a list
+    /// of them. An error ends the walk. May be empty.
+    std::function<Result<void>(const std::vector<std::string> &paths)> list = {};
+};
+
+struct WantedMember {
+    std::string path; // by clean_path()
+    uint64_t most;    // bytes
+    Where where;
+};
+
+/// Decides about a member of the archive at `archive`, which has `size` bytes by the archive's
+/// header. `flaw`: why it must be refused, or null. Empty: the member is not wanted, or
+/// visitor.refuse() got the reason.
+std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
+                                          std::string_view name, uint64_t size, const char *flaw);
+
+/// Goes through the members of a Debian package (its data), an RPM, a cpio or tar archive,
+/// compressed or not, an Alpine package (version 2 or 3), or through a compressed file. Errors: the
+/// file is none of these; it is damaged (members before the damage were passed on); take() failed.
+Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
+
+/// Alpine packages of version 3, compressed or not, which libarchive does not read (apk.cc). By the
+/// magic number.
+bool is_apk3(Bytes file);
+/// As walk_archive(), for such a package.
+Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
+
+/// Unpacks compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
+/// `most` bytes, are damaged, or are not compressed.
+Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where);
+
+/// By the magic number.
+bool is_compressed(Bytes bytes);
+
+// names.cc: the role of a file in a kernel package, by its name.
+
+enum class Role : uint8_t { none, image, module, config, release };
+
+/// By the file's name and some folders.
+Role role_of(std::string_view path);
+
+/// The role of raw BTF that btf-kernel encode wrote, by its name: "vmlinux.btf" or "MODULE.ko.btf".
+Role role_of_encoded(std::string_view path);
+
+/// Does the name end as a distribution's package does?
+bool is_package(std::string_view path);
+
+/// "nf_tables" of "kernel/net/netfilter/nf-tables.ko.xz".
+std::string module_name(std::string_view path);
+
+/// The release in a path such as "lib/modules/RELEASE/..." or "boot/vmlinuz-RELEASE"; empty: none.
+std::string_view release_in(std::string_view path);
+
+/// Images with a lower rank have more information: vmlinux before vmlinuz.
+unsigned image_rank(std::string_view path);
+
+/// A member's path without leading "./" and "/". Error: it has "..".
+Result<std::string> clean_path(std::string_view path);
+
+/// Does the file have the bytes `magic` at this offset?
+inline bool has(Bytes file, size_t at, std::string_view magic)
+{
+    return at <= file.size() && as_text(file.subspan(at)).starts_with(magic);
+}
+
+// image.cc, wrapping.cc: the parts of a vmlinux, module or boot image that concern BTF. A boot
+// image may be compressed, and wrapped in a format that firmware and boot loaders expect.
+
+bool is_elf(Bytes file); // by the magic number
+
+/// Does the file begin like ELF, raw BTF or a known wrapping? False for compressed files.
+bool is_image(Bytes file);
+
+/// The content of a wrapping: a kernel, compressed or not, or another wrapping.
+struct Payload {
+    Bytes bytes;
+    std::string release = {}; // from the wrapping's header; empty: not known
+    /// The payload begins with code, which unpacks the compressed data after it. The last four
+    /// bytes of the payload are the unpacked size, which Kbuild appends; zeros may follow it. If
+    /// the kernel is not compressed, it follows the code as it is in memory.
+    bool after_code = false;
+};
+
+struct Wrapping {
+    const char *name;
+    size_t header; // open() needs so many bytes
+    bool (*begins)(Bytes file);
+    /// Null: the file is the kernel itself, as it is in memory. Errors: the file is damaged, or has
+    /// no kernel.
+    Result<Payload> (*open)(Bytes file, const Where &where);
+};
+
+/// The wrapping of a file; null: not known.
+const Wrapping *find_wrapping(Bytes file);
+
+/// A module: an ELF file, compressed or not, or raw BTF.
+Result<Binary> read_module(Bytes file, const Where &where);
+
+/// The release in the banner of a vmlinux, an ELF file; empty: there is no banner, or the file
+/// cannot be read.
+std::string release_of(Bytes file);
+
+struct ImageFacts {
+    Binary binary;
+    std::string release, config, banner; // empty: not in the image
+};
+/// Any image of a kernel. `owner` keeps the bytes of `file` alive.
+Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);
+
+// kernel.cc, collect.cc: take the files of a package in any order, and make a kernel of them.
+
+/// A file of the package.
+struct Content {
+    std::string path;  // as clean_path() gives it
+    std::string place; // for messages: "PACKAGE(PATH)"
+    Bytes bytes;
+    std::shared_ptr<const void> owner; // keeps `bytes` alive
+};
+
+class Collector
+{
+public:
+    explicit Collector(const OpenOptions &options) : options_(options) {}
+
+    /// The role of a file; none: it is not wanted.
+    Role wants(const std::string &path);
+    /// Files wait until there are enough to read several at a time. Role::none: their contents
+    /// decide. Error: too much BTF is kept.
+    Result<void> take(Role role, Content content);
+    void refuse(Error error) { left_out_.push_back(std::move(error)); }
+
+    Result<Kernel> finish(std::string package);
+
+private:
+    struct PendingFile {
+        Role role;
+        bool encoded; // by its name, btf-kernel encode wrote it
+        Content content;
+    };
+    struct Image {
+        std::string path;
+        Result<ImageFacts> facts;
+    };
+    /// vmlinux and modules of the kernel, or those that btf-kernel encode wrote, which are ignored
+    /// if the kernel's own files are there, too.
+    struct Files {
+        std::vector<Image> images;
+        std::vector<Binary> modules;
+    };
+    Result<void> read_pending();
+    void keep(const PendingFile &file, Result<ImageFacts> facts);
+    Result<std::string> choose_release() const;
+    Result<void> choose_image(Kernel &kernel, Result<void> &unreadable);
+
+    const OpenOptions &options_;
+    std::vector<PendingFile> pending_;
+    uint64_t pending_bytes_ = 0;
+    Files own_, encoded_;
+    std::vector<std::pair<std::string, std::string>> configs_; // path, text
+    std::string release_;                                      // from a build's kernel.release
+    std::set<std::string> releases_seen_; // in paths, if options_.release is set
+    std::vector<Error> left_out_;
+    size_t modules_taken_ = 0;
+    std::atomic<uint64_t> kept_ = 0; // bytes of BTF in memory
+};
+
+/// Goes through a file or folder, and passes wanted files to the collector (collect.cc).
+Result<void> collect(const std::string &path, Collector &collector);
+
+} // namespace btflink::kernel

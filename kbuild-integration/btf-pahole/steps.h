@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The steps of btf-pahole.
+#pragma once
+
+#include "common/io/file_io.h"
+#include "common/result.h"
+#include "emit/tree/die_tree.h"
+#include "kbuild-integration/pahole_options.h"
+#include "merge/gather/gatherer.h"
+#include "merge/input/final_btf.h"
+#include "merge/link/select.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink::kbuild
+{
+
+// link_inputs.cc: finds the files from which a linked file was made, where Kbuild leaves them.
+
+struct LinkedFile {
+    bool relocatable = false; // a module, or an object
+    bool has_symbols = false;
+};
+/// Reads ELF headers. Errors: the file is not ELF, or cannot be read.
+Result<LinkedFile> look_at_link(const std::string &path);
+
+/// Is the file bitcode, which a compiler left for link-time optimisation? The linker reads bitcode
+/// like an object, but it has neither code nor DWARF. False if the file cannot be read.
+bool is_bitcode_file(const std::string &path);
+
+/// Does the file have a `.BTF` section with a link trailer? Final BTF has none. False for bitcode,
+/// and if the file does not exist.
+Result<bool> has_object_btf(const std::string &path);
+
+/// The objects from which `image`, a vmlinux, was linked, if they have object BTF: vmlinux.o in the
+/// same folder, and the objects that the link itself compiled. Empty for other files.
+Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
+
+/// The files from which a module was linked, by Kbuild's saved command. Files that do not exist are
+/// included, so that they cause an error. Without a saved command, the existing objects of the
+/// module's name in the same folder.
+std::vector<std::string> module_inputs(const std::string &module);
+
+/// Why it is an error that a file has nothing to encode: it is a vmlinux, or Kbuild's saved
+/// commands show that it was linked (if the file is `empty`), or that it was linked from files that
+/// are gone or were compiled with -g (otherwise). "": it is not an error.
+std::string why_btf_is_due(const std::string &file, bool empty);
+
+// dwarf_units.cc: makes object BTF, from the DWARF of a linked file, for units whose objects had no
+// object BTF: for code that link-time optimisation made, and for objects that were compiled without
+// btf-cc or for which btf-cc failed.
+
+/// A file in memory, without a name. It disappears with the process, however that ends.
+class ScratchFile
+{
+public:
+    static Result<std::shared_ptr<ScratchFile>> create();
+    /// A path by which this process can open it.
+    const std::string &path() const { return path_; }
+
+private:
+    explicit ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
+    Fd fd_;
+    std::string path_;
+};
+
+using Scratch = std::shared_ptr<ScratchFile>;
+
+struct DwarfReport {
+    std::vector<std::string> warnings; // always worth reporting
+    /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
+    std::vector<emit::RejectedVariable> rejected;
+    bool no_dwarf = false; // nothing was encoded, because the file has no DWARF
+};
+
+// Each of the following functions adds to a report.
+
+/// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
+/// as an additional input of btf-merge. Null if there are no such units.
+Result<Scratch> encode_uncovered(const std::string &image,
+                                 std::span<const std::string_view> covered,
+                                 const PaholeOptions &options, DwarfReport &report);
+
+/// The same for all units of `image`, added to `out`. `out` stays empty if no unit has types.
+Result<void> gather_units(const std::string &image, const PaholeOptions &options,
+                          merge::Gatherer &out, DwarfReport &report);
+
+/// A copy of `object` (relocatable) with object BTF for all units that have DWARF. `keep_btf`:
+/// existing BTF is kept, and the rest is added. Null if nothing was encoded.
+Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
+                              bool keep_btf, DwarfReport &report);
+
+// encode_linked.cc: the driver: one linked file (vmlinux, a module, a program) gets its final BTF.
+
+struct EncodeReport : DwarfReport {
+    std::vector<std::string> notes;                                              // for -V
+    std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
+    bool written = false; // false also if there was nothing to encode
+};
+
+/// Encodes `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
+/// the second case, if `file` is a module, only its object BTF is removed. On an error no file is
+/// changed.
+Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
+                           EncodeReport &report);
+
+// final_types.cc, fill_ids.cc: the final BTF of a file, with the BTF that it extends; the list of
+// its types that `btf-pahole -J -V` prints, in pahole's format, which programs parse; and its ids
+// in the section .BTF_ids (include/linux/btf_ids.h of the kernel): ids of types and functions that
+// C code asks for by name, and sets of kfuncs.
+
+struct FinalTypes {
+    std::optional<merge::Input> input;
+    merge::Base base;
+    std::optional<merge::FinalBlob> own_base, blob; // `.BTF.base`, `.BTF`
+    std::optional<Btf> btf;                         // always set
+};
+
+/// `base`: the file with the base, if `path` has no distilled base; "": none. Errors include: the
+/// file has no final BTF.
+Result<FinalTypes> read_final_types(const std::string &path, const std::string &base);
+
+/// Why a function has no FUNC, in pahole's words.
+const char *pahole_reason(merge::FunctionSkip reason);
+
+/// Prints the types of the final BTF in a file to standard output. `base`: as for
+/// read_final_types().
+Result<void> list_types(const std::string &path, const std::string &base);
+
+/// Puts ids of the module's final BTF into its .BTF_ids, as the kernel's resolve_btfids does.
+/// (Modules outside a tree may not have resolve_btfids.) `base`: as for read_final_types(). Names
+/// that the BTF does not have keep the id 0, and are returned. Errors: a kfunc has no FUNC, or has
+/// implicit arguments, which only resolve_btfids can hide.
+Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std::string &base);
+
+} // namespace btflink::kbuild
