@@ -101,6 +101,12 @@ Failure fail_errno(Where where, std::string_view what);
 /// printf into a std::string; used for error texts and for the tools' output.
 [[gnu::format(printf, 1, 2)]] std::string strf(const char *format, ...);
 
+/// For strf's "%llu".
+constexpr unsigned long long ull(uint64_t value)
+{
+    return value;
+}
+
 [[noreturn]] void check_failed(const char *expr, const char *file, int line);
 
 } // namespace btflink

@@ -184,8 +184,7 @@ constexpr UnreadWarning unread_warnings[] = {
 /// "1 type-unit is" or "3 type-units are".
 std::string counted(Skip reason, uint64_t count)
 {
-    return strf("%llu %s%s", static_cast<unsigned long long>(count), skip_word(reason).c_str(),
-                count == 1 ? " is" : "s are");
+    return strf("%llu %s%s", ull(count), skip_word(reason).c_str(), count == 1 ? " is" : "s are");
 }
 
 } // namespace

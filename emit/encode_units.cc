@@ -57,8 +57,7 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options)
 {
-    const std::string_view names(reinterpret_cast<const char *>(file.str.data.data()),
-                                 file.str.data.size());
+    const std::string_view names = as_text(file.str.data);
     const size_t threads = std::min<size_t>(options.image ? options.threads : 1, groups.size());
     std::vector<Result<UnitObject>> results(groups.size());
     std::atomic<size_t> next = 0;

@@ -78,13 +78,11 @@ Result<void> ReportPage::prepare(Options &options)
     for (std::string &object : objects_) {
         if (!same_file(object, options.update))
             continue;
-        auto copy = TRY(copy_in_memory(object));
-        object = copy;
+        object = TRY(copy_in_memory(object));
     }
     if (!options.time_trace.empty())
         return {};
-    auto trace = TRY(copy_in_memory(""));
-    options.time_trace = trace;
+    options.time_trace = TRY(copy_in_memory(""));
     return {};
 }
 

@@ -48,8 +48,7 @@ constexpr Option<ReportCommandLine> report_options[] = {
 Result<void> find_objects(const std::string &folder, ReportCommandLine &line)
 {
     const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";
-    auto inputs = TRY(kbuild::vmlinux_inputs(vmlinux));
-    line.objects = std::move(inputs);
+    line.objects = TRY(kbuild::vmlinux_inputs(vmlinux));
     std::error_code ignored;
     if (line.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
         line.image = vmlinux;

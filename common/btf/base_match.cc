@@ -33,7 +33,7 @@ public:
     {
         auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
         Bytes types = blob.subspan(size_t{field(4)} + field(8), field(12) / 4 * 4);
-        strings_ = {reinterpret_cast<const char *>(blob.data()) + field(4) + field(16), field(20)};
+        strings_ = as_text(blob.subspan(size_t{field(4)} + field(16), field(20)));
         words_.resize(types.size() / 4);
         for (size_t i = 0; i < words_.size(); ++i)
             words_[i] = load<uint32_t>(types.data() + i * 4, order);

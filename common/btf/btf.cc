@@ -261,8 +261,7 @@ uint32_t Btf::word_index(TypeId id) const
 
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
 {
-    auto header = TRY(read_header(bytes, where));
-    const Header &h = header;
+    const Header h = TRY(read_header(bytes, where));
     uint64_t start = where.offset.value_or(0);
 
     Btf btf;

@@ -156,8 +156,7 @@ Result<void> check_section_layout(BtfChecking &c, TypeId id)
             return element_violation(c, id, i, "size is 0");
         if (end > t.size)
             return element_violation(c, id, i,
-                                     strf("ends at %llu, the section at %u",
-                                          static_cast<unsigned long long>(end), t.size));
+                                     strf("ends at %llu, the section at %u", ull(end), t.size));
         ++i;
     }
     return {};

@@ -63,18 +63,15 @@ std::string member_rule(BtfChecking &c, const btf_type &t, const btf_member &m)
     if (bitfield)
         bits = bitfield;
     if (!bit_aligned && offset % 8)
-        return strf("bit offset is %llu, not a multiple of 8",
-                    static_cast<unsigned long long>(offset));
+        return strf("bit offset is %llu, not a multiple of 8", ull(offset));
     if (kind == btf::Kind::INT && bits + offset % 8 > max_int_bits)
         return "bits span more than 16 bytes";
     if (kind == btf::Kind::FLOAT && size == 0) // in the base, whose types were not checked
         return "type is a FLOAT of no bytes";
     if (kind == btf::Kind::FLOAT && offset % (std::min<uint64_t>(c.pointer_size, size) * 8))
-        return strf("FLOAT at bit offset %llu is not aligned",
-                    static_cast<unsigned long long>(offset));
+        return strf("FLOAT at bit offset %llu is not aligned", ull(offset));
     if ((offset + bits + 7) / 8 > t.size)
-        return strf("ends at bit %llu, the %s at byte %u",
-                    static_cast<unsigned long long>(offset) + bits,
+        return strf("ends at bit %llu, the %s at byte %u", ull(offset) + bits,
                     btf::kind_of(t) == btf::Kind::UNION ? "union" : "struct", t.size);
     return "";
 }

@@ -73,8 +73,7 @@ Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is6
     }
     packed = packed.subspan(header);
     if (size > max_section || size > packed.size() * max_ratio(type) + 64)
-        return fail(where.at(0), strf("compression header claims %llu bytes",
-                                      static_cast<unsigned long long>(size)));
+        return fail(where.at(0), strf("compression header claims %llu bytes", ull(size)));
     std::vector<std::byte> plain(size);
     if (!unpack(type, packed, plain))
         return fail(where.at(header), "cannot decompress: the data is damaged");

@@ -96,11 +96,6 @@ bool fits(uint64_t offset, uint64_t size, uint64_t room)
     return offset <= room && size <= room - offset;
 }
 
-unsigned long long ull(uint64_t value)
-{
-    return value;
-}
-
 Result<void> read_header(ElfImage &image)
 {
     Bytes file = image.file;
@@ -172,8 +167,7 @@ Result<void> read_sections(ElfImage &image)
     }
     if (!image.names)
         return {};
-    Bytes table = image.sections[image.names].data;
-    std::string_view text(reinterpret_cast<const char *>(table.data()), table.size());
+    const std::string_view text = as_text(image.sections[image.names].data);
     for (uint32_t i = 1; i < image.sections.size(); ++i) {
         ElfSection &s = image.sections[i];
         size_t end = s.head.sh_name < text.size() ? text.find('\0', s.head.sh_name) : text.npos;

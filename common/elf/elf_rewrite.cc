@@ -119,8 +119,7 @@ public:
     Result<std::vector<uint32_t>> run()
     {
         TRY(check_overlaps());
-        auto symtab = TRY(image_.find_symtab());
-        symtab_ = symtab;
+        symtab_ = TRY(image_.find_symtab());
         if (symtab_ && drop_[symtab_])
             return fail(image_.place(symtab_), "the symbol table cannot be dropped");
         for (uint32_t i = 1; i < drop_.size(); ++i) {
@@ -274,9 +273,8 @@ private:
                 now.put<uint32_t>(section_map_[member]);
         if (!symtab_ || s.head.sh_link != symtab_)
             return fail(image_.place(index), "section group without a symbol table");
-        auto signature =
+        s.head.sh_info =
             TRY(symbol(s.head.sh_info, image_.place(index), "section group is named by"));
-        s.head.sh_info = signature;
         s.replace(now.take());
         return {};
     }

@@ -27,8 +27,7 @@ Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &le
             return fail(where, "response files are nested too deeply");
         auto bytes = TRY(read_file(where.file, left));
         left -= bytes.size();
-        auto words =
-            TRY(split_words({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, where));
+        auto words = TRY(split_words(as_text(bytes), where));
         TRY(unfold(words, depth + 1, left, out));
     }
     return {};

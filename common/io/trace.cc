@@ -74,8 +74,7 @@ std::string event_text(const Event &e, int pid)
                        ",\"tdur\":" + us(e.cpu_length);
     std::string args = e.detail.empty() ? "" : "\"detail\":" + json_string(e.detail);
     for (const auto &[name, value] : e.notes)
-        args += (args.empty() ? "" : ",") + json_string(name) +
-                strf(":%llu", static_cast<unsigned long long>(value));
+        args += (args.empty() ? "" : ",") + json_string(name) + strf(":%llu", ull(value));
     return text + (args.empty() ? "}" : ",\"args\":{" + args + "}}");
 }
 

@@ -186,8 +186,7 @@ Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
             drop[i] = true;
     TRY(add_dependents(image, drop));
     ElfBody body;
-    auto symbol_map = TRY(drop_sections(image, drop));
-    body.symbol_map = std::move(symbol_map);
+    body.symbol_map = TRY(drop_sections(image, drop));
     body.rebuilt = lay_out(image);
     return body;
 }

@@ -380,9 +380,8 @@ Result<Contribution> read_contribution(Bytes section, uint64_t at, const Where &
         const uint64_t length = load<uint32_t>(rest.data() + *trailer + 8, order);
         if (length < least_trailer_length || length > rest.size() - *trailer)
             return fail(where.at(base + at + *trailer),
-                        strf("link trailer claims %llu bytes, %llu are left",
-                             static_cast<unsigned long long>(length),
-                             static_cast<unsigned long long>(rest.size() - *trailer)));
+                        strf("link trailer claims %llu bytes, %llu are left", ull(length),
+                             ull(rest.size() - *trailer)));
         part.trailer = rest.subspan(*trailer, length);
         part.trailer_offset = at + *trailer;
     }

@@ -56,9 +56,9 @@ bool is_file(const std::string &path)
 /// The NUL-terminated name at the start of a section, or nothing.
 std::string_view name_in(const ElfSection &section)
 {
-    auto *text = reinterpret_cast<const char *>(section.data.data());
-    const size_t length = strnlen(text, section.data.size());
-    return length < section.data.size() ? std::string_view(text, length) : std::string_view();
+    const std::string_view text = as_text(section.data);
+    const size_t end = text.find('\0');
+    return end == text.npos ? std::string_view() : text.substr(0, end);
 }
 
 /// The first of `paths` that exists and that `is_it` accepts. A file that does not belong to the

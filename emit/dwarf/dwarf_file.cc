@@ -68,8 +68,7 @@ Result<void> DwarfFile::find_sections()
 {
     auto symtab = TRY(image_.find_symtab());
     if (symtab) {
-        auto count = TRY(image_.symbol_count(symtab));
-        symbol_count_ = count;
+        symbol_count_ = TRY(image_.symbol_count(symtab));
         symtab_ = image_.sections[symtab].data;
     }
     std::vector<uint32_t> candidates; // debug sections
@@ -218,7 +217,7 @@ Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size
                              arch_->name));
         if (known && (r.offset > size || size - r.offset < known->size))
             return fail(here(i), strf("relocation is for offset 0x%llx, beyond the section's end",
-                                      static_cast<unsigned long long>(r.offset)));
+                                      ull(r.offset)));
         if (image_.reloc_symbol(r.info) >= symbol_count_)
             return fail(here(i), strf("relocation names symbol %u, but there are %u",
                                       image_.reloc_symbol(r.info), symbol_count_));

@@ -54,8 +54,7 @@ Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
             return out;
         }
     }
-    auto general = TRY(open_libdw_reader(file, debug_dir, skips));
-    out.reader = std::move(general);
+    out.reader = TRY(open_libdw_reader(file, debug_dir, skips));
     out.name = "libdw";
     return out;
 }

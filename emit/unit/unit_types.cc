@@ -480,7 +480,7 @@ private:
         const char *name = d.name ? d.name : "";
         if (size > 8 || !std::has_single_bit(size)) {
             leave_out(d, name, "all enumerators are",
-                      strf("an enum of %llu bytes", static_cast<unsigned long long>(size)).c_str());
+                      strf("an enum of %llu bytes", ull(size)).c_str());
             out_.btf.add_composite(btf::Kind::STRUCT, str(name), static_cast<uint32_t>(size),
                                    false);
             return;

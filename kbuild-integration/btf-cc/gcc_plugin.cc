@@ -78,7 +78,7 @@ Result<PluginSources> plugin_sources()
     const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";
     PluginSources sources;
     if (auto file = read_file(paths)) { // two lines
-        const std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
+        const std::string_view text = as_text(*file);
         const size_t end = std::min(text.find('\n'), text.size());
         sources.folder = text.substr(0, end);
         sources.archive = text.substr(std::min(end + 1, text.size()));
@@ -106,7 +106,7 @@ std::string sources_id(const PluginSources &sources)
     for (const char *file : plugin_files)
         add(sources.folder + "/emit/gcc/" + file);
     add(sources.archive);
-    return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
+    return strf("%016llx", ull(XXH3_64bits(text.data(), text.size())));
 }
 
 /// Folders in which to look for plugins, in this order.
@@ -174,7 +174,7 @@ Result<std::string> find_plugin(const std::string &program)
 Result<std::string> file_hash(const std::string &path)
 {
     const std::vector<std::byte> file = TRY(read_file(path));
-    return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(file.data(), file.size())));
+    return strf("%016llx", ull(XXH3_64bits(file.data(), file.size())));
 }
 
 Result<std::vector<std::string>> plugin_builder(const std::string &program)

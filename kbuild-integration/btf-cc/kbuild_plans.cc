@@ -46,9 +46,7 @@ std::optional<std::string_view> configuration()
         return tree().empty() ? Result<std::vector<std::byte>>(fail({}, "no tree"))
                               : read_file(tree() + "include/config/auto.conf");
     }();
-    if (!file)
-        return {};
-    return std::string_view(reinterpret_cast<const char *>(file->data()), file->size());
+    return file ? std::optional(as_text(*file)) : std::nullopt;
 }
 
 /// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False if this is no kernel build.

@@ -41,7 +41,7 @@ std::vector<std::string> saved_command(const std::string &path)
     auto file = read_file(folder_of(path) + "." + std::string(base_name(path)) + ".cmd");
     if (!file)
         return {};
-    std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
+    std::string_view text = as_text(*file);
     text = text.substr(0, text.find('\n'));
     size_t command = text.find(":=");
     if (command == text.npos)

@@ -32,8 +32,7 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
 {
     Input input{where, std::move(storage), bytes, std::nullopt};
     if (is_elf(bytes)) {
-        auto elf = TRY(ElfFile::parse(bytes, where));
-        input.elf = std::move(elf);
+        input.elf = TRY(ElfFile::parse(bytes, where));
         return std::optional(std::move(input));
     }
     if (is_btf(bytes))
@@ -114,8 +113,7 @@ Result<Input> open_input(const std::string &path)
 
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads)
 {
-    auto unfolded = TRY(unfold_response_files(names));
-    const std::vector<std::string> &paths = unfolded;
+    const std::vector<std::string> paths = TRY(unfold_response_files(names));
     std::vector<Inputs> parts(paths.size());
     auto unfold = [&](size_t i) -> Result<void> {
         auto file = TRY(read_parts(paths[i]));

@@ -49,9 +49,9 @@ public:
             }
             const Abbrev *abbrev = unit_.abbrevs->find(code);
             if (!abbrev)
-                return fail(place(offset),
-                            strf("entry with abbreviation %llu, which is not in its table",
-                                 static_cast<unsigned long long>(code)));
+                return fail(
+                    place(offset),
+                    strf("entry with abbreviation %llu, which is not in its table", ull(code)));
             if (!entry(offset, *abbrev))
                 return fail(std::move(*error_));
             if (in_.in().overrun() || in_.problem())

@@ -41,9 +41,9 @@ Result<Units> in_order(Units sorted)
 Result<void> check_overlap(const Unit &unit, uint64_t end_before)
 {
     if (unit.offset < end_before)
-        return fail(unit.file->where().in(".debug_info").at(unit.offset),
-                    strf("a unit begins here, inside the unit that ends at 0x%llx",
-                         static_cast<unsigned long long>(end_before)));
+        return fail(
+            unit.file->where().in(".debug_info").at(unit.offset),
+            strf("a unit begins here, inside the unit that ends at 0x%llx", ull(end_before)));
     return {};
 }
 

@@ -36,10 +36,8 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
     }
     if (in.overrun() || length > in.left())
-        return fail(where.at(offset),
-                    strf("unit claims %llu bytes, %llu are left",
-                         static_cast<unsigned long long>(length),
-                         static_cast<unsigned long long>(section.size() - offset)));
+        return fail(where.at(offset), strf("unit claims %llu bytes, %llu are left", ull(length),
+                                           ull(section.size() - offset)));
     unit.end = in.offset() + length;
     unit.widths.version = in.read<uint16_t>();
     if (unit.widths.version < 2 || unit.widths.version > 5)
@@ -179,8 +177,7 @@ Result<const Abbrev *> unit_abbrev(const Unit &unit)
     const Abbrev *abbrev = code ? unit.abbrevs->find(code) : nullptr;
     if (code && !abbrev)
         return fail(file.where().in(".debug_info").at(unit.die_offset),
-                    strf("entry with abbreviation %llu, which is not in its table",
-                         static_cast<unsigned long long>(code)));
+                    strf("entry with abbreviation %llu, which is not in its table", ull(code)));
     return abbrev;
 }
 
@@ -202,7 +199,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
         return fail(where, "is not the type unit that .debug_tu_index places here");
     if (header.type_offset >= header.unit.end - header.unit.offset)
         return fail(where, strf("the type of the type unit is at 0x%llx, beyond its end",
-                                static_cast<unsigned long long>(header.type_offset)));
+                                ull(header.type_offset)));
     TypeUnit out{header.unit, static_cast<uint32_t>(header.unit.offset + header.type_offset)};
     set_bases(out.unit, place);
     out.unit.abbrev_offset += place.at[SplitPlace::abbrev];

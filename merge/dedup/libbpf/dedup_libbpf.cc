@@ -127,8 +127,7 @@ Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<co
     }
     if (blob.size() > UINT32_MAX)
         return fail(where, "more BTF than libbpf can take (4 GB)");
-    auto made = TRY(base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where));
-    BtfPtr btf = std::move(made);
+    BtfPtr btf = TRY(base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where));
     if (int error = btf__dedup(btf.get(), nullptr))
         return refused(where, "btf__dedup", error);
     uint32_t size = 0;
