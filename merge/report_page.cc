@@ -28,13 +28,12 @@ std::string find_program()
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
     const char *path = std::getenv("PATH");
-    std::string folders = own.parent_path().string() + ":" + (path ? path : "");
-    while (!folders.empty()) {
-        const size_t end = std::min(folders.find(':'), folders.size());
-        std::string candidate = folders.substr(0, end) + "/" + program_name;
-        if (end && ::access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, error))
+    const std::string folders = own.parent_path().string() + ":" + (path ? path : "");
+    for (std::string_view left = folders; !left.empty();) {
+        const std::string folder(take_part(left, ':')), candidate = folder + "/" + program_name;
+        if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0 &&
+            fs::is_regular_file(candidate, error))
             return candidate;
-        folders.erase(0, end + 1);
     }
     return "";
 }

@@ -105,12 +105,10 @@ struct CheckCommandLine {
 Result<void> take_ignored(CheckCommandLine &line, std::string_view list)
 {
     while (!list.empty()) {
-        const size_t end = std::min(list.find(','), list.size());
-        auto rule = parse_rule(list.substr(0, end));
+        auto rule = parse_rule(take_part(list, ','));
         if (!rule)
             return fail({}, "--ignore: " + rule.error().what);
         line.ignored.push_back(*rule);
-        list.remove_prefix(std::min(end + 1, list.size()));
     }
     return {};
 }

@@ -45,8 +45,7 @@ std::string compare_configs(const Kernel &here, const Kernel &there)
     for (const bool second : {false, true}) {
         std::string_view text = second ? there.config : here.config;
         while (!text.empty()) {
-            const std::string_view line = text.substr(0, text.find('\n'));
-            text.remove_prefix(std::min(line.size() + 1, text.size()));
+            const std::string_view line = take_part(text, '\n');
             const size_t equal = line.find('=');
             if (line.starts_with(begin) && equal != std::string_view::npos)
                 options

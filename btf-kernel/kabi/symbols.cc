@@ -236,8 +236,7 @@ std::vector<std::string> parse_symbols(std::string_view text)
     constexpr std::string_view blanks = " \t\r,";
     std::vector<std::string> names;
     while (!text.empty()) {
-        std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        std::string_view line = take_part(text, '\n');
         auto word = [&] {
             line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
             std::string_view out = line.substr(0, line.find_first_of(blanks));

@@ -109,8 +109,7 @@ std::vector<std::string> listed_paths(std::string_view text)
     constexpr size_t before_path = 34;
     std::vector<std::string> paths;
     while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::string_view line = take_part(text, '\n');
         if (line.size() > before_path)
             if (auto path = clean_path(line.substr(before_path)))
                 paths.push_back(std::move(*path));

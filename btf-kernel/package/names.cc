@@ -153,9 +153,7 @@ Result<std::string> clean_path(std::string_view path)
 {
     std::string out;
     while (!path.empty()) {
-        const size_t end = std::min(path.find('/'), path.size());
-        const std::string_view part = path.substr(0, end);
-        path.remove_prefix(std::min(end + 1, path.size()));
+        const std::string_view part = take_part(path, '/');
         if (part.empty() || part == ".")
             continue;
         if (part == "..")

@@ -217,8 +217,7 @@ Result<void> collect_trace(const std::string &path, Data &out)
     std::string program; // "btf-merge: "
     bool found = false;
     while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::string_view line = take_part(text, '\n');
         const std::string name = text_of(field(line, "name"));
         if (name == "process_name") {
             program = text_of(field(field(line, "args"), "name")) + ": ";

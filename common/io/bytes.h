@@ -4,6 +4,7 @@
 
 #include "common/result.h"
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -108,6 +109,14 @@ inline Bytes as_bytes(std::string_view text)
 inline std::string_view as_text(Bytes bytes)
 {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+/// Removes the first part of `text`, up to and including `end`. Returns it without `end`.
+inline std::string_view take_part(std::string_view &text, char end)
+{
+    const std::string_view part = text.substr(0, text.find(end));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    return part;
 }
 
 } // namespace btflink

@@ -2,6 +2,8 @@
 // The table of features, and the parser of lists of features.
 #include "common/object_btf/features.h"
 
+#include "common/io/bytes.h"
+
 namespace btflink
 {
 
@@ -87,8 +89,7 @@ Result<FeatureSet> parse_features(std::string_view list)
         list.remove_prefix(1);
     }
     while (!list.empty()) {
-        std::string_view name = list.substr(0, list.find(','));
-        list.remove_prefix(std::min(name.size() + 1, list.size()));
+        const std::string_view name = take_part(list, ',');
         if (name.empty())
             continue;
         auto known = named(name);

@@ -2,6 +2,8 @@
 // The table of languages, and a parser for lists.
 #include "emit/dwarf/languages.h"
 
+#include "common/io/bytes.h"
+
 #include <dwarf.h>
 #include <strings.h>
 
@@ -107,8 +109,7 @@ Result<std::vector<uint16_t>> parse_languages(std::string_view list)
 {
     std::vector<uint16_t> codes;
     while (!list.empty()) {
-        std::string_view name = list.substr(0, list.find(','));
-        list.remove_prefix(std::min(name.size() + 1, list.size()));
+        const std::string_view name = take_part(list, ',');
         bool found = name.empty();
         for (const Row &row : rows)
             if (names(name, row)) {

@@ -78,11 +78,9 @@ Result<PluginSources> plugin_sources()
     const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";
     PluginSources sources;
     if (auto file = read_file(paths)) { // two lines
-        const std::string_view text = as_text(*file);
-        const size_t end = std::min(text.find('\n'), text.size());
-        sources.folder = text.substr(0, end);
-        sources.archive = text.substr(std::min(end + 1, text.size()));
-        sources.archive = sources.archive.substr(0, sources.archive.find('\n'));
+        std::string_view text = as_text(*file);
+        sources.folder = take_part(text, '\n');
+        sources.archive = take_part(text, '\n');
     } else {
         const std::string libraries = BTFLINK_LIBRARIES;
         sources.folder = (libraries[0] == '/' ? libraries : folder + libraries) + "/plugin-source";
