@@ -2,6 +2,7 @@
 // Parses pahole's command line.
 #include "kbuild-integration/pahole_options.h"
 
+#include "common/cli/option_table.h"
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
 
@@ -27,118 +28,88 @@ FeatureSet legacy_features()
 }
 
 /// The options that have been read so far.
-struct PaholeCommandLine {
-    PaholeOptions options;
+struct PaholeCommandLine : PaholeOptions {
     bool encodes = false, features_given = false, languages_given = false;
     bool does_other = false; // an option is given with which pahole does not encode
 };
 
-// The effects of options. `value` is "" for an option without a value.
-
-template <bool PaholeCommandLine::*field>
-Result<void> set(PaholeCommandLine &line, const std::string &)
-{
-    line.*field = true;
-    return {};
-}
-
-template <bool PaholeOptions::*field>
-Result<void> set(PaholeCommandLine &line, const std::string &)
-{
-    line.options.*field = true;
-    return {};
-}
-
-template <std::string PaholeOptions::*field>
-Result<void> set_text(PaholeCommandLine &line, const std::string &value)
-{
-    line.options.*field = value;
-    return {};
-}
+// The effects of options, besides sets<>. The value is "" for an option without a value.
 
 template <PaholeOptions::Action action>
-Result<void> act(PaholeCommandLine &line, const std::string &)
+Result<void> act(PaholeCommandLine &line, std::string_view)
 {
-    line.options.action = action;
+    line.action = action;
     return {};
 }
 
 template <Feature feature>
-Result<void> add(PaholeCommandLine &line, const std::string &)
+Result<void> add(PaholeCommandLine &line, std::string_view)
 {
-    line.options.features.add(feature);
+    line.features.add(feature);
     return {};
 }
 
 template <Feature feature>
-Result<void> remove(PaholeCommandLine &line, const std::string &)
+Result<void> remove(PaholeCommandLine &line, std::string_view)
 {
-    line.options.features.remove(feature);
+    line.features.remove(feature);
     return {};
 }
 
-Result<void> add_all(PaholeCommandLine &line, const std::string &)
+Result<void> add_all(PaholeCommandLine &line, std::string_view)
 {
-    line.options.features.add(all_features());
+    line.features.add(all_features());
     return {};
 }
 
 /// The first list replaces what earlier options turned on; later lists add to it.
 template <bool strict>
-Result<void> add_features(PaholeCommandLine &line, const std::string &value)
+Result<void> add_features(PaholeCommandLine &line, std::string_view list)
 {
-    std::string_view list = value;
     if (!std::exchange(line.features_given, true))
-        line.options.features = FeatureSet();
+        line.features = FeatureSet();
     if (list.starts_with('+')) {
-        line.options.features.add(default_features());
+        line.features.add(default_features());
         list.remove_prefix(1);
     }
     while (!list.empty()) {
-        std::string_view name = list.substr(0, list.find(','));
-        list.remove_prefix(std::min(name.size() + 1, list.size()));
+        const std::string_view name = take_part(list, ',');
         auto known = parse_features(name);
         if (known && !name.starts_with('+')) // + is allowed only in front of the list
-            line.options.features.add(*known);
+            line.features.add(*known);
         else if (strict)
             return fail({}, "feature '" + std::string(name) + "' is not known");
         else
-            line.options.unknown_features.emplace_back(name);
+            line.unknown_features.emplace_back(name);
     }
     return {};
 }
 
 template <std::vector<uint16_t> emit::UnitFilter::*field>
-Result<void> add_languages(PaholeCommandLine &line, const std::string &list)
+Result<void> add_languages(PaholeCommandLine &line, std::string_view list)
 {
     const std::vector<uint16_t> codes = TRY(emit::parse_languages(list));
-    std::vector<uint16_t> &all = line.options.filter.*field;
+    std::vector<uint16_t> &all = line.filter.*field;
     all.insert(all.end(), codes.begin(), codes.end());
     return {};
 }
 
-Result<void> exclude_languages(PaholeCommandLine &line, const std::string &list)
+Result<void> exclude_languages(PaholeCommandLine &line, std::string_view list)
 {
     line.languages_given = true;
     return add_languages<&emit::UnitFilter::excluded_languages>(line, list);
 }
 
-Result<void> exclude_name(PaholeCommandLine &line, const std::string &prefix)
-{
-    line.options.filter.excluded_names = prefix;
-    return {};
-}
-
-Result<void> set_jobs(PaholeCommandLine &line, const std::string &value)
+Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
 {
     unsigned number = processors();
     if (!value.empty()) {
         auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error != std::errc() || *end != '\0')
-            return fail({}, "-j" + value + ": not a number");
+        if (error != std::errc() || end != value.data() + value.size())
+            return fail({}, "-j" + std::string(value) + ": not a number");
         number = std::clamp(number, 1u, 1024u);
     }
-    line.options.jobs = number;
+    line.jobs = number;
     return {};
 }
 
@@ -147,15 +118,15 @@ struct PaholeOption {
     const char *name;
     int has_value; // as getopt_long() has it
     Result<void> (*take)(PaholeCommandLine &line,
-                         const std::string &value) = nullptr; // null: ignored
+                         std::string_view value) = nullptr; // null: ignored
     char letter = 0;
     bool needs_text = false; // an empty value is an error
 };
 
 constexpr PaholeOption encoding_options[] = {
-    {"btf_encode", no_argument, set<&PaholeCommandLine::encodes>, 'J'},
-    {"btf_base", required_argument, set_text<&PaholeOptions::base>, 0, true},
-    {"btf_encode_detached", required_argument, set_text<&PaholeOptions::detached>, 0, true},
+    {"btf_encode", no_argument, sets<&PaholeCommandLine::encodes>, 'J'},
+    {"btf_base", required_argument, sets<&PaholeCommandLine::base>, 0, true},
+    {"btf_encode_detached", required_argument, sets<&PaholeCommandLine::detached>, 0, true},
     {"btf_features", required_argument, add_features<false>},
     {"btf_features_strict", required_argument, add_features<true>},
     {"features", required_argument, add_features<false>},
@@ -172,19 +143,20 @@ constexpr PaholeOption encoding_options[] = {
     {"skip_encoding_btf_enum64", no_argument, remove<Feature::enum64>},
     {"lang_exclude", required_argument, exclude_languages},
     {"lang", required_argument, add_languages<&emit::UnitFilter::languages>},
-    {"cu_exclude", required_argument, exclude_name, 'X'},
+    {"cu_exclude", required_argument,
+     sets<&PaholeCommandLine::filter, &emit::UnitFilter::excluded_names>, 'X'},
     {"jobs", optional_argument, set_jobs, 'j'},
-    {"verbose", no_argument, set<&PaholeOptions::verbose>, 'V'},
-    {"quiet", no_argument, set<&PaholeOptions::quiet>, 'q'},
+    {"verbose", no_argument, sets<&PaholeCommandLine::verbose>, 'V'},
+    {"quiet", no_argument, sets<&PaholeCommandLine::quiet>, 'q'},
     {"help", no_argument, act<PaholeOptions::Action::help>, '?'},
     {"version", no_argument, act<PaholeOptions::Action::version>},
     {"numeric_version", no_argument, act<PaholeOptions::Action::numeric_version>},
     {"devel_version", no_argument, act<PaholeOptions::Action::devel_version>},
     {"supported_btf_features", no_argument, act<PaholeOptions::Action::supported_features>},
     // With these options pahole does not encode, not even with -J.
-    {"contains_enumerator", required_argument, set<&PaholeCommandLine::does_other>},
-    {"running_kernel_vmlinux", no_argument, set<&PaholeCommandLine::does_other>},
-    {"usage", no_argument, set<&PaholeCommandLine::does_other>},
+    {"contains_enumerator", required_argument, sets<&PaholeCommandLine::does_other>},
+    {"running_kernel_vmlinux", no_argument, sets<&PaholeCommandLine::does_other>},
+    {"usage", no_argument, sets<&PaholeCommandLine::does_other>},
     {"format_path", required_argument, nullptr, 'F'}, // only DWARF is read
     {"kabi_prefix", required_argument},
     {"skip_missing", no_argument},
@@ -268,7 +240,7 @@ bool next_file(PaholeCommandLine &line, const std::vector<char *> &argv)
 {
     if (argv[static_cast<size_t>(optind)] == nullptr)
         return false;
-    line.options.files.emplace_back(argv[static_cast<size_t>(optind++)]);
+    line.files.emplace_back(argv[static_cast<size_t>(optind++)]);
     return true;
 }
 
@@ -279,7 +251,7 @@ Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &argume
 {
     using Action = PaholeOptions::Action;
     PaholeCommandLine line;
-    line.options.features = legacy_features();
+    line.features = legacy_features();
     std::vector<std::string> words = {"btf-pahole"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char *> argv;
@@ -314,17 +286,17 @@ Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &argume
         else if (const PaholeOption *option = option_of(c))
             TRY(option->take(line, optarg ? optarg : ""));
     }
-    if (line.options.action == Action::other && (line.encodes || !line.options.detached.empty()) &&
+    if (line.action == Action::other && (line.encodes || !line.detached.empty()) &&
         !line.does_other)
-        line.options.action = Action::encode;
-    if (line.options.action != Action::encode)
-        return std::move(line.options);
+        line.action = Action::encode;
+    if (line.action != Action::encode)
+        return PaholeOptions(std::move(line));
     if (!wrong.empty())
         return fail({}, wrong, ErrorKind::usage);
     if (!line.languages_given)
         if (auto done = exclude_languages(line, environment_languages); !done)
             return fail({}, "PAHOLE_LANG_EXCLUDE: " + done.error().str(), ErrorKind::environment);
-    return std::move(line.options);
+    return PaholeOptions(std::move(line));
 }
 
 } // namespace btflink::kbuild

@@ -73,7 +73,7 @@ LAYERS = {
                      NO_DWARF),
     "merge/explain": ([*COMMON, "merge/dedup", "merge/input/final_btf.h",
                        "merge/input/load_objects.h"], NO_DWARF),
-    "kbuild-integration": ([*COMMON, "emit/dwarf/languages.h"],
+    "kbuild-integration": ([*COMMON, "common/cli", "emit/dwarf/languages.h"],
                            NO_LIBRARY),
     "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h"],
                                   NO_LIBRARY),
