@@ -10,7 +10,7 @@
 namespace btflink::emit
 {
 
-// choose_units.cc: the units to encode, and those to encode together.
+// encode_units.cc: the units to encode, and those to encode together; their object BTF.
 
 /// Indices into DwarfReader::units().
 using UnitGroup = std::span<const uint32_t>;
@@ -24,8 +24,6 @@ std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions 
 /// group, or, with split DWARF, those of each file. The result refers to `units`.
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
-
-// encode_units.cc: reads units and makes their object BTF.
 
 /// Object BTF by group, in the order of `groups`. With `options.take`, blobs are passed to this
 /// function, and the results contain the rest.

@@ -40,22 +40,26 @@ void FormReader::skip()
     case DW_FORM_sdata:
         in_.uleb();
         break;
-    case DW_FORM_block1:
-        in_.skip(in_.read<uint8_t>());
-        break;
-    case DW_FORM_block2:
-        in_.skip(in_.read<uint16_t>());
-        break;
-    case DW_FORM_block4:
-        in_.skip(in_.read<uint32_t>());
-        break;
-    case DW_FORM_block:
-    case DW_FORM_exprloc:
-        in_.skip(in_.uleb());
-        break;
     default:
-        problem_ = "an attribute has a form that is not known";
+        if (is_expression())
+            in_.skip(block_size());
+        else
+            problem_ = "an attribute has a form that is not known";
         break;
+    }
+}
+
+uint64_t FormReader::block_size()
+{
+    switch (form_) {
+    case DW_FORM_block1:
+        return in_.read<uint8_t>();
+    case DW_FORM_block2:
+        return in_.read<uint16_t>();
+    case DW_FORM_block4:
+        return in_.read<uint32_t>();
+    default: // DW_FORM_block, DW_FORM_exprloc
+        return in_.uleb();
     }
 }
 
@@ -143,22 +147,18 @@ const char *FormReader::other_string()
     case DW_FORM_strx2:
     case DW_FORM_strx3:
     case DW_FORM_strx4:
-        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
+        index = in_.read_sized(fixed_size());
         break;
     default:
         skip();
         return nullptr;
     }
-    const DebugSection &offsets = file_.str_offsets;
-    unsigned width = unit_.widths.offset;
-    uint64_t at = unit_.str_offsets_base + index * width;
-    if (index > offsets.data.size() || at > offsets.data.size() ||
-        offsets.data.size() - at < width) {
+    const auto entry = table_entry(file_.str_offsets, unit_.str_offsets_base, index);
+    if (!entry) {
         problem_ = "a string index lies beyond the end of .debug_str_offsets";
         return nullptr;
     }
-    DebugCursor in(offsets.data, at, offsets.data.size(), file_.order());
-    return string_at(file_.str, file_.value_at(offsets, at, in.read_sized(width)));
+    return string_at(file_.str, file_.value_at(file_.str_offsets, entry->at, entry->value));
 }
 
 uint32_t FormReader::other_reference()
@@ -172,13 +172,13 @@ uint32_t FormReader::other_reference()
     case DW_FORM_ref1:
     case DW_FORM_ref2:
     case DW_FORM_ref8:
-        local = in_.read_sized(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
+        local = in_.read_sized(fixed_size());
         break;
     case DW_FORM_ref_udata:
         local = in_.uleb();
         break;
     case DW_FORM_ref_addr: {
-        uint64_t offset = relocated(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
+        uint64_t offset = relocated(fixed_size());
         return offset < file_.info.data.size() ? static_cast<uint32_t>(offset)
                                                : skipped(Skip::unresolved_reference);
     }
@@ -195,57 +195,52 @@ uint32_t FormReader::other_reference()
     return local_reference(local);
 }
 
+std::optional<FormReader::TableEntry> FormReader::table_entry(const DebugSection &section,
+                                                              uint64_t base, uint64_t index) const
+{
+    const unsigned width = unit_.widths.offset;
+    const uint64_t at = base + index * width, size = section.data.size();
+    if (index > size || at > size || size - at < width)
+        return std::nullopt;
+    return TableEntry{at, DebugCursor(section.data, at, size, file_.order()).read_sized(width)};
+}
+
 /// The offset of list `index` in the table at `base`. Empty if the list does not exist.
 std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint64_t base,
                                                 uint64_t index) const
 {
-    unsigned width = unit_.widths.offset;
-    uint64_t at = base + index * width;
-    if (index > lists.data.size() || at > lists.data.size() || lists.data.size() - at < width)
-        return std::nullopt;
-    DebugCursor in(lists.data, at, lists.data.size(), file_.order());
-    return base + in.read_sized(width);
+    const auto entry = table_entry(lists, base, index);
+    return entry ? std::optional(base + entry->value) : std::nullopt;
 }
 
 LocationAttr FormReader::location()
 {
     resolve();
     LocationAttr out;
+    if (is_expression()) {
+        out.kind = LocationAttr::expression;
+        out.size = block_size();
+        out.offset = in_.offset();
+        in_.skip(out.size);
+        return out;
+    }
     switch (form_) {
-    case DW_FORM_exprloc:
-    case DW_FORM_block:
-        out.size = in_.uleb();
-        break;
-    case DW_FORM_block1:
-        out.size = in_.read<uint8_t>();
-        break;
-    case DW_FORM_block2:
-        out.size = in_.read<uint16_t>();
-        break;
-    case DW_FORM_block4:
-        out.size = in_.read<uint32_t>();
-        break;
     case DW_FORM_data4: // DWARF 2 and 3
     case DW_FORM_data8:
     case DW_FORM_sec_offset:
         out.kind = LocationAttr::list;
         out.offset = constant().value + unit_.loc_base;
         return out;
-    case DW_FORM_loclistx: {
-        uint64_t index = in_.uleb();
-        auto offset = list_offset(file_.loclists, unit_.loclists_base, index);
-        out.kind = offset ? LocationAttr::list : LocationAttr::none;
-        out.offset = offset.value_or(0);
+    case DW_FORM_loclistx:
+        if (const auto offset = list_offset(file_.loclists, unit_.loclists_base, in_.uleb())) {
+            out.kind = LocationAttr::list;
+            out.offset = *offset;
+        }
         return out;
-    }
     default:
         skip();
         return out;
     }
-    out.kind = LocationAttr::expression;
-    out.offset = in_.offset();
-    in_.skip(out.size);
-    return out;
 }
 
 std::optional<AddressRef> FormReader::address()
@@ -266,7 +261,7 @@ std::optional<AddressRef> FormReader::address()
     case DW_FORM_addrx2:
     case DW_FORM_addrx3:
     case DW_FORM_addrx4:
-        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
+        index = in_.read_sized(fixed_size());
         break;
     default:
         skip();

@@ -97,10 +97,24 @@ private:
         return form_ == DW_FORM_exprloc || form_ == DW_FORM_block || form_ == DW_FORM_block1 ||
                form_ == DW_FORM_block2 || form_ == DW_FORM_block4;
     }
+    /// Of a form of fixed size.
+    unsigned fixed_size() const
+    {
+        return static_cast<unsigned>(fixed_form_size(form_, unit_.widths));
+    }
+    /// Reads the size of an expression or block.
+    uint64_t block_size();
     Constant other_constant();
     const char *other_string();
     uint32_t other_reference();
     LocationAttr location();
+    /// Entry `index` of the table of offsets at `base`. Empty if there is none.
+    struct TableEntry {
+        uint64_t at; // in the section
+        uint64_t value;
+    };
+    std::optional<TableEntry> table_entry(const DebugSection &section, uint64_t base,
+                                          uint64_t index) const;
     std::optional<uint64_t> list_offset(const DebugSection &lists, uint64_t base,
                                         uint64_t index) const;
 
