@@ -105,8 +105,8 @@ struct Requirement {
 
 struct ProgramResult {
     std::string path;
-    std::vector<Requirement> requirements; // sorted, without duplicates
-    size_t broken() const;                 // requirements that the new kernel breaks
+    std::vector<Requirement> requirements;      // sorted, without duplicates
+    size_t count(Verdict::Status status) const; // requirements, on the new kernel
 };
 
 ProgramResult check_program(const BpfObject &object, const diff::ComparedKernels &kernels);

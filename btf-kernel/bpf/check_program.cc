@@ -294,17 +294,11 @@ std::string line(const Requirement &r)
     return text;
 }
 
-size_t count(const ProgramResult &result, Status status)
-{
-    return static_cast<size_t>(std::ranges::count_if(
-        result.requirements, [&](const Requirement &r) { return r.after.status == status; }));
-}
-
 std::string summary(const ProgramResult &result)
 {
     return strf("%zu hold, %zu absent but tested for, %zu broken, %zu unknown",
-                count(result, Status::holds), count(result, Status::absent),
-                count(result, Status::broken), count(result, Status::unknown));
+                result.count(Status::holds), result.count(Status::absent),
+                result.count(Status::broken), result.count(Status::unknown));
 }
 
 std::string json_verdict(const Verdict &verdict)
@@ -328,10 +322,10 @@ std::string json_requirement(const Requirement &r)
 
 } // namespace
 
-size_t ProgramResult::broken() const
+size_t ProgramResult::count(Status status) const
 {
     return static_cast<size_t>(std::ranges::count_if(
-        requirements, [](const Requirement &r) { return r.after.status == Status::broken; }));
+        requirements, [&](const Requirement &r) { return r.after.status == status; }));
 }
 
 ProgramResult check_program(const BpfObject &object, const ComparedKernels &kernels)
@@ -374,7 +368,7 @@ std::string as_json(const ProgramResult &result)
     std::string out = "{\"program\": " + json_string(result.path);
     for (Status status : by_weight)
         out +=
-            ", " + json_string(status_name(status)) + ": " + std::to_string(count(result, status));
+            ", " + json_string(status_name(status)) + ": " + std::to_string(result.count(status));
     return out + ", \"requirements\": " + json_lines(result.requirements, json_requirement) + "}";
 }
 

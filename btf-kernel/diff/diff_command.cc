@@ -126,7 +126,8 @@ struct Answers {
                                        return s.status == Status::same ||
                                               s.status == Status::unknown;
                                    }) &&
-               std::ranges::all_of(programs, [](const auto &p) { return p.broken() == 0; });
+               std::ranges::all_of(
+                   programs, [](const auto &p) { return !p.count(bpf::Verdict::Status::broken); });
     }
 };
 

@@ -30,6 +30,7 @@ Result<Header> read_header(Bytes bytes, const Where &where)
         h.order = ByteOrder::big;
     else
         return fail(where, strf("not BTF: magic is 0x%04x, not 0x%04x", magic, BTF_MAGIC));
+    auto place = [&](uint64_t at) { return where.at(where.offset.value_or(0) + at); };
     auto version = static_cast<uint8_t>(bytes[2]);
     if (version != BTF_VERSION)
         return fail(where, strf("BTF version %u is not supported (only 1 is)", version));
@@ -40,23 +41,20 @@ Result<Header> read_header(Bytes bytes, const Where &where)
     h.str_off = word(16);
     h.str_len = word(20);
     if (h.length < btf::header_size || h.length > bytes.size())
-        return fail(where.at(where.offset.value_or(0) + 4),
-                    strf("BTF header length %u does not fit", h.length));
+        return fail(place(4), strf("BTF header length %u does not fit", h.length));
     uint64_t room = bytes.size() - h.length;
     if (h.type_off % 4 || uint64_t{h.type_off} + h.type_len > room)
-        return fail(where.at(where.offset.value_or(0) + 8),
-                    strf("BTF types (%u bytes at %u) do not fit into %zu bytes", h.type_len,
-                         h.type_off, bytes.size()));
+        return fail(place(8), strf("BTF types (%u bytes at %u) do not fit into %zu bytes",
+                                   h.type_len, h.type_off, bytes.size()));
     if (uint64_t{h.str_off} + h.str_len > room)
-        return fail(where.at(where.offset.value_or(0) + 16),
-                    strf("BTF strings (%u bytes at %u) do not fit into %zu bytes", h.str_len,
-                         h.str_off, bytes.size()));
+        return fail(place(16), strf("BTF strings (%u bytes at %u) do not fit into %zu bytes",
+                                    h.str_len, h.str_off, bytes.size()));
     if (uint64_t{h.type_off} + h.type_len > h.str_off && h.str_len && h.type_len &&
         uint64_t{h.str_off} + h.str_len > h.type_off)
-        return fail(where.at(where.offset.value_or(0) + 16), "BTF types and strings overlap");
+        return fail(place(16), "BTF types and strings overlap");
     h.layout = layout_place(bytes, h.length, h.order);
     if (uint64_t{h.layout.offset} + h.layout.length > room)
-        return fail(where.at(where.offset.value_or(0) + layout_fields),
+        return fail(place(layout_fields),
                     strf("BTF layout (%u bytes at %u) does not fit into %zu bytes", h.layout.length,
                          h.layout.offset, bytes.size()));
     return h;
