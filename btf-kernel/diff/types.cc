@@ -5,8 +5,6 @@
 
 #include "merge/explain/c_text.h"
 
-#include <algorithm>
-
 namespace btflink::kernel::diff
 {
 

@@ -3,7 +3,6 @@
 #include "btf-kernel/package/steps.h"
 
 #include <algorithm>
-#include <array>
 
 namespace btflink::kernel
 {

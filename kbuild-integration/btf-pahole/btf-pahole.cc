@@ -7,10 +7,8 @@
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 // with final ids.
 #include "kbuild-integration/btf-pahole/steps.h"
 
-#include <cinttypes>
 #include <cstdio>
 #include <iterator>
 

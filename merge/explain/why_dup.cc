@@ -6,7 +6,6 @@
 #include "merge/explain/c_text.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <unordered_map>
 

@@ -33,7 +33,6 @@
 #include "merge/link/select.h"
 
 #include <algorithm>
-#include <array>
 
 namespace btflink::merge
 {

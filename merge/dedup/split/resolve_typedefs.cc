@@ -24,7 +24,6 @@
 #include "common/io/trace.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_set>
 
 namespace btflink::merge
