@@ -2,8 +2,9 @@
 // Checks a BTF blob when it is parsed, and looks up types and strings.
 #include "common/btf/btf.h"
 
+#include "common/io/long_text.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace btflink
 {
@@ -106,16 +107,6 @@ Failure bad_reference(const Btf &btf, const Where &types)
 }
 
 constexpr size_t long_name = 1024; // kernels allow 511 characters, except in tags
-
-/// May a string have `length` characters or more? True if it has twice as many. Looks at one string
-/// in `length` bytes.
-bool may_have_string(std::string_view strings, size_t length)
-{
-    for (size_t at = length; at + length <= strings.size(); at += length)
-        if (!std::memchr(strings.data() + at, 0, length))
-            return true;
-    return false;
-}
 
 /// Names may be tails of one string, or one name that all types have. Their sum could be far larger
 /// than the blob, and readers would take as long.

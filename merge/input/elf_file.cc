@@ -5,6 +5,7 @@
 
 #include "common/elf/arch.h"
 #include "common/elf/compressed_section.h"
+#include "common/io/long_text.h"
 
 #include <algorithm>
 #include <llvm/Object/Archive.h>
@@ -162,6 +163,10 @@ private:
                 extended = TRY(ours(file.getSHNDXTable(header), where));
         const auto symbols = TRY(ours(file.symbols(table), where));
         const auto names = TRY(ours(file.getStringTableForSymtab(*table), where));
+        constexpr size_t most_name = 64 * 1024;
+        if (may_have_string(view(names), most_name))
+            return fail(where,
+                        strf("the name of a symbol has more than %zu characters", most_name));
         SymbolTable &all = out.symbols_;
         all.size_ = symbols.size();
         all.records_ = symbols.data();

@@ -165,6 +165,29 @@ class Sharing(KbuildCase):
             else:
                 self.ends([self.btf_emit, 'x.o'], status=0)
 
+    def test_symbols(self):
+        """The names of an image's symbols are tails of one string."""
+        self.write('x.s', f's: .quad 0\n.section .x,"",@progbits\n.skip {24 * N}\n'
+                          f'.section .y,"",@progbits\n.skip {2 * N}, 97\n.byte 0\n')
+        self.must('as', 'x.s', '-o', 'image')
+        data = bytearray(self.read('image'))
+        table, = struct.unpack_from('<Q', data, 40)
+        count, = struct.unpack_from('<H', data, 60)
+        heads = [list(struct.unpack_from('<IIQQQQIIQQ', data, table + 64 * i)) for i in range(count)]
+        symbols, = (h for h in heads if h[1] == 2)
+        records, = (h for h in heads if h[5] == 24 * N)
+        names, = (h for h in heads if h[5] == 2 * N + 1)
+        for i in range(1, N):  # global functions in the first section
+            struct.pack_into('<IBBHQQ', data, records[4] + 24 * i, i, 0x12, 0, 1, 0, 0)
+        symbols[4:8] = records[4], 24 * N, heads.index(names), 1
+        names[1] = 3
+        data[names[4]] = 0
+        for i, head in enumerate(heads):
+            struct.pack_into('<IIQQQQIIQQ', data, table + 64 * i, *head)
+        self.write('image', bytes(data))
+        self.merge_ends('one', functions(1, 0), '--image=image',
+                        said='the name of a symbol has more than 65536 characters')
+
     def test_archives(self):
         for i in range(14):
             self.write(f'thin{i}.a', thin_archive([f'thin{i + 1}.a'] * 4))
