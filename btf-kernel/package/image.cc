@@ -205,7 +205,9 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
                                            : unpack_sized(payload.bytes, left, where);
         if (!unpacked && payload.after_code && !find_banner(image.bytes).empty())
             return image; // stored without compression
-        auto kept = std::make_shared<const std::vector<std::byte>>(TRY(std::move(unpacked)));
+        if (!unpacked)
+            return fail(std::move(unpacked).error());
+        auto kept = std::make_shared<const std::vector<std::byte>>(*std::move(unpacked));
         left -= kept->size();
         image.bytes = *kept;
         image.owner = kept;
