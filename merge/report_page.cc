@@ -30,7 +30,8 @@ std::string find_program()
     const char *path = std::getenv("PATH");
     const std::string folders = own.parent_path().string() + ":" + (path ? path : "");
     for (std::string_view left = folders; !left.empty();) {
-        const std::string folder(take_part(left, ':')), candidate = folder + "/" + program_name;
+        const std::string folder(take_part(left, ':'));
+        std::string candidate = folder + "/" + program_name;
         if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0 &&
             fs::is_regular_file(candidate, error))
             return candidate;
