@@ -106,10 +106,8 @@ Failure bad_reference(const Btf &btf, const Where &types)
     }
 }
 
-constexpr size_t long_name = 1024; // kernels allow 511 characters, except in tags
+} // namespace
 
-/// Names may be tails of one string, or one name that all types have. Their sum could be far larger
-/// than the blob, and readers would take as long.
 Result<void> check_long_names(const Btf &btf, const Where &types)
 {
     constexpr size_t most = 64 << 20;
@@ -121,14 +119,12 @@ Result<void> check_long_names(const Btf &btf, const Where &types)
                     sum += length;
         });
         if (sum > most)
-            return fail(types.at(*types.offset + uint64_t{btf.word_index(id)} * 4),
+            return fail(types.at(types.offset.value_or(0) + uint64_t{btf.word_index(id)} * 4),
                         strf("type %u (%s): names of more than %zu characters add up to %zu MB",
                              raw(id), btf.kind_name(id), long_name - 1, most >> 20));
     }
     return {};
 }
-
-} // namespace
 
 LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order)
 {

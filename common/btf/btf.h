@@ -210,4 +210,11 @@ private:
     ByteOrder order_ = host_order;
 };
 
+constexpr size_t long_name = 1024; // characters; kernels allow 511, except in tags
+
+/// Error: long names add up to more than 64 MB. Names may be tails of one string, or one name that
+/// all types have, so their sum could be far larger than the file, and readers would take as long.
+/// `types`: where the first type is.
+Result<void> check_long_names(const Btf &btf, const Where &types);
+
 } // namespace btflink

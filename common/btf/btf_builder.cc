@@ -4,6 +4,7 @@
 
 #include "common/btf/btf_check.h"
 
+#include <algorithm>
 #include <cstring>
 #define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
 #include <xxhash.h>
@@ -65,6 +66,7 @@ StrOff StringTable::insert(std::string_view text)
             is_full_ = true;
             return StrOff{0};
         }
+        longest_ = std::max(longest_, text.size());
         blob_.append(text);
         blob_.push_back('\0');
     }

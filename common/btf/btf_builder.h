@@ -48,6 +48,8 @@ public:
     const std::string &blob() const { return blob_; }
     /// Was the limit reached? Strings that were not added have offset 0.
     bool is_full() const { return is_full_; }
+    /// Characters of the longest string that was inserted.
+    size_t longest() const { return longest_; }
     /// Does any string contain '$' or a byte beyond ASCII? Compilers allow these in identifiers.
     bool has_odd_character();
     /// Reserves memory for `strings` strings of `bytes` bytes in all.
@@ -86,6 +88,7 @@ private:
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
     bool is_full_ = false;
+    size_t longest_ = 0;
     size_t checked_ = 0; // bytes of blob_ that has_odd_character() has read
     bool odd_ = false;   // these bytes contain an odd character
 };
@@ -207,6 +210,7 @@ public:
     size_t string_bytes() const { return strings().blob().size(); }
     /// See StringTable::is_full().
     bool is_full() const { return strings().is_full(); }
+    size_t longest_name() const { return strings().longest(); }
 
     /// The types so far, for reading. Invalidated by the next addition.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }

@@ -369,11 +369,13 @@ void leave_open(NewContribution &contribution, const std::shared_ptr<StringTable
                                                    contribution.file.order, strings});
 }
 
-/// Fails if the names do not fit.
+/// Fails if the names do not fit, or if reading them would take far longer than reading the file.
 Result<void> check_names(const BtfBuilder &btf, const Where &where)
 {
     if (btf.is_full())
         return fail(where, strf("names are longer than %u MB", StringTable::most_bytes >> 20));
+    if (btf.longest_name() >= long_name)
+        TRY(check_long_names(btf.view(), where.in(".BTF")));
     return {};
 }
 
