@@ -8,6 +8,7 @@
 #include "common/io/long_text.h"
 
 #include <algorithm>
+#include <cstring>
 #include <llvm/Object/Archive.h>
 #include <llvm/Object/ELF.h>
 #include <llvm/Object/ELFTypes.h>
@@ -163,10 +164,8 @@ private:
                 extended = TRY(ours(file.getSHNDXTable(header), where));
         const auto symbols = TRY(ours(file.symbols(table), where));
         const auto names = TRY(ours(file.getStringTableForSymtab(*table), where));
-        constexpr size_t most_name = 64 * 1024;
-        if (may_have_string(view(names), most_name))
-            return fail(where,
-                        strf("the name of a symbol has more than %zu characters", most_name));
+        if (constexpr size_t very_long = 64 * 1024; may_have_string(view(names), very_long))
+            TRY(check_name_lengths(symbols, names, where));
         SymbolTable &all = out.symbols_;
         all.size_ = symbols.size();
         all.records_ = symbols.data();
@@ -179,6 +178,23 @@ private:
         for (const Record &symbol : symbols)
             if (!is_in_order(all, symbol))
                 return bad_symbol(all, symbol, names, where);
+        return {};
+    }
+
+    /// Names may be tails of one string, so that they add up to far more than the file.
+    template <typename Symbols>
+    static Result<void> check_name_lengths(const Symbols &symbols, llvm::StringRef names,
+                                           const Where &where)
+    {
+        const uint64_t most = (uint64_t{64} << 20) + 4 * names.size();
+        uint64_t sum = 0;
+        for (const Record &symbol : symbols) {
+            if (symbol.st_name < names.size())
+                sum += std::strlen(names.data() + symbol.st_name);
+            if (sum > most)
+                return fail(where, strf("the names of symbols add up to more than %llu characters",
+                                        ull(most)));
+        }
         return {};
     }
 
