@@ -117,6 +117,14 @@ std::vector<std::string> listed_paths(std::string_view text)
     return paths;
 }
 
+/// The name of a member of a Debian package.
+std::string_view name_in_package(archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+    const std::string_view text = name ? name : "";
+    return text.starts_with("./") ? text.substr(2) : text;
+}
+
 class Walk
 {
 public:
@@ -153,9 +161,12 @@ private:
             if (++count_ > most_members)
                 return fail(where_, "has more than 4,000,000 members");
             const int format = archive_format(a) & ARCHIVE_FORMAT_BASE_MASK;
+            if (outermost &&
+                (format == ARCHIVE_FORMAT_AR || name_in_package(entry) == "debian-binary"))
+                is_debian_ = true;
             if (outermost && format == ARCHIVE_FORMAT_RAW)
                 TRY(raw(a));
-            else if (outermost && format == ARCHIVE_FORMAT_AR)
+            else if (outermost && is_debian_)
                 TRY(debian(a, entry));
             else
                 TRY(member(a, entry));
@@ -174,8 +185,7 @@ private:
     /// A member of a Debian package: debian-binary, control.tar.*, data.tar.*.
     Result<void> debian(archive *a, archive_entry *entry)
     {
-        const char *name = archive_entry_pathname(entry);
-        const std::string_view text = name ? name : "";
+        const std::string_view text = name_in_package(entry);
         if (text.starts_with("data.tar"))
             return inside(a, [&](archive *inner) { return members(inner, false); });
         if (text.starts_with("control.tar") && visitor_.list)
@@ -239,6 +249,8 @@ private:
     Where where_;
     const ArchiveVisitor &visitor_;
     uint64_t count_ = 0;
+    /// A package of Debian, or one of OpenWrt (.ipk): a compressed tar archive of the same members.
+    bool is_debian_ = false;
 };
 
 } // namespace

@@ -166,6 +166,12 @@ class Package(PackageCase):
                     ('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                     ('data.tar' + (kind and '.' + kind), data)])))
 
+    def test_ipk(self):
+        """OpenWrt's packages are compressed tar archives of the members of a Debian package."""
+        control, data = tar([('./control', b'')], 'w:gz'), tar(self.files(), 'w:gz')
+        package = tar([('./debian-binary', b'2.0\n'), ('./data.tar.gz', data), ('./control.tar.gz', control)], 'w:gz')
+        self.good(self.write('kernel.ipk', package))
+
     def package(self, files):
         """Makes a Debian package."""
         return ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
