@@ -210,7 +210,7 @@ private:
                 report_.failed.push_back(std::move(error));
         };
         visitor.list = [&](const std::vector<std::string> &paths) -> Result<void> {
-            if (std::ranges::none_of(paths, is_vmlinux))
+            if (std::ranges::none_of(paths, is_linked_image))
                 return fail(Where{line_.package}, no_vmlinux);
             return {};
         };
@@ -221,11 +221,6 @@ private:
         return walked;
     }
 
-    static bool is_vmlinux(const std::string &path)
-    {
-        return role_of(path) == Role::image && image_rank(path) < image_rank("vmlinuz");
-    }
-
     /// As ArchiveVisitor::wants.
     uint64_t most_wanted(const std::string &path)
     {
@@ -233,7 +228,7 @@ private:
         const std::string_view release = release_in(path);
         if (!line_.release.empty() && !release.empty() && release != line_.release)
             return 0;
-        if (is_vmlinux(path))
+        if (is_linked_image(path))
             return has_base_ ? 0 : most_of_image;
         if (role_of(path) != Role::module || seen_.contains(path))
             return 0;
@@ -260,7 +255,7 @@ private:
         Fd file;
         TRY(spill(line_.output, bytes, file));
         bytes = {};
-        if (is_vmlinux(path)) {
+        if (is_linked_image(path)) {
             TRY(encode_vmlinux(path_of(file.get()), path, shown));
             return begin_modules();
         }

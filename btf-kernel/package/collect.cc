@@ -134,11 +134,10 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     KernelFiles found;
     std::set<std::string_view> releases;
     for (const std::string &path : files) {
-        const Role role = role_of(path);
-        if (role == Role::module) {
+        if (role_of(path) == Role::module) {
             found.modules.push_back(path);
             releases.insert(release_in(path));
-        } else if (role == Role::image && image_rank(path) < image_rank("vmlinuz") &&
+        } else if (is_linked_image(path) &&
                    (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {
             found.vmlinux = path;
         }

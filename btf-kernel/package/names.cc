@@ -29,6 +29,45 @@ bool is_called(std::string_view file, std::string_view name)
 constexpr std::string_view image_names[] = {"vmlinux", "vmlinuz", "bzImage",  "Image",
                                             "zImage",  "uImage",  "fitImage", "boot.img"};
 
+std::string_view without_end(std::string_view file, std::initializer_list<std::string_view> ends)
+{
+    for (std::string_view end : ends)
+        if (file.ends_with(end))
+            return file.substr(0, file.size() - end.size());
+    return file;
+}
+
+std::string_view without_compression(std::string_view file)
+{
+    return without_end(file, {".gz", ".xz", ".zst", ".lz4", ".bz2", ".lzma"});
+}
+
+/// The release in MACHINE/RELEASE/linux, where systemd's kernel-install puts an image; empty: the
+/// path is another one.
+std::string_view release_of_entry(std::string_view path)
+{
+    constexpr std::string_view file = "/linux";
+    if (!path.ends_with(file))
+        return {};
+    const std::string_view folder = last_part(path.substr(0, path.size() - file.size()));
+    const bool is_release =
+        !folder.empty() && is_digit(folder[0]) && folder.find('.') != std::string_view::npos;
+    return is_release ? folder : std::string_view();
+}
+
+/// Names that are an image's only in certain folders: Gentoo's boot/kernel-RELEASE; for s390x
+/// SUSE's boot/image-RELEASE, later lib/modules/RELEASE/image.
+bool is_image_by_folder(std::string_view path)
+{
+    const std::string release(release_in(path));
+    if (release.empty())
+        return false;
+    const std::string_view file = last_part(path);
+    const bool in_boot = path.starts_with("boot/") || path.find("/boot/") != std::string_view::npos;
+    return !release_of_entry(path).empty() || path.ends_with("modules/" + release + "/image") ||
+           (in_boot && (file == "kernel-" + release || file == "image-" + release));
+}
+
 /// Where systemd's kernel-install puts unified kernel images, and systemd-boot looks for them.
 bool is_unified_image(std::string_view path)
 {
@@ -47,11 +86,7 @@ bool is_source(std::string_view file)
 
 bool is_image(std::string_view file)
 {
-    for (std::string_view end : {".gz", ".xz", ".zst", ".lz4", ".bz2", ".lzma", ".efi", ".debug"})
-        if (file.ends_with(end)) {
-            file.remove_suffix(end.size());
-            break;
-        }
+    file = without_end(without_compression(file), {".efi", ".debug"});
     return file == "vmlinux.unstripped" ||
            std::ranges::any_of(image_names,
                                [&](std::string_view name) { return is_called(file, name); });
@@ -87,7 +122,8 @@ Role role_of(std::string_view path)
     // Kbuild keeps parts of the boot image in folders called compressed.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
         return Role::none;
-    return is_image(file) || is_unified_image(path) ? Role::image : Role::none;
+    return is_image(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image
+                                                                                : Role::none;
 }
 
 Role role_of_encoded(std::string_view path)
@@ -101,7 +137,8 @@ Role role_of_encoded(std::string_view path)
 
 bool is_package(std::string_view path)
 {
-    constexpr std::string_view ends[] = {".deb", ".rpm", ".apk", ".pkg.tar.zst", ".pkg.tar.xz"};
+    constexpr std::string_view ends[] = {".deb", ".ddeb", ".rpm",         ".apk",
+                                         ".ipk", ".xbps", ".pkg.tar.zst", ".pkg.tar.xz"};
     return std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
 }
 
@@ -126,6 +163,8 @@ std::string_view release_in(std::string_view path)
         if (end != std::string_view::npos && is_digit(rest[0])) // not Android's "extra"
             return rest.substr(0, end);
     }
+    if (const std::string_view release = release_of_entry(path); !release.empty())
+        return release;
     const std::string_view file = last_part(path);
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() ||
@@ -136,14 +175,23 @@ std::string_view release_in(std::string_view path)
     return is_digit(file[dash + 1]) ? file.substr(dash + 1) : std::string_view();
 }
 
+bool is_linked_image(std::string_view path)
+{
+    const std::string_view file = last_part(path);
+    return role_of(path) == Role::image && without_compression(file) == file &&
+           (file == "vmlinux.unstripped" || file == "vmlinux.debug" || is_called(file, "vmlinux"));
+}
+
 unsigned image_rank(std::string_view path)
 {
     const std::string_view file = last_part(path);
-    unsigned kind = 2;
+    unsigned kind = 3;
     if (file == "vmlinux.unstripped")
         kind = 0;
-    else if (is_called(file, "vmlinux"))
+    else if (is_linked_image(path))
         kind = 1;
+    else if (is_called(without_compression(file), "vmlinux"))
+        kind = 2;
     const auto depth = static_cast<unsigned>(std::ranges::count(path, '/'));
     return kind * 1000 + std::min(depth, 999u);
 }

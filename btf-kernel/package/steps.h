@@ -97,6 +97,9 @@ std::string module_name(std::string_view path);
 /// The release in a path such as "lib/modules/RELEASE/..." or "boot/vmlinuz-RELEASE"; empty: none.
 std::string_view release_in(std::string_view path);
 
+/// Does the name say vmlinux, an ELF file that is not compressed?
+bool is_linked_image(std::string_view path);
+
 /// Images with a lower rank have more information: vmlinux before vmlinuz.
 unsigned image_rank(std::string_view path);
 

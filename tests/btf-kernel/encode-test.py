@@ -108,6 +108,23 @@ class Encode(PackageCase):
         self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()],
                          ['5.14.21-package.7.btf'])
 
+    def test_packages_of_suse(self):
+        """vmlinux is in vmlinux.debug. The image's package has a compressed vmlinux without DWARF."""
+        vmlinux, modules = self.members()
+        names = (f'usr/lib/debug/usr/lib/modules/{RELEASE}/vmlinux.debug', f'boot/vmlinux-{RELEASE}.gz')
+        must('objcopy', '--only-keep-debug', self.make / 'vmlinux', self.top / 'vmlinux.debug')
+        must('strip', '-o', self.top / 'stripped', self.make / 'vmlinux')
+        files = [(names[0], (self.top / 'vmlinux.debug').read_bytes()),
+                 (names[1], gzip.compress((self.top / 'stripped').read_bytes())),
+                 *((name + '.debug', data) for name, data in modules)]
+        self.report(self.unpacked([vmlinux, *modules], 'usual'), '-o', self.top / 'want-suse')
+        want = (self.top / 'want-suse/vmlinux.btf').read_bytes()
+        for n, package in enumerate((self.unpacked(files, 'suse'), self.write('suse.tar', tar(files)))):
+            with self.subTest(n):
+                counts = self.report(package, '-o', self.top / f'suse-{n}')
+                self.assertEqual((counts['modules'], counts['written'], counts['failed']), (3, 3, []))
+                self.assertEqual((self.top / f'suse-{n}/vmlinux.btf').read_bytes(), want)
+
     def report(self, *arguments, status=0):
         done = run(PROGRAMS['kernel'], 'encode', '--json', *arguments)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)

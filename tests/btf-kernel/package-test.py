@@ -172,6 +172,19 @@ class Package(PackageCase):
         package = tar([('./debian-binary', b'2.0\n'), ('./data.tar.gz', data), ('./control.tar.gz', control)], 'w:gz')
         self.good(self.write('kernel.ipk', package))
 
+    def test_names_of_images(self):
+        """The names that distributions give to images, and names that mean other files."""
+        image, modules = self.files()[1], self.files()[2:]
+        for name in ('boot/0123456789abcdef/RELEASE/linux', 'boot/kernel-RELEASE', 'boot/image-RELEASE',
+                     'lib/modules/RELEASE/image', 'usr/lib/modules/RELEASE/vmlinux.xz',
+                     'usr/lib/debug/usr/lib/modules/RELEASE/vmlinux.debug'):
+            with self.subTest(name):
+                path = name.replace('RELEASE', RELEASE)
+                self.good(self.unpacked([(path, image[1]), *modules], 'names'))
+                self.good(self.unpacked([(path, image[1]), ('boot/kernel-logo', b''), ('linux', b''),
+                                         ('usr/share/image-6', b''), *modules], 'names'))
+                shutil.rmtree(self.top / 'names')
+
     def package(self, files):
         """Makes a Debian package."""
         return ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
@@ -195,6 +208,8 @@ class Package(PackageCase):
                     ('SHA256SUMS', b'')]
         folder = self.unpacked(packages, 'packages')
         self.good(folder)
+        for suffix in ('ddeb', 'ipk', 'xbps'):
+            self.good(self.unpacked([(f'{n}.{suffix}', data) for n, (_, data) in enumerate(packages[:2])], suffix))
         must(PROGRAMS['kernel'], 'diff', folder, self.unpacked(files, 'same'))
         both = self.unpacked([*packages, ('boot/vmlinuz', bz_image(self.vmlinux, 'gz'))], 'both')
         self.assertEqual(self.check(both)['modules'], 0)
