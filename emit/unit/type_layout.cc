@@ -26,6 +26,47 @@ bool is_pointer(const Die &d)
            d.tag == DW_TAG_rvalue_reference_type || is_null_pointer(d);
 }
 
+/// Where a member of a struct is, in bits.
+struct MemberBits {
+    MemberBits(uint64_t offset, uint64_t bitfield, uint64_t type_size)
+        : begin(offset), end(offset + (bitfield ? bitfield : type_size)),
+          unit_size(bitfield ? type_size : 0),
+          unit(unit_size ? offset / unit_size * unit_size : offset)
+    {
+    }
+
+    uint64_t begin, end;
+    uint64_t unit_size; // of a bitfield's storage unit; 0: not a bitfield
+    uint64_t unit;      // where the storage unit begins, or else the member
+};
+
+/// Do members, in order, leave bytes of a struct unused? Unused bits of a byte, or of a bitfield's
+/// storage unit, do not count.
+bool has_holes(std::span<const MemberBits> members, uint64_t struct_end)
+{
+    uint64_t used = 0; // up to here
+    // The storage unit of the last member, if that is a bitfield.
+    uint64_t unit_size = 0, unit_end = 0;
+    for (const MemberBits &m : members) {
+        if (unit_size)
+            used = std::min(m.begin, unit_end);
+        if (m.unit / 8 > used / 8)
+            return true;
+        used = m.end;
+        if (!m.unit_size) {
+            unit_size = unit_end = 0;
+        } else if (m.end > unit_end || m.unit_size > unit_size) {
+            unit_size = m.unit_size;
+            unit_end = m.unit + unit_size;
+            if (m.end > unit_end) // the bitfield extends into the next unit
+                unit_end += unit_size;
+        }
+    }
+    if (unit_size)
+        used = std::min(struct_end, unit_end);
+    return used / 8 != struct_end / 8;
+}
+
 } // namespace
 
 bool is_null_pointer(const Die &d)
@@ -185,46 +226,20 @@ bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
     const Die &d = tree_.at(i);
     if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
         return false;
-    // A packed struct has no holes: members must leave no byte unused, and the last one must end
-    // the struct. Unused bits of a byte, or of a bitfield's storage unit, are not holes.
-    uint64_t end_bit = 0, unit_end = 0, unit_bits = 0;
+    std::vector<MemberBits> members;
     uint64_t widest = 1;
-    bool misplaced = false;
+    bool misaligned = false;
     for (DieIndex m = i + 1; m < d.end; ++m) {
         const Die &member = tree_.at(m);
         if (member.parent != i || member.tag != DW_TAG_member)
             continue;
-        const uint64_t start = member_bit_offset(member, order);
-        const uint64_t bits =
-            (member.byte_size ? member.byte_size : size(tree_.find(member.type))) * 8;
-        uint64_t place = start; // of the member, or of its storage unit
-        if (unit_bits)
-            end_bit = std::min(start, unit_end);
-        if (!member.bit_size || !bits) {
-            unit_bits = 0;
-        } else {
-            place = start / bits * bits;
-            const uint64_t end = start + member.bit_size;
-            if (end > unit_end || bits > unit_bits) {
-                unit_bits = bits;
-                unit_end = place + bits;
-                if (end > unit_end) // the bitfield extends into the next unit
-                    unit_end += bits;
-            }
-        }
-        if (place / 8 > end_bit / 8)
-            return false;
-        end_bit = start + (member.bit_size ? member.bit_size : bits);
-        uint64_t natural = alignment(stripped_target(member), 0);
+        const uint64_t bytes = member.byte_size ? member.byte_size : size(tree_.find(member.type));
+        members.emplace_back(member_bit_offset(member, order), member.bit_size, bytes * 8);
+        const uint64_t natural = alignment(stripped_target(member), 0);
         widest = std::max(widest, natural);
-        if ((place / 8) % natural)
-            misplaced = true;
+        misaligned |= members.back().unit / 8 % natural != 0;
     }
-    if (unit_bits)
-        end_bit = std::min(d.byte_size * 8, unit_end);
-    if (end_bit / 8 != d.byte_size)
-        return false;
-    return misplaced || d.byte_size % widest;
+    return (misaligned || d.byte_size % widest) && !has_holes(members, d.byte_size * 8);
 }
 
 uint64_t TypeLayout::member_bit_offset(const Die &member, ByteOrder order) const
