@@ -4,6 +4,7 @@
 
 #include "emit/dwarf/debug_cursor.h"
 
+#include <algorithm>
 #include <dwarf.h>
 
 namespace btflink::emit
@@ -90,10 +91,49 @@ private:
     uint32_t skip_ = 0;
 };
 
-struct Attribute {
-    uint32_t name, form;
-    int64_t implicit;
+} // namespace
+
+/// An abbreviation as .debug_abbrev has it.
+struct RawAbbrev {
+    struct Attribute {
+        uint32_t name, form;
+        int64_t implicit;
+    };
+    uint64_t code = 0; // 0: the end of the table
+    uint64_t tag = 0;
+    bool children = false;
+    std::vector<Attribute> attributes;
+
+    bool has(uint32_t name) const
+    {
+        return std::ranges::find(attributes, name, &Attribute::name) != attributes.end();
+    }
 };
+
+namespace
+{
+
+Result<void> read_abbrev(DebugCursor &in, const Where &where, RawAbbrev &out)
+{
+    const uint64_t at = in.offset();
+    out.code = in.uleb();
+    if (out.code == 0 && !in.overrun())
+        return {};
+    out.tag = in.uleb();
+    out.children = in.read<uint8_t>() == DW_CHILDREN_yes;
+    out.attributes.clear();
+    for (;;) {
+        const uint64_t name = in.uleb(), form = in.uleb();
+        if (in.overrun())
+            return fail(where.at(at), "abbreviation is cut off");
+        if (name == 0 && form == 0)
+            return {};
+        if (name > UINT16_MAX || form > UINT16_MAX || form == 0)
+            return fail(where.at(at), "abbreviation with an impossible attribute or form");
+        out.attributes.push_back({static_cast<uint32_t>(name), static_cast<uint32_t>(form),
+                                  form == DW_FORM_implicit_const ? in.sleb() : 0});
+    }
+}
 
 } // namespace
 
@@ -146,77 +186,66 @@ int fixed_form_size(uint32_t form, const UnitWidths &widths)
     }
 }
 
+Abbrev AbbrevTable::compile(const RawAbbrev &raw, const UnitWidths &widths, bool is_split)
+{
+    Abbrev out;
+    out.known = true;
+    out.tag = raw.tag <= UINT16_MAX ? static_cast<uint16_t>(raw.tag) : 0;
+    out.children = raw.children;
+    out.declares = raw.has(DW_AT_declaration);
+    out.has_signature = is_split && raw.has(DW_AT_signature);
+    // A static member of C++ is treated as a variable, as in DWARF 5.
+    if (out.tag == DW_TAG_member && (out.declares || raw.has(DW_AT_external))) {
+        out.tag = DW_TAG_variable;
+        out.declares = true;
+    }
+    out.first = static_cast<uint32_t>(steps_.size());
+    StepBuilder reading(steps_, widths);
+    for (const RawAbbrev::Attribute &a : raw.attributes)
+        reading.add(a.name, a.form, a.implicit, is_needed(a.name, out.tag));
+    out.count = reading.finish();
+
+    // Entries that BTF does not need are skipped; a sibling attribute saves walking their children.
+    out.skip_first = static_cast<uint32_t>(steps_.size());
+    StepBuilder skipping(steps_, widths);
+    for (const RawAbbrev::Attribute &a : raw.attributes)
+        skipping.add(a.name, a.form, a.implicit,
+                     a.name == DW_AT_sibling && a.form == DW_FORM_ref4 && out.children);
+    out.skip_count = skipping.finish();
+    return out;
+}
+
+void AbbrevTable::add(uint64_t code, const Abbrev &abbrev)
+{
+    if (code >= max_dense) {
+        sparse_.emplace(code, abbrev);
+        return;
+    }
+    if (code >= dense_.size())
+        dense_.resize(code + 1);
+    if (!dense_[code].known)
+        dense_[code] = abbrev;
+}
+
 Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
                                        const UnitWidths &widths, std::optional<uint64_t> only)
 {
-    Where where = file.where().in(".debug_abbrev");
-    if (offset >= file.abbrev.data.size())
+    const Where where = file.where().in(".debug_abbrev");
+    const Bytes section = file.abbrev.data;
+    if (offset >= section.size())
         return fail(where.at(offset),
-                    strf("is beyond the section's end (%zu bytes)", file.abbrev.data.size()));
+                    strf("is beyond the section's end (%zu bytes)", section.size()));
     AbbrevTable table;
-    DebugCursor in(file.abbrev.data, offset, file.abbrev.data.size(), file.order());
-    std::vector<Attribute> attributes;
+    DebugCursor in(section, offset, section.size(), file.order());
+    RawAbbrev raw;
     for (;;) {
-        uint64_t at = in.offset();
-        uint64_t code = in.uleb();
-        if (code == 0 && !in.overrun())
+        TRY(read_abbrev(in, where, raw));
+        if (raw.code == 0)
             return table;
-        const bool wanted = !only || code == only;
-        Abbrev abbrev;
-        abbrev.known = true;
-        uint64_t tag = in.uleb();
-        abbrev.tag = tag <= UINT16_MAX ? static_cast<uint16_t>(tag) : 0;
-        abbrev.children = in.read<uint8_t>() == DW_CHILDREN_yes;
-        attributes.clear();
-        bool external = false;
-        for (;;) {
-            uint64_t name = in.uleb(), form = in.uleb();
-            if (in.overrun())
-                return fail(where.at(at), "abbreviation is cut off");
-            if (name == 0 && form == 0)
-                break;
-            if (name > UINT16_MAX || form > UINT16_MAX || form == 0)
-                return fail(where.at(at), "abbreviation with an impossible attribute or form");
-            int64_t implicit = form == DW_FORM_implicit_const ? in.sleb() : 0;
-            table.uses_ref_addr_ |= form == DW_FORM_ref_addr;
-            if (!wanted)
-                continue;
-            attributes.push_back(
-                {static_cast<uint32_t>(name), static_cast<uint32_t>(form), implicit});
-            abbrev.declares |= name == DW_AT_declaration;
-            external |= name == DW_AT_external;
-            abbrev.has_signature |= name == DW_AT_signature && file.is_split();
-        }
-        if (!wanted)
-            continue;
-        // A static member of C++ is treated as a variable, as in DWARF 5.
-        if (abbrev.tag == DW_TAG_member && (external || abbrev.declares)) {
-            abbrev.tag = DW_TAG_variable;
-            abbrev.declares = true;
-        }
-        abbrev.first = static_cast<uint32_t>(table.steps_.size());
-        StepBuilder reading(table.steps_, widths);
-        for (const Attribute &a : attributes)
-            reading.add(a.name, a.form, a.implicit, is_needed(a.name, abbrev.tag));
-        abbrev.count = reading.finish();
-
-        // Entries that BTF does not need are skipped; a sibling attribute saves walking their
-        // children.
-        abbrev.skip_first = static_cast<uint32_t>(table.steps_.size());
-        StepBuilder skipping(table.steps_, widths);
-        for (const Attribute &a : attributes)
-            skipping.add(a.name, a.form, a.implicit,
-                         a.name == DW_AT_sibling && a.form == DW_FORM_ref4 && abbrev.children);
-        abbrev.skip_count = skipping.finish();
-
-        if (code < max_dense) {
-            if (code >= table.dense_.size())
-                table.dense_.resize(code + 1);
-            if (!table.dense_[code].known)
-                table.dense_[code] = abbrev;
-        } else {
-            table.sparse_.emplace(code, abbrev);
-        }
+        for (const RawAbbrev::Attribute &a : raw.attributes)
+            table.uses_ref_addr_ |= a.form == DW_FORM_ref_addr;
+        if (!only || raw.code == only)
+            table.add(raw.code, table.compile(raw, widths, file.is_split()));
     }
 }
 

@@ -54,6 +54,8 @@ struct Abbrev {
     uint32_t skip_count = 0;
 };
 
+struct RawAbbrev;
+
 class AbbrevTable
 {
 public:
@@ -76,6 +78,9 @@ public:
     bool uses_ref_addr() const { return uses_ref_addr_; }
 
 private:
+    Abbrev compile(const RawAbbrev &raw, const UnitWidths &widths, bool is_split);
+    void add(uint64_t code, const Abbrev &abbrev);
+
     std::vector<Abbrev> dense_; // by code; compilers count from 1
     std::unordered_map<uint64_t, Abbrev> sparse_;
     std::vector<AbbrevStep> steps_;
