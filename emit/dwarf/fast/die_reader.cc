@@ -129,43 +129,58 @@ private:
         }
     }
 
+    bool is_file_level(const OpenEntry &parent) const
+    {
+        return open_.size() == 1 || parent.tag == DW_TAG_namespace;
+    }
+
+    /// What to keep of an entry below `parent`, the last open entry.
+    Keep what_to_keep(const Abbrev &abbrev, const OpenEntry &parent) const
+    {
+        if (abbrev.tag == DW_TAG_variable && !abbrev.declares && !is_file_level(parent))
+            return Keep::no;
+        return abbrev.has_signature ? Keep::signature
+                                    : keep_tag(abbrev.tag, parent.tag, open_.size() == 1);
+    }
+
     /// Returns false with error_ set. A Result per entry would double the cost, and a function call
     /// would take 2 % of btf-emit's time.
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const OpenEntry parent = open_.back();
-        const bool top_level = open_.size() == 1;
-        const bool file_level = top_level || parent.tag == DW_TAG_namespace;
-        Keep keep =
-            abbrev.has_signature ? Keep::signature : keep_tag(abbrev.tag, parent.tag, top_level);
-        if (abbrev.tag == DW_TAG_variable && !file_level && !abbrev.declares)
-            keep = Keep::no;
+        const Keep keep = what_to_keep(abbrev, parent);
         if (keep == Keep::no) {
             skip_tree(abbrev);
-            if (unknown_code_)
-                return stop(offset, "an entry below this one has an abbreviation that is not in "
-                                    "its table");
-            return true;
+            return !unknown_code_ || stop(offset, "an entry below this one has an abbreviation "
+                                                  "that is not in its table");
         }
         if (open_.size() > max_depth)
             return stop(offset, strf("entries nest deeper than %zu", max_depth));
-        if (keep != Keep::yes) {
-            if (keep == Keep::signature)
-                read_signature(offset, abbrev);
-            else
-                skip_attributes(abbrev);
-            if (abbrev.children)
-                open_.push_back({parent.kept, abbrev.tag, false});
-            return true;
-        }
-        auto index = static_cast<DieIndex>(tree_.dies.size());
+        OpenEntry entry{parent.kept, abbrev.tag, keep == Keep::yes};
+        if (keep == Keep::yes)
+            entry.kept = add_die(offset, abbrev, parent);
+        else if (keep == Keep::signature)
+            read_signature(offset, abbrev);
+        else
+            skip_attributes(abbrev);
+        if (abbrev.children)
+            open_.push_back(entry);
+        else if (entry.is_kept)
+            tree_.end_die(entry.kept);
+        return true;
+    }
+
+    [[gnu::always_inline]] DieIndex add_die(uint64_t offset, const Abbrev &abbrev,
+                                            const OpenEntry &parent)
+    {
+        const auto index = static_cast<DieIndex>(tree_.dies.size());
         Die &d = tree_.dies.emplace_back();
         d.tag = abbrev.tag;
         d.offset = static_cast<uint32_t>(offset);
         d.parent = parent.kept;
         tree_.annotations |= d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation;
         tree_.atomics |= d.tag == DW_TAG_atomic_type;
-        if (file_level)
+        if (is_file_level(parent))
             d.has |= Die::file_level;
         DieAttributes<FormReader &> attributes(d, parent.tag, tree_, skips_);
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
@@ -176,11 +191,7 @@ private:
             else if (steps[i].form)
                 in_.skip();
         }
-        if (abbrev.children)
-            open_.push_back({index, abbrev.tag, true});
-        else
-            tree_.end_die(index);
-        return true;
+        return index;
     }
 
     /// References to this entry are redirected to the type that its signature names.

@@ -238,6 +238,21 @@ std::optional<Skip> skip_reason(const Abbrev &abbrev)
     }
 }
 
+/// Reads the unit's own entry. Returns false if the unit is left out: it is empty, or of a kind
+/// that is counted in `skips`.
+Result<bool> read_own_entry(Unit &unit, Skips &skips)
+{
+    const Abbrev *abbrev = TRY(unit_abbrev(unit));
+    if (!abbrev)
+        return false;
+    if (auto kind = skip_reason(*abbrev)) {
+        ++skips[*kind];
+        return false;
+    }
+    TRY(read_unit_die(unit, *abbrev));
+    return true;
+}
+
 /// Sets `unit.abbrevs` and `refers_to_other_units`. `only`: see AbbrevTable::parse().
 Result<void> parse_abbrevs(Unit &unit, std::optional<uint64_t> only = std::nullopt)
 {
@@ -302,10 +317,10 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
         set_bases(unit, place);
         unit.abbrev_offset += place.at[SplitPlace::abbrev];
         TRY(Abbrevs().attach(unit));
-        auto abbrev = TRY(unit_abbrev(unit));
-        if (!abbrev || skip_reason(*abbrev))
+        Skips not_counted;
+        const bool is_read = TRY(read_own_entry(unit, not_counted));
+        if (!is_read)
             continue;
-        TRY(read_unit_die(unit, *abbrev));
         unit.addr_base = skeleton.addr_base;
         unit.low_pc = skeleton.low_pc;
         unit.types = place.type_units;
@@ -330,30 +345,25 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             ++skips[*kind];
             continue;
         }
-        if (units.size() >= tables_kept && table_before != unit.abbrev_offset)
-            TRY(parse_abbrevs(unit, unit_code(unit)));
-        else
+        const bool keeps_table = units.size() < tables_kept;
+        if (keeps_table || table_before == unit.abbrev_offset)
             TRY(abbrevs.attach(unit));
-        table_before = unit.abbrev_offset;
-        auto abbrev = TRY(unit_abbrev(unit));
-        if (!abbrev)
-            continue;
-        if (auto kind = skip_reason(*abbrev)) {
-            ++skips[*kind];
-            continue;
-        }
-        TRY(read_unit_die(unit, *abbrev));
-        if (header.type != DW_UT_skeleton && !unit.is_skeleton) {
-            if (units.size() >= tables_kept)
-                unit.abbrevs = nullptr;
-            units.push_back(std::move(unit));
-            continue;
-        }
-        auto split = TRY(splits.find(unit));
-        if (split)
-            units.push_back(std::move(*split));
         else
-            ++skips[Skip::split_dwarf_unit];
+            TRY(parse_abbrevs(unit, unit_code(unit)));
+        table_before = unit.abbrev_offset;
+        const bool is_read = TRY(read_own_entry(unit, skips));
+        if (!is_read)
+            continue;
+        if (header.type == DW_UT_skeleton || unit.is_skeleton) {
+            if (auto split = TRY(splits.find(unit)))
+                units.push_back(std::move(*split));
+            else
+                ++skips[Skip::split_dwarf_unit];
+            continue;
+        }
+        if (!keeps_table)
+            unit.abbrevs = nullptr;
+        units.push_back(std::move(unit));
     }
     return units;
 }
