@@ -164,6 +164,28 @@ TypeNumber TreeReader::new_type(tree type)
     return known(type) = entries_.new_type();
 }
 
+/// The type by the typedef that gave `found` its name. `found` is the variant of `type` with
+/// `quals`. Nothing if it is the typedef with further qualifiers.
+std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree found)
+{
+    tree decl = typedef_of(found), defined = TREE_TYPE(decl);
+    if (found == defined)
+        return add_typedef(decl);
+#if GCCPLUGIN_VERSION_MAJOR >= 16
+    // The typedef with an attribute such as ms_abi. Since September 2026 (GCC PR125421), gcc 16
+    // describes it as the typedef.
+    if (TYPE_QUALS(found) == TYPE_QUALS(defined) &&
+        !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
+        return known(found) = type_of(defined, quals);
+#endif
+    const int defined_quals = TYPE_QUALS(defined) & known_quals;
+    const bool lacks_qualifier = defined_quals & ~quals;
+    const bool has_other_attributes = defined_quals == quals && original_of(decl) != type;
+    if (lacks_qualifier || has_other_attributes) // it is not the typedef
+        return type_of(original_of(decl), quals);
+    return std::nullopt;
+}
+
 TypeNumber TreeReader::type_of(tree type, int quals)
 {
     if (!type || type == error_mark_node)
@@ -178,23 +200,9 @@ TypeNumber TreeReader::type_of(tree type, int quals)
         if (type == sizetype)
             type = found;
     }
-    if (tree decl = typedef_of(found)) {
-        tree defined = TREE_TYPE(decl);
-        if (found == defined)
-            return add_typedef(decl);
-#if GCCPLUGIN_VERSION_MAJOR >= 16
-        // The typedef with an attribute such as ms_abi. Since September 2026 (GCC PR125421), gcc 16
-        // describes it as the typedef.
-        if (TYPE_QUALS(found) == TYPE_QUALS(defined) &&
-            !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
-            return known(found) = type_of(defined, quals);
-#endif
-        const int defined_quals = TYPE_QUALS(defined) & known_quals;
-        // A variant that lacks a qualifier of the typedef, or has other attributes, is not the
-        // typedef.
-        if ((defined_quals & ~quals) || (defined_quals == quals && original_of(decl) != type))
-            return type_of(original_of(decl), quals);
-    }
+    if (typedef_of(found))
+        if (const auto number = type_by_typedef(type, quals, found))
+            return *number;
     if (quals)
         return add_qualified(type, quals, found);
     // `type` itself may have qualifiers.
