@@ -358,23 +358,56 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
     return Renumbering(image, drop).run();
 }
 
-ByteParts lay_out(ElfImage &image)
+namespace
+{
+
+std::vector<uint32_t> order_of_offsets(const ElfImage &image)
 {
     std::vector<uint32_t> order(image.sections.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
-        return image.sections[a].head.sh_offset < image.sections[b].head.sh_offset;
-    });
-    // Up to `fixed` the file does not change.
+    std::ranges::stable_sort(order, {},
+                             [&](uint32_t i) { return image.sections[i].head.sh_offset; });
+    return order;
+}
+
+/// Where in the file sections may begin to move.
+uint64_t end_of_fixed_part(const ElfImage &image, std::span<const uint32_t> order)
+{
     uint64_t fixed = std::max<uint64_t>(image.header_size(), image.segments_end);
     for (uint32_t i : order) {
         const ElfSection &s = image.sections[i];
-        bool stays =
+        const bool stays =
             s.head.sh_offset < fixed || (image.is_linked() && (s.head.sh_flags & SHF_ALLOC));
         if (stays && !s.data.empty())
             fixed = std::max(fixed, s.head.sh_offset + s.data.size());
     }
-    fixed = std::min<uint64_t>(fixed, image.file.size());
+    return std::min<uint64_t>(fixed, image.file.size());
+}
+
+/// Adds a section with its actual alignment: sh_addralign may be wrong, and some tools ignore it.
+void move_section(ElfSection &s, ByteParts &out)
+{
+    if (s.data.empty()) { // must not cause padding, and may lie inside another section
+        s.head.sh_offset = out.size();
+        return;
+    }
+    uint64_t alignment = std::max<uint64_t>(s.head.sh_addralign, 1);
+    while (s.head.sh_offset % alignment)
+        alignment /= 2;
+    s.head.sh_offset = align_up(out.size(), alignment);
+    out.add(std::vector<std::byte>(s.head.sh_offset - out.size()));
+    if (s.own.empty())
+        out.add(s.data);
+    else
+        out.add(std::move(s.own));
+}
+
+} // namespace
+
+ByteParts lay_out(ElfImage &image)
+{
+    const std::vector<uint32_t> order = order_of_offsets(image);
+    const uint64_t fixed = end_of_fixed_part(image, order);
     ByteParts out;
     uint64_t copied = 0; // bytes of the file up to `fixed`
     auto copy_until = [&](uint64_t end) {
@@ -385,29 +418,14 @@ ByteParts lay_out(ElfImage &image)
         ElfSection &s = image.sections[i];
         if (s.head.sh_type == SHT_NULL)
             continue;
-        if (s.head.sh_offset < fixed) {
-            if (s.own.empty())
-                continue;
+        if (s.head.sh_offset >= fixed) {
+            copy_until(fixed);
+            move_section(s, out);
+        } else if (!s.own.empty()) {
             copy_until(s.head.sh_offset);
             copied += s.own.size();
             out.add(std::move(s.own));
-            continue;
         }
-        copy_until(fixed);
-        if (s.data.empty()) { // must not cause padding, and may lie inside another section
-            s.head.sh_offset = out.size();
-            continue;
-        }
-        // The actual alignment: sh_addralign may be wrong, and some tools ignore it.
-        uint64_t alignment = std::max<uint64_t>(s.head.sh_addralign, 1);
-        while (s.head.sh_offset % alignment)
-            alignment /= 2;
-        s.head.sh_offset = align_up(out.size(), alignment);
-        out.add(std::vector<std::byte>(s.head.sh_offset - out.size()));
-        if (s.own.empty())
-            out.add(s.data);
-        else
-            out.add(std::move(s.own));
     }
     copy_until(fixed);
     return out;

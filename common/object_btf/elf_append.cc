@@ -68,41 +68,51 @@ Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::se
     return is_only_pools(plain, image.order, ids);
 }
 
+/// May a part that was appended here earlier begin with this section, and does it end the file?
+bool may_begin_tail(const ElfImage &image, uint32_t first)
+{
+    const uint64_t start = image.sections[first].head.sh_offset;
+    return image.sections[first].name == ".BTF" && start % new_section_alignment == 0 &&
+           start >= image.header_size() && start >= image.segments_end &&
+           image.head.e_shoff >= start &&
+           image.head.e_shoff + image.sections.size() * image.section_header_size() ==
+               image.file.size();
+}
+
+/// Is everything from section `first` on in `tail` and behind its start, and everything else before
+/// it? The old section names may be anywhere: they are written again.
+bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> &tail)
+{
+    const uint64_t start = image.sections[first].head.sh_offset;
+    for (uint32_t i = 1; i < tail.size(); ++i) {
+        const ElfSection &s = image.sections[i];
+        if (tail[i] != (i >= first) || (tail[i] && s.head.sh_offset < start))
+            return false;
+        const bool is_rewritten = i == image.names && !image.names_are_shared();
+        if (!tail[i] && !is_rewritten && s.head.sh_type != SHT_NULL &&
+            s.head.sh_offset + s.data.size() > start)
+            return false;
+    }
+    return true;
+}
+
 /// Where in the file an earlier appended part begins, if `old` is exactly this part and can be cut
 /// off. Then the section of names is added to `old` if it belongs to this part.
 Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<bool> &old)
 {
-    const std::optional<uint64_t> none;
-    auto count = static_cast<uint32_t>(old.size());
-    uint32_t first = 0;
-    while (first < count && !old[first])
-        ++first;
-    if (first == count || image.sections[first].name != ".BTF")
-        return none;
-    const uint64_t start = image.sections[first].head.sh_offset;
-    if (start % new_section_alignment || start < image.header_size() ||
-        start < image.segments_end || image.head.e_shoff < start ||
-        image.head.e_shoff + count * image.section_header_size() != image.file.size())
-        return none;
-
+    const auto first = static_cast<uint32_t>(std::ranges::find(old, true) - old.begin());
+    if (first == old.size() || !may_begin_tail(image, first))
+        return std::nullopt;
     std::vector<bool> tail = old;
-    bool own_names = image.names && !image.names_are_shared();
-    if (own_names && image.names + 1 == count)
+    if (image.names && image.names + 1 == tail.size() && !image.names_are_shared())
         tail[image.names] = true;
-    for (uint32_t i = 1; i < count; ++i) {
-        const Elf64_Shdr &head = image.sections[i].head;
-        if (tail[i] != (i >= first) || (tail[i] && head.sh_offset < start))
-            return none;
-        if (tail[i] || head.sh_type == SHT_NULL || (own_names && i == image.names))
-            continue;
-        if (head.sh_offset + image.sections[i].data.size() > start)
-            return none;
-    }
-    auto referenced = TRY(is_referenced(image, tail));
+    if (!is_separate(image, first, tail))
+        return std::nullopt;
+    const bool referenced = TRY(is_referenced(image, tail));
     if (referenced)
-        return none;
+        return std::nullopt;
     old = std::move(tail);
-    return start;
+    return image.sections[first].head.sh_offset;
 }
 
 /// A table of section names. ".text" shares the bytes of ".rela.text".
