@@ -223,39 +223,58 @@ private:
 
     Remedy mend_member(Words &words, uint32_t i)
     {
-        const bool kflag = btf::kflag_of(head(words));
-        uint32_t *member = &words[3 + i * 3]; // name, type, offset
         if (i && offset_of(words, i) < offset_of(words, i - 1))
             return sort_members(words);
-        const TypeId type = sizes_->behind_modifiers(TypeId{member[1]});
-        const uint32_t bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(member[2]) : 0;
+        btf_member &member = member_of(words, i);
+        const bool kflag = btf::kflag_of(head(words));
+        const uint32_t bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(member.offset) : 0;
         const uint32_t offset = offset_of(words, i);
-        const btf::Kind kind = btf_->kind(type);
+        const TypeId type = sizes_->behind_modifiers(TypeId{member.type});
         const uint64_t size = sizes_->of(type);
-        if (size == TypeSizes::unsized ||
-            offset + (bits ? bits : size * 8) > uint64_t{head(words).size} * 8)
-            return drop_elements(words, i);
-        if (bits && bits <= max_bitfield && kind != btf::Kind::INT) {
-            const bool is_signed = btf::is_enum(kind) && btf::kflag_of(btf_->type(type));
-            const char *name = is_signed ? "long long int" : "long long unsigned int";
-            set_type(words, i, new_int(name, 8, is_signed ? BTF_INT_SIGNED : 0));
-            return "its type becomes an INT";
-        }
-        if (kind == btf::Kind::INT && bits > size * 8) { // C++: the rest is padding
-            member[2] = offset | static_cast<uint32_t>(size * 8) << 24;
-            return "it gets the bits of its type";
-        }
-        if (!bits && kind == btf::Kind::FLOAT && std::has_single_bit(size) && offset % 8 == 0) {
-            const std::string name(btf_->name(type));
-            set_type(words, i, new_int(name, static_cast<uint32_t>(size), 0));
-            return "its type becomes an INT of the same name";
-        }
-        return drop_elements(words, i);
+        Remedy remedy;
+        if (size != TypeSizes::unsized &&
+            offset + (bits ? bits : size * 8) <= uint64_t{head(words).size} * 8)
+            remedy = bits ? mend_bitfield(member, type) : mend_float(member, type, offset);
+        return remedy ? remedy : drop_elements(words, i);
     }
 
-    static uint32_t offset_of(Words &words, uint32_t member)
+    Remedy mend_bitfield(btf_member &member, TypeId type)
     {
-        const uint32_t offset = words[3 + member * 3 + 2];
+        const uint32_t bits = BTF_MEMBER_BITFIELD_SIZE(member.offset);
+        const btf::Kind kind = btf_->kind(type);
+        if (kind != btf::Kind::INT && bits <= max_bitfield) {
+            const bool is_signed = btf::is_enum(kind) && btf::kflag_of(btf_->type(type));
+            const char *name = is_signed ? "long long int" : "long long unsigned int";
+            member.type = new_int(name, 8, is_signed ? BTF_INT_SIGNED : 0);
+            return "its type becomes an INT";
+        }
+        const uint64_t most = sizes_->of(type) * 8;
+        if (kind == btf::Kind::INT && bits > most) { // C++: the rest is padding
+            member.offset =
+                BTF_MEMBER_BIT_OFFSET(member.offset) | static_cast<uint32_t>(most << 24);
+            return "it gets the bits of its type";
+        }
+        return std::nullopt;
+    }
+
+    Remedy mend_float(btf_member &member, TypeId type, uint32_t offset)
+    {
+        const uint64_t size = sizes_->of(type);
+        if (btf_->kind(type) != btf::Kind::FLOAT || !std::has_single_bit(size) || offset % 8)
+            return std::nullopt;
+        const std::string name(btf_->name(type));
+        member.type = new_int(name, static_cast<uint32_t>(size), 0);
+        return "its type becomes an INT of the same name";
+    }
+
+    static btf_member &member_of(Words &words, uint32_t i)
+    {
+        return reinterpret_cast<btf_member *>(words.data() + 3)[i];
+    }
+
+    static uint32_t offset_of(Words &words, uint32_t i)
+    {
+        const uint32_t offset = member_of(words, i).offset;
         return btf::kflag_of(head(words)) ? BTF_MEMBER_BIT_OFFSET(offset) : offset;
     }
 
@@ -275,11 +294,6 @@ private:
                 tag[3] = places[tag[3]];
         });
         return "members are sorted";
-    }
-
-    static void set_type(Words &words, uint32_t member, uint32_t type)
-    {
-        words[3 + member * 3 + 1] = type;
     }
 
     /// Adds the INT after all other types, unless it exists already.
@@ -420,28 +434,14 @@ private:
                 visit(tag);
     }
 
-    /// Renumbers types; types that refer to a dropped type are dropped, too.
+    /// Drops what refers to dropped types, and renumbers the others.
     void drop_empty()
     {
         types_.insert(types_.end(), added_.begin(), added_.end());
         added_.clear();
-        auto is_gone = [&](uint32_t id) { return id >= raw(first_) && type(TypeId{id}).empty(); };
-        for (Words &words : types_) {
-            if (words.empty())
-                continue;
-            const btf::Kind kind = btf::kind_of(head(words));
-            if (kind == btf::Kind::DECL_TAG && is_gone(head(words).type))
-                words.clear();
-            for (uint32_t i = 0; kind == btf::Kind::DATASEC && i < btf::vlen_of(head(words));)
-                if (is_gone(words[3 + i * 3])) {
-                    words.erase(words.begin() + 3 + i * 3, words.begin() + 6 + i * 3);
-                    --head(words).info;
-                } else {
-                    ++i;
-                }
-            if (kind == btf::Kind::DATASEC && btf::vlen_of(head(words)) == 0)
-                words.clear();
-        }
+        for (Words &words : types_)
+            if (!words.empty())
+                drop_references_to_empty(words);
         std::vector<uint32_t> ids(types_.size());
         uint32_t next = raw(first_);
         for (size_t i = 0; i < types_.size(); ++i)
@@ -452,6 +452,24 @@ private:
                 if (id >= raw(first_))
                     id = ids[id - raw(first_)];
             });
+    }
+
+    /// Drops a tag of a dropped type, and a DATASEC's entries for dropped VARs.
+    void drop_references_to_empty(Words &words)
+    {
+        auto is_gone = [&](uint32_t id) { return id >= raw(first_) && type(TypeId{id}).empty(); };
+        const btf::Kind kind = btf::kind_of(head(words));
+        if (kind == btf::Kind::DECL_TAG && is_gone(head(words).type))
+            words.clear();
+        if (kind != btf::Kind::DATASEC)
+            return;
+        for (uint32_t i = btf::vlen_of(head(words)); i-- > 0;)
+            if (is_gone(words[3 + i * 3])) {
+                words.erase(words.begin() + 3 + i * 3, words.begin() + 6 + i * 3);
+                --head(words).info;
+            }
+        if (btf::vlen_of(head(words)) == 0)
+            words.clear();
     }
 
     std::shared_ptr<const Btf> base_;
