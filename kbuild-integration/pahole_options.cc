@@ -244,6 +244,42 @@ bool next_file(PaholeCommandLine &line, const std::vector<char *> &argv)
     return true;
 }
 
+/// Reads options and files; words[0] is the program. Returns what is wrong with the first wrong
+/// option, or "": this matters only for encoding.
+Result<std::string> read_words(std::vector<std::string> words, PaholeCommandLine &line)
+{
+    std::vector<char *> argv;
+    argv.reserve(words.size() + 1);
+    for (std::string &word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    optind = 0; // start again
+    opterr = 0;
+    const std::vector<option> long_options = all_long_options();
+    std::string wrong;
+    for (;;) {
+        const std::string word = words[std::min<size_t>(std::max(optind, 1), words.size() - 1)];
+        int c = getopt_long(static_cast<int>(words.size()), argv.data(), short_options,
+                            long_options.data(), nullptr);
+        if (c == -1) {
+            bool more = next_file(line, argv);
+            while (more && word == "--") // getopt_long() must not be asked again
+                more = next_file(line, argv);
+            if (!more)
+                return wrong;
+            continue;
+        }
+        if (c == '?' && optopt == '?') // "-?" is an option of pahole's
+            c = opt_help;
+        const std::string problem = problem_with(word, c);
+        if (!problem.empty())
+            wrong = wrong.empty() ? problem : wrong;
+        else if (const PaholeOption *option = option_of(c))
+            TRY(option->take(line, optarg ? optarg : ""));
+    }
+}
+
 } // namespace
 
 Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
@@ -254,38 +290,7 @@ Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &argume
     line.features = legacy_features();
     std::vector<std::string> words = {"btf-pahole"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char *> argv;
-    argv.reserve(words.size() + 1);
-    for (std::string &word : words)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
-
-    optind = 0; // start again
-    opterr = 0;
-    const std::vector<option> long_options = all_long_options();
-    std::string wrong; // matters only for encoding
-    for (;;) {
-        const std::string word = words[std::min<size_t>(std::max(optind, 1), words.size() - 1)];
-        int c = getopt_long(static_cast<int>(words.size()), argv.data(), short_options,
-                            long_options.data(), nullptr);
-        if (c == '?' && optopt == '?') // "-?" is an option of pahole's
-            c = opt_help;
-        if (c == -1 && word == "--") { // getopt_long() must not be asked again
-            while (next_file(line, argv))
-                ;
-            break;
-        }
-        if (c == -1) {
-            if (!next_file(line, argv))
-                break;
-            continue;
-        }
-        const std::string problem = problem_with(word, c);
-        if (!problem.empty())
-            wrong = wrong.empty() ? problem : wrong;
-        else if (const PaholeOption *option = option_of(c))
-            TRY(option->take(line, optarg ? optarg : ""));
-    }
+    const std::string wrong = TRY(read_words(std::move(words), line));
     if (line.action == Action::other && (line.encodes || !line.detached.empty()) &&
         !line.does_other)
         line.action = Action::encode;
