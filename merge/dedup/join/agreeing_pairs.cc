@@ -10,6 +10,9 @@
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
 #include "merge/dedup/join/join_groups.h"
 
+#include <deque>
+#include <optional>
+
 namespace btflink::merge
 {
 
@@ -85,22 +88,25 @@ bool targets_disagree(PairFinder &finder, NodeId mine, GroupId group, NodeId its
            finder.pairs.at(mine, finder.groups.place[meant]) == PairState::disagrees;
 }
 
-constexpr uint32_t all_slots = UINT32_MAX;
-
-bool slots_agree(PairFinder &finder, NodeId n, GroupId group, uint32_t slot)
+/// Compares one slot, or all slots without `slot`. Paths are always compared all.
+bool slots_agree(PairFinder &finder, NodeId n, GroupId group, std::optional<uint32_t> slot)
 {
     const SlotPairs slots(finder.conflicts, n, representative(group));
     if (!slots.comparable())
         return false;
-    const bool one = slot != all_slots && !slots.are_paths();
-    for (size_t i = one ? slot : 0; i < (one ? slot + 1 : slots.size()); ++i)
+    size_t begin = 0, end = slots.size();
+    if (slot && !slots.are_paths()) {
+        begin = *slot;
+        end = begin + 1;
+    }
+    for (size_t i = begin; i < end; ++i)
         if (targets_disagree(finder, slots.a(i), group, slots.b(i)))
             return false;
     return true;
 }
 
-/// Checks a slot in all pairs of a node that agree. Does any of them disagree now?
-bool drop_disagreeing(PairFinder &finder, NodeId n, uint32_t slot)
+/// Checks the pairs of a node that agree: one slot, or all. Does any of them disagree now?
+bool drop_disagreeing(PairFinder &finder, NodeId n, std::optional<uint32_t> slot)
 {
     bool dropped = false;
     const bool may_reach_forward = finder.reachable.may_reach_forward(n);
@@ -124,23 +130,23 @@ void spread_disagreement(PairFinder &finder, IdRange<NodeId> nodes)
 {
     const uint32_t first = raw(*nodes.begin());
     const Lists<uint32_t, Use> uses = find_uses(finder.conflicts, nodes);
-    std::vector<NodeId> changed, next;
-    for (NodeId n : nodes)
-        if (finder.conflicts.is_definition(n) && drop_disagreeing(finder, n, all_slots))
+    std::deque<NodeId> changed; // nodes whose users must be checked
+    std::vector<bool> waits(nodes.size());
+    auto check = [&](NodeId n, std::optional<uint32_t> slot) {
+        if (drop_disagreeing(finder, n, slot) && !waits[raw(n) - first]) {
+            waits[raw(n) - first] = true;
             changed.push_back(n);
-    std::vector<bool> is_next(nodes.size());
+        }
+    };
+    for (NodeId n : nodes)
+        if (finder.conflicts.is_definition(n))
+            check(n, std::nullopt);
     while (!changed.empty()) {
-        for (NodeId n : changed)
-            for (auto [user, slot] : uses[raw(n) - first]) {
-                if (!drop_disagreeing(finder, user, slot) || is_next[raw(user) - first])
-                    continue;
-                is_next[raw(user) - first] = true;
-                next.push_back(user);
-            }
-        for (NodeId n : next)
-            is_next[raw(n) - first] = false;
-        changed.swap(next);
-        next.clear();
+        const uint32_t next = raw(changed.front()) - first;
+        changed.pop_front();
+        waits[next] = false;
+        for (auto [user, slot] : uses[next])
+            check(user, slot);
     }
 }
 

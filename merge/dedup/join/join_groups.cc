@@ -253,13 +253,13 @@ std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
     std::iota(link_order.begin(), link_order.end(), 0);
     join_in(link_order, Preference::newest);
     const bool had_choice = alternatives[0].had_choice || alternatives[1].had_choice;
-    if (!had_choice || conflicts.nodes.size() + conflicts.refs.size() > few_nodes) {
-        alternatives.erase(alternatives.begin() +
-                           (alternatives[0].count < alternatives[1].count ? 1 : 0));
+    if (had_choice && conflicts.nodes.size() + conflicts.refs.size() <= few_nodes) {
+        join_in(by_definitions, Preference::oldest);
+        join_in(link_order, Preference::oldest);
         return alternatives;
     }
-    join_in(by_definitions, Preference::oldest);
-    join_in(link_order, Preference::oldest);
+    const int worse = alternatives[0].count < alternatives[1].count ? 1 : 0;
+    alternatives.erase(alternatives.begin() + worse);
     return alternatives;
 }
 

@@ -37,14 +37,22 @@ struct GroupView {
     bool is_between(TypeId type) const { return in.conflicts.role[origin(type)] == role_between; }
 };
 
+/// The references of a type, as the group sees them.
+struct ReferencesSeen {
+    std::vector<ClassId> classes; // none: void
+    std::vector<uint32_t> key;    // the type's, as in RefKeys
+};
+
 ClassId class_seen(GroupView &view, TypeId type, uint32_t depth);
 
-/// The classes that a type refers to.
-std::vector<ClassId> classes_seen(GroupView &view, TypeId type, uint32_t depth)
+ReferencesSeen references_seen(GroupView &view, TypeId type, uint32_t depth)
 {
-    std::vector<ClassId> out;
+    ReferencesSeen out{{}, {raw(view.origin(type))}};
     btf::for_each_type_id(view.in.sources.type({view.source, type}), [&](uint32_t ref) {
-        out.push_back(ref ? class_seen(view, TypeId{ref}, depth) : ClassId::none);
+        const TypeId target{ref};
+        out.classes.push_back(ref ? class_seen(view, target, depth) : ClassId::none);
+        if (ref && (view.node_at(target) != NodeId::none || view.is_between(target)))
+            out.key.push_back(raw(out.classes.back()));
     });
     return out;
 }
@@ -58,23 +66,16 @@ ClassId class_of_node(const GroupView &view, NodeId n, TypeId type)
 }
 
 /// The final class of a type between nodes with these references, which is added if it is new.
-ClassId find_or_add(GroupView &view, TypeId type, std::vector<ClassId> refs)
+ClassId find_or_add(GroupView &view, TypeId type, ReferencesSeen refs)
 {
-    std::vector<uint32_t> key{raw(view.origin(type))};
-    size_t next = 0;
-    const TypeAt here{view.source, type};
-    btf::for_each_type_id(view.in.sources.type(here), [&](uint32_t ref) {
-        const ClassId to = refs[next++];
-        if (ref && (view.node_at(TypeId{ref}) != NodeId::none || view.is_between(TypeId{ref})))
-            key.push_back(raw(to));
-    });
     FinalClasses &finals = view.finals;
-    auto [number, added] = finals.keys.keys.add(key);
+    auto [number, added] = finals.keys.keys.add(refs.key);
     if (added) {
+        const TypeAt here{view.source, type};
         const ClassId c = finals.add(view.origin(type), here, here);
         finals.keys.final_class.push_back(c);
         finals.partition.classes[c].refs = static_cast<uint32_t>(finals.partition.refs.size());
-        finals.partition.refs.push_back(std::move(refs));
+        finals.partition.refs.push_back(std::move(refs.classes));
     }
     return finals.keys.final_class[number];
 }
@@ -90,7 +91,7 @@ ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
     auto [memo, is_new] = view.seen.emplace(type, view.own_class(type));
     if (!is_new)
         return memo->second;
-    return view.seen[type] = find_or_add(view, type, classes_seen(view, type, depth + 1));
+    return view.seen[type] = find_or_add(view, type, references_seen(view, type, depth + 1));
 }
 
 } // namespace
@@ -106,10 +107,10 @@ void resolve_references(const SplitInput &in, FinalClasses &finals)
             continue;
         const auto at = static_cast<uint32_t>(finals.partition.refs.size());
         finals.partition.classes[finals.of_node[n]].refs = at;
-        finals.partition.refs.emplace_back();
+        finals.partition.refs.emplace_back(); // before those of types that are added on the way
         GroupView view{in, finals, group, in.conflicts.nodes[n].source};
-        std::vector<ClassId> refs = classes_seen(view, in.conflicts.nodes[n].type, 0);
-        finals.partition.refs[at] = std::move(refs);
+        ReferencesSeen refs = references_seen(view, in.conflicts.nodes[n].type, 0);
+        finals.partition.refs[at] = std::move(refs.classes);
     }
 }
 

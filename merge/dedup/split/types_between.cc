@@ -60,9 +60,11 @@ struct Walk {
     }
 };
 
-/// Makes the key of a type. The types whose final classes are needed first come onto the stack.
-void make_key(const ObjectTypes &types, TypeId id, Walk &walk)
+/// Makes the key of a type. Returns false if types between nodes to which it refers come first:
+/// these are put onto the stack.
+bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
 {
+    const size_t depth = walk.stack.size();
     walk.key.assign(1, raw(types.class_of(id)));
     btf::for_each_type_id(types.in.sources.type({types.source, id}), [&](uint32_t ref) {
         const TypeId target{ref};
@@ -70,13 +72,14 @@ void make_key(const ObjectTypes &types, TypeId id, Walk &walk)
         if (role == role_final)
             return;
         ClassId to = walk.final_class[target];
-        if (to == ClassId::none) { // also a cycle without a struct
+        if (to == ClassId::none) {
             if (role == role_between && !walk.open[target])
                 walk.stack.push_back(target);
-            to = word_of_source(types.source);
+            to = word_of_source(types.source); // stays only in a cycle without a struct
         }
         walk.key.push_back(raw(to));
     });
+    return walk.stack.size() == depth;
 }
 
 /// Assigns final classes to `root` and to all types between nodes that it refers to.
@@ -85,11 +88,9 @@ void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses
     walk.stack.assign(1, root);
     while (!walk.stack.empty()) {
         const TypeId id = walk.stack.back();
-        const size_t depth = walk.stack.size();
         if (walk.final_class[id] == ClassId::none) {
             walk.open[id] = true;
-            make_key(types, id, walk);
-            if (walk.stack.size() > depth)
+            if (!make_key(types, id, walk))
                 continue;
             auto [number, added] = finals.keys.keys.add(walk.key);
             const TypeAt here{types.source, id};
