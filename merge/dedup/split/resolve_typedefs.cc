@@ -34,26 +34,30 @@ namespace
 
 constexpr size_t most_pairs = 1 << 20; // pairs of types compared, in all
 
+/// What is known about a final class.
+struct ClassFacts {
+    ClassId declaration = ClassId::none; // of a definition: its declaration
+    bool leads_to_declaration = false;   // or is a declaration
+    ClassId meant = ClassId::none;       // the class of which it is an alias
+    uint32_t key = no_number;            // index in `renewed`
+};
+
 struct TypedefResolver {
     const ClassGraph &graph;
     const RefKeys &old;
     Partition &partition;
-    // Per final class.
-    IdVector<ClassId, ClassId> declaration_of;    // of a definition: its declaration; or none
-    IdVector<ClassId, bool> leads_to_declaration; // or is a declaration
-    IdVector<ClassId, ClassId> meant;             // the class of which it is an alias; or none
-    IdVector<ClassId, uint32_t> key_of;           // index in `renewed`; or no_number
-    RefKeys renewed;                              // the keys without aliases
-    std::unordered_map<ClassId, ClassId> shown;   // declaration -> definition
-    size_t pairs = 0;                             // pairs compared
+    IdVector<ClassId, ClassFacts> facts = {};
+    RefKeys renewed = {};                            // the keys without aliases
+    std::unordered_map<ClassId, ClassId> shown = {}; // declaration -> definition
+    size_t pairs = 0;                                // pairs compared
 
     /// Other words of a key represent cycles.
     bool is_final(uint32_t word) const { return word < partition.classes.size(); }
     ClassId class_of(uint32_t k) const { return ClassId{old.keys.at(k)[0]}; }
-    bool is_open_typedef(uint32_t k) const
+    ClassFacts &facts_of(uint32_t k) { return facts[old.final_class[k]]; }
+    bool is_open_typedef(uint32_t k)
     {
-        return graph.kind[class_of(k)] == btf::Kind::TYPEDEF &&
-               leads_to_declaration[old.final_class[k]];
+        return graph.kind[class_of(k)] == btf::Kind::TYPEDEF && facts_of(k).leads_to_declaration;
     }
 };
 
@@ -70,8 +74,8 @@ bool find_open_typedefs(TypedefResolver &r)
     bool found = false;
     for (uint32_t k = 0; k < r.old.keys.size(); ++k) {
         for (uint32_t word : r.old.keys.at(k).subspan(1))
-            if (r.is_final(word) && r.leads_to_declaration[ClassId{word}])
-                r.leads_to_declaration[r.old.final_class[k]] = true;
+            if (r.is_final(word) && r.facts[ClassId{word}].leads_to_declaration)
+                r.facts_of(k).leads_to_declaration = true;
         found |= r.is_open_typedef(k);
     }
     return found;
@@ -96,7 +100,7 @@ std::vector<std::vector<uint32_t>> find_levels(const TypedefResolver &r)
 
 void become_alias(TypedefResolver &r, ClassId from, ClassId to)
 {
-    r.meant[from] = to;
+    r.facts[from].meant = to;
     r.partition.alias[from] = to;
     TypeAt &first = r.partition.classes[to].first;
     first = std::min(first, r.partition.classes[from].first);
@@ -109,7 +113,7 @@ void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
     if (!is_new)
         return become_alias(r, own, r.renewed.final_class[number]);
     r.renewed.final_class.push_back(own);
-    r.key_of[own] = number;
+    r.facts[own].key = number;
 }
 
 /// Step 1. Keys that cannot change, which are nearly all, are added without a comparison.
@@ -122,14 +126,14 @@ std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t
     std::vector<OpenKey> out;
     for (uint32_t k : level) {
         const std::span words = r.old.keys.at(k);
-        if (!r.leads_to_declaration[r.old.final_class[k]] && !typedefs.contains(r.class_of(k))) {
+        if (!r.facts_of(k).leads_to_declaration && !typedefs.contains(r.class_of(k))) {
             add_key(r, k, words);
             continue;
         }
         out.push_back({k, {words.begin(), words.end()}});
         for (uint32_t &word : std::span(out.back().words).subspan(1))
-            if (r.is_final(word) && r.meant[ClassId{word}] != ClassId::none)
-                word = raw(r.meant[ClassId{word}]);
+            if (r.is_final(word) && r.facts[ClassId{word}].meant != ClassId::none)
+                word = raw(r.facts[ClassId{word}].meant);
     }
     return out;
 }
@@ -163,13 +167,13 @@ bool typedefs_agree(TypedefResolver &r, const OpenKey &a, const OpenKey &b)
             continue;
         if (!r.is_final(raw(x)) || !r.is_final(raw(y)))
             return false;
-        if (r.declaration_of[y] == x) {
+        if (r.facts[y].declaration == x) {
             found.emplace_back(x, y);
             continue;
         }
         if (!seen.insert(uint64_t{raw(x)} << 32 | raw(y)).second)
             continue;
-        const uint32_t mine = r.key_of[x], its = r.key_of[y];
+        const uint32_t mine = r.facts[x].key, its = r.facts[y].key;
         if (++r.pairs > most_pairs || mine == no_number || its == no_number ||
             !add_references(r, r.renewed.keys.at(mine), r.renewed.keys.at(its), pending))
             return false;
@@ -196,6 +200,16 @@ void find_meanings(TypedefResolver &r, std::vector<OpenKey> &open)
     }
 }
 
+/// The class that an open key means in the end.
+ClassId final_meaning(TypedefResolver &r, const std::vector<OpenKey> &open, const OpenKey &key)
+{
+    const OpenKey *end = &key;
+    while (end->means != no_number)
+        end = &open[end->means];
+    const ClassId equal = r.facts_of(end->old).meant; // add_key() found an equal key
+    return equal == ClassId::none ? r.old.final_class[end->old] : equal;
+}
+
 void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::vector<OpenKey> open = find_open_keys(r, level);
@@ -203,15 +217,9 @@ void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
     for (const OpenKey &key : open)
         if (key.means == no_number)
             add_key(r, key.old, key.words);
-    for (const OpenKey &key : open) {
-        if (key.means == no_number)
-            continue;
-        const OpenKey *end = &open[key.means];
-        while (end->means != no_number)
-            end = &open[end->means];
-        const ClassId other = r.old.final_class[end->old], equal = r.meant[other];
-        become_alias(r, r.old.final_class[key.old], equal == ClassId::none ? other : equal);
-    }
+    for (const OpenKey &key : open)
+        if (key.means != no_number)
+            become_alias(r, r.old.final_class[key.old], final_meaning(r, open, key));
 }
 
 } // namespace
@@ -223,19 +231,15 @@ resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGrap
     trace::Phase phase("resolve_typedefs");
     if (forwards.empty())
         return {};
-    const size_t count = partition.classes.size();
-    TypedefResolver r{graph, keys, partition, {}, {}, {}, {}, {}, {}};
-    r.declaration_of.assign(count, ClassId::none);
-    r.leads_to_declaration.assign(count, false);
+    TypedefResolver r{graph, keys, partition};
+    r.facts.resize(partition.classes.size());
     for (const UnresolvedForward &f : forwards) {
         for (ClassId definition : f.candidates)
-            r.declaration_of[definition] = f.forward;
-        r.leads_to_declaration[f.forward] = true;
+            r.facts[definition].declaration = f.forward;
+        r.facts[f.forward].leads_to_declaration = true;
     }
     if (!find_open_typedefs(r))
         return {};
-    r.meant.assign(count, ClassId::none);
-    r.key_of.assign(count, no_number);
     for (const std::vector<uint32_t> &level : find_levels(r))
         resolve_level(r, level);
     keys = std::move(r.renewed);

@@ -86,13 +86,18 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
     return GroupId::none;
 }
 
-/// For each name, the definition to which the first struct that refers to a declaration of the name
-/// resolves it.
-IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in,
-                                                     const FinalClasses &finals)
+/// The final classes for which declarations of a name may stand.
+struct DeclaredName {
+    std::vector<ClassId> definitions; // all, lowest first
+    // The one to which the first struct that refers to a declaration resolves it; or none.
+    ClassId by_struct = ClassId::none;
+};
+using DeclaredNames = IdVector<NameId, DeclaredName>;
+
+/// Sets DeclaredName::by_struct.
+void resolve_by_structs(const SplitInput &in, const FinalClasses &finals, DeclaredNames &out)
 {
     const ConflictGraph &conflicts = in.conflicts;
-    IdVector<NameId, ClassId> out(conflicts.slot_names, ClassId::none);
     for (NodeId n : conflicts.nodes.ids()) {
         if (!conflicts.is_definition(n) || in.sources.is_base(conflicts.nodes[n].source))
             continue;
@@ -101,21 +106,18 @@ IdVector<NameId, ClassId> resolution_by_first_struct(const SplitInput &in,
         for (uint32_t i = 0; i < targets.size(); ++i) {
             const bool is_declared =
                 targets[i] != NodeId::none && !conflicts.is_definition(targets[i]);
-            if (!is_declared || out[slots[i]] != ClassId::none)
+            if (!is_declared || out[slots[i]].by_struct != ClassId::none)
                 continue;
             const GroupId found = group_at_slot(in, in.groups.of[n], i);
             if (found != GroupId::none)
-                out[slots[i]] = finals.of_group(found);
+                out[slots[i]].by_struct = finals.of_group(found);
         }
     }
-    return out;
 }
 
-/// For each declared name, the final classes of all its definitions, lowest first.
-IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in,
-                                                            const FinalClasses &finals)
+DeclaredNames find_definitions(const SplitInput &in, const FinalClasses &finals)
 {
-    IdVector<NameId, std::vector<ClassId>> out(in.graph.names.size());
+    DeclaredNames out(in.graph.names.size());
     std::vector<GroupId> groups;
     for (NameId n : in.graph.names.ids()) {
         if (in.graph.names[n].forward == ClassId::none)
@@ -125,9 +127,18 @@ IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in
             groups.insert(groups.end(), in.groups.of_class[c].begin(), in.groups.of_class[c].end());
         std::ranges::sort(groups);
         for (GroupId group : groups)
-            out[n].push_back(finals.of_group(group));
+            out[n].definitions.push_back(finals.of_group(group));
     }
     return out;
+}
+
+/// The definition for which a declaration of the name stands; none if several are possible.
+/// `in_base`: the base declares the name.
+ClassId resolve_name(const DeclaredName &name, bool in_base)
+{
+    if (name.definitions.size() == 1)
+        return name.definitions.front();
+    return in_base ? name.by_struct : ClassId::none;
 }
 
 /// Step 3: resolves forward declarations. Returns those with several possible definitions, each
@@ -136,29 +147,24 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
                                              FinalClasses &finals)
 {
     trace::Phase phase("resolve_nodes");
-    const IdVector<NameId, ClassId> by_struct = resolution_by_first_struct(in, finals);
-    const auto all_definitions = definitions_of_names(in, finals);
+    DeclaredNames names = find_definitions(in, finals);
+    resolve_by_structs(in, finals, names);
     std::vector<UnresolvedForward> unresolved;
     for (NodeId n : in.conflicts.nodes.ids()) {
         const Node &node = in.conflicts.nodes[n];
         if (!node.is_forward())
             continue;
-        const StructName &name = in.graph.names[node.name];
-        const std::vector<ClassId> &definitions = all_definitions[node.name];
+        const auto &[definitions, by_struct] = names[node.name];
         const bool in_base = base_declares(in.sources, classes, in.graph, node.name);
-        ClassId &meant = finals.of_node[n];
-        meant = name.forward;
-        if (!in.sources.is_base(node.source)) { // a base cannot change
-            if (definitions.size() == 1)
-                meant = definitions.front();
-            else if (in_base && by_struct[node.name] != ClassId::none)
-                meant = by_struct[node.name];
-        }
-        if (meant != name.forward)
+        if (!in.sources.is_base(node.source)) // a base cannot change
+            finals.of_node[n] = resolve_name(names[node.name], in_base);
+        if (finals.of_node[n] != ClassId::none)
             continue;
+        const StructName &name = in.graph.names[node.name];
+        finals.of_node[n] = name.forward;
         FinalClass &declaration = finals.partition.classes[name.forward];
         if (definitions.size() > 1 && !in_base && !declaration.live)
-            unresolved.push_back({name.forward, by_struct[node.name], name.is_enum, definitions});
+            unresolved.push_back({name.forward, by_struct, name.is_enum, definitions});
         declaration.live = true;
     }
     return unresolved;
