@@ -149,37 +149,39 @@ bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, Clas
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];
 }
 
-/// Equal for classes that differ only in open references.
-std::string content(const Sources &sources, TypeAt at, const ClassGraph &graph,
-                    const IdVector<ClassId, bool> &above, std::span<const ClassId> refs)
+/// A reference as a word of a class's own contents. Open references have the same word, and so have
+/// references to one name.
+uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
+{
+    constexpr uint32_t open = raw(ClassId::none) - 1;
+    if (ref == ClassId::none)
+        return raw(ref);
+    if (is_open(graph, above, ref))
+        return open;
+    if (!has_name(graph, ref))
+        return raw(ref);
+    const StructName &name = graph.names[graph.name[ref]];
+    return raw(name.forward != ClassId::none ? name.forward : name.definitions.front());
+}
+
+using TextNumbers = std::unordered_map<std::string_view, uint32_t>;
+
+/// The contents of a class: equal for classes that differ only in open references.
+std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGraph &graph,
+                              const IdVector<ClassId, bool> &above, std::span<const ClassId> refs,
+                              TextNumbers &texts)
 {
     const std::span words = btf::all_words(sources.type(at));
-    std::vector<uint32_t> copy(words.begin(), words.end());
-    auto &own = *reinterpret_cast<btf_type *>(copy.data());
-    std::string text;
-    btf::for_each_str_off(own, [&](uint32_t &off) {
-        text += sources.str(at, off);
-        text += '\0';
-        off = 0;
+    std::vector<uint32_t> out(words.begin(), words.end());
+    auto &type = *reinterpret_cast<btf_type *>(out.data());
+    btf::for_each_str_off(type, [&](uint32_t &off) {
+        const auto number = static_cast<uint32_t>(texts.size());
+        off = texts.emplace(sources.str(at, off), number).first->second;
     });
     size_t next = 0;
-    btf::for_each_type_id(own, [&](uint32_t &word) {
-        const ClassId ref = refs[next++];
-        if (ref == ClassId::none) {
-            word = 0;
-            text += 'v';
-        } else if (has_name(graph, ref)) {
-            word = raw(graph.name[ref]);
-            text += 'n';
-        } else if (is_open(graph, above, ref)) {
-            word = 0;
-            text += 'o';
-        } else {
-            word = raw(ref);
-            text += 'c';
-        }
-    });
-    return std::string(reinterpret_cast<const char *>(copy.data()), copy.size() * 4) + text;
+    btf::for_each_type_id(type,
+                          [&](uint32_t &ref) { ref = reference_word(graph, above, refs[next++]); });
+    return out;
 }
 
 void merge_classes_above_enums(const Sources &sources, const Classes &classes, ClassGraph &out)
@@ -187,14 +189,15 @@ void merge_classes_above_enums(const Sources &sources, const Classes &classes, C
     const IdVector<ClassId, bool> is_above = find_classes_above_enums(out);
     std::vector<ClassId> above;
     IdVector<ClassId, uint32_t> block(out.size(), no_number);
-    std::unordered_map<std::string, uint32_t> contents;
+    VectorIndex contents;
+    TextNumbers texts;
     for (ClassId c : out.classes()) {
         if (!is_above[c])
             continue;
         above.push_back(c);
-        std::string text = content(sources, classes.first[c], out, is_above, out.refs[c]);
-        const auto fresh = static_cast<uint32_t>(contents.size());
-        block[c] = contents.emplace(std::move(text), fresh).first->second;
+        const std::vector<uint32_t> words =
+            content(sources, classes.first[c], out, is_above, out.refs[c], texts);
+        block[c] = contents.add(words).first;
     }
     const size_t count = refine<VectorIndex>(above, block, contents.size(),
                                              [&](ClassId c, std::vector<uint32_t> &key) {
