@@ -87,6 +87,29 @@ std::unordered_set<std::string_view, TextHash> collect_strings(const Sources &so
     return out;
 }
 
+/// May declarations in the objects stand for the type, or do all its names occur in them?
+bool has_known_names(const Btf &btf, TypeId id,
+                     const std::unordered_set<std::string_view, TextHash> &strings)
+{
+    if (btf::has_tag_name(btf.type(id)))
+        return strings.contains(btf.name(id));
+    bool known = true;
+    btf::for_each_str_off(btf.type(id),
+                          [&](uint32_t off) { known = known && strings.contains(btf.str(off)); });
+    return known;
+}
+
+/// Does the type, if its contents count, refer only to chosen types?
+bool refers_only_to(const Btf &btf, TypeId id, const Selection &chosen)
+{
+    if (btf::has_tag_name(btf.type(id)))
+        return true;
+    bool only = true;
+    btf::for_each_type_id(btf.type(id),
+                          [&](uint32_t ref) { only = only && (!ref || chosen.has(ref - 1)); });
+    return only;
+}
+
 /// Step 2 with `all`: the types that may equal types of the objects, that is, types whose names all
 /// occur in the objects and that refer only to types that may be equal; and the named structs,
 /// unions and enums for which declarations in the objects may stand.
@@ -97,27 +120,19 @@ std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base
     std::vector<ChosenType> out;
     Selection chosen(btf.size());
     base.for_all([&](TypeId id, TypeId lowest) {
-        const btf_type &t = btf.type(id);
-        bool known = strings.contains(btf.name(id));
-        if (known && !btf::has_tag_name(t))
-            btf::for_each_str_off(
-                t, [&](uint32_t off) { known = known && strings.contains(btf.str(off)); });
+        const bool known = has_known_names(btf, id, strings);
         chosen.set(raw(id) - 1, known);
         if (known)
             out.push_back({id, lowest, ClassId::none});
     });
-    auto refers_to_other = [&](const ChosenType &c) {
-        bool other = false;
-        if (!btf::has_tag_name(btf.type(c.type)))
-            btf::for_each_type_id(btf.type(c.type), [&](uint32_t ref) {
-                other = other || (ref && !chosen.has(ref - 1));
-            });
-        chosen.set(raw(c.type) - 1, !other);
-        return other;
+    auto drop = [&](const ChosenType &c) {
+        const bool stays = refers_only_to(btf, c.type, chosen);
+        chosen.set(raw(c.type) - 1, stays);
+        return !stays;
     };
     // Each sweep may remove a single link of a chain. Choosing too many types changes no result.
     constexpr int max_sweeps = 6;
-    for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, refers_to_other); ++sweep)
+    for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, drop); ++sweep)
         continue;
     return out;
 }

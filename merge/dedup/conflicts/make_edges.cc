@@ -12,6 +12,7 @@
 #include "common/io/trace.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace btflink::merge
 {
@@ -60,29 +61,32 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
     return out;
 }
 
-/// `of_name`: all elements are none, before and after.
+/// Sets the edges of a definition, and its paths if its object is ambiguous.
+void add_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph, NodeId n,
+               const IdVector<NameId, NodeId> &of_name, bool ambiguous, ConflictGraph &out)
+{
+    if (has_false_hashes(out, n)) {
+        out.paths[n] = std::make_unique<Paths>(); // equals no other node
+        return;
+    }
+    const std::span slots = out.slots[out.nodes[n].cls];
+    for (NameId slot : slots)
+        out.edges.push_back(of_name[slot]);
+    if (ambiguous && !slots.empty())
+        out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n));
+}
+
+/// `of_name`: the last node of each name in the source. All are none before and after.
 void make_edges_of(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    size_t source, IdVector<NameId, NodeId> &of_name, ConflictGraph &out)
 {
     bool ambiguous = false;
-    for (NodeId n : out.nodes_of(source)) {
-        NodeId &mine = of_name[out.nodes[n].name];
-        ambiguous |= mine != NodeId::none;
-        mine = n;
-    }
+    for (NodeId n : out.nodes_of(source))
+        ambiguous |= std::exchange(of_name[out.nodes[n].name], n) != NodeId::none;
     for (NodeId n : out.nodes_of(source)) {
         out.edge_begin.push_back(out.edges.size());
-        if (!out.is_definition(n))
-            continue;
-        if (has_false_hashes(out, n)) {
-            out.paths[n] = std::make_unique<Paths>(); // equals no other node
-            continue;
-        }
-        const std::span slots = out.slots[out.nodes[n].cls];
-        for (NameId slot : slots)
-            out.edges.push_back(of_name[slot]);
-        if (ambiguous && !slots.empty())
-            out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n));
+        if (out.is_definition(n))
+            add_edges(sources, classes, graph, n, of_name, ambiguous, out);
     }
     for (NodeId n : out.nodes_of(source))
         of_name[out.nodes[n].name] = NodeId::none;
@@ -123,27 +127,26 @@ std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &co
 void make_slots(const ClassGraph &graph, ConflictGraph &out)
 {
     trace::Phase phase("make_slots");
-    // The class that visited them last.
+    // The class whose slots were looked for when they were seen last.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
-    std::vector<ClassId> stack;
+    std::vector<ClassId> pending; // the class, and types between nodes that it refers to
     for (ClassId c : graph.classes()) {
         if (out.role[c] == role_node && out.affected_classes[c] && graph.alias[c] == c)
-            stack.push_back(c);
-        while (!stack.empty()) {
-            const std::span refs = graph.refs[stack.back()];
-            stack.pop_back();
+            pending.push_back(c);
+        while (!pending.empty()) {
+            const std::span refs = graph.refs[pending.back()];
+            pending.pop_back();
             for (size_t i = refs.size(); i--;) {
                 if (refs[i] == ClassId::none)
                     continue;
                 const ClassId ref = graph.alias[refs[i]];
                 const NameId name = out.slot_name[ref];
-                if (name != NameId::none && listed[name] != c) {
-                    listed[name] = c;
-                    out.slots.items.push_back(name);
-                } else if (out.role[ref] == role_between && seen[ref] != c) {
-                    seen[ref] = c;
-                    stack.push_back(ref);
+                if (name != NameId::none) {
+                    if (std::exchange(listed[name], c) != c)
+                        out.slots.items.push_back(name);
+                } else if (out.role[ref] == role_between && std::exchange(seen[ref], c) != c) {
+                    pending.push_back(ref);
                 }
             }
         }
