@@ -60,9 +60,12 @@ private:
             sorted.push_back(first_[i]);
         }
         first_ = std::move(sorted);
-        for (size_t s = 0; s < interners.size(); ++s)
+        for (size_t s = 0; s < interners.size(); ++s) {
+            // Also for an interner without types, whose objects have only functions.
+            std::vector<uint32_t> &final = final_[&interners[s]];
             for (uint32_t i : numbers[s])
-                final_[&interners[s]].push_back(place[i]);
+                final.push_back(place[i]);
+        }
     }
 
     std::vector<std::unique_ptr<const InternedTypes>> types_; // by object

@@ -347,6 +347,20 @@ class Output(Command):
         self.encode('prog')
         self.assertEqual(self.read('prog'), once)
 
+    def test_functions_without_types(self):
+        """Alone, and in some units of a program."""
+        for n in range(3):
+            self.write(f'{n}.c', f'void f{n}(void) {{}}\n')
+        self.must('gcc', '-g', '-shared', '-nostdlib', '-o', 'none.so', '0.c', '1.c', '2.c')
+        self.program()
+        self.must('gcc', '-g', *LINK, '-w', 'prog.c', '0.c', '1.c', '2.c', '-o', 'some')
+        for name in ('none.so', 'some'):
+            for words in (['-j1'], ['-j8']):
+                self.encode('--btf_encode_detached=out', *words, name)
+                text = '\n'.join(self.dump('out'))
+                for n in range(3):
+                    self.assertIn(f'f{n}', text)
+
     def test_detached(self):
         """--btf_encode_detached implies -J, truncates an older file, and does not change the program."""
         self.program()
