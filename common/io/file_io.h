@@ -93,10 +93,6 @@ Result<FileParts> read_parts(const std::string &path);
 /// other memory.
 void release_pages(Bytes part);
 
-/// Reads a byte of each piece of `part` that the system maps at once, so that later reads need not
-/// wait for it. Returns a number that depends on all of them.
-unsigned touch_pages(Bytes part);
-
 /// Error: a mapped file has changed since read_parts() mapped it. Call this before the result is
 /// used, while all inputs are still mapped.
 Result<void> check_mapped_files();

@@ -141,15 +141,6 @@ void release_pages(Bytes part)
     }
 }
 
-unsigned touch_pages(Bytes part)
-{
-    constexpr size_t mapped_at_once = 64 * 1024; // by Linux
-    unsigned sum = 0;
-    for (size_t i = 0; i < part.size(); i += mapped_at_once)
-        sum += std::to_integer<unsigned>(part[i]);
-    return sum;
-}
-
 bool mapped_files_changed()
 {
     return find_changed() != nullptr;

@@ -5,12 +5,10 @@
 // belong to the contributions with this id, in order.
 #include "merge/input/inputs.h"
 
-#include "common/io/file_io.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>
 #include <elf.h>
-#include <future>
 #include <optional>
 #include <unordered_map>
 
@@ -74,25 +72,12 @@ Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf)
 namespace
 {
 
-/// In a section of thousands of contributions, most of the time goes into mapping their pages. A
-/// second thread maps the later half meanwhile.
-Result<std::vector<Contribution>> split_large(Bytes section, const Where &where, unsigned threads)
-{
-    constexpr size_t large = size_t{16} << 20;
-    const auto policy =
-        threads > 1 && section.size() >= large ? std::launch::async : std::launch::deferred;
-    const auto touching =
-        std::async(policy, [&section] { return touch_pages(section.subspan(section.size() / 2)); });
-    return split_contributions(section, where);
-}
-
-Result<void> split_section(const Input &input, uint32_t number, uint32_t section, InputParts &out,
-                           unsigned threads)
+Result<void> split_section(const Input &input, uint32_t number, uint32_t section, InputParts &out)
 {
     const ElfFile &elf = *input.elf;
     auto contents = TRY(elf.contents(section));
     Where where{input.where.file, std::string(elf.sections()[section].name), 0};
-    auto parts = TRY(split_large(contents.bytes, where, threads));
+    auto parts = TRY(split_contributions(contents.bytes, where));
     out.contents.push_back(contents);
     std::vector<Reloc> &relocs = out.relocs.emplace_back();
     if (elf.is_relocatable() && !parts.empty())
@@ -124,11 +109,11 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<InputPart> &parts)
     return {};
 }
 
-Result<void> split_input(const Input &input, uint32_t number, InputParts &out, unsigned threads)
+Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
 {
     if (!input.elf) {
         Where where = input.where.at(0);
-        auto parts = TRY(split_large(input.bytes, where, threads));
+        auto parts = TRY(split_contributions(input.bytes, where));
         for (const Contribution &part : parts)
             out.list.push_back({number, where.at(part.offset), part, false, {}, {}});
         return {};
@@ -136,7 +121,7 @@ Result<void> split_input(const Input &input, uint32_t number, InputParts &out, u
     const ElfFile &elf = *input.elf;
     for (uint32_t i = 0; i < elf.sections().size(); ++i)
         if (elf.sections()[i].name == ".BTF" && elf.sections()[i].type != SHT_NOBITS)
-            TRY(split_section(input, number, i, out, threads));
+            TRY(split_section(input, number, i, out));
     if (elf.is_relocatable() && !out.list.empty())
         TRY(attach_pools(elf, out.list));
     return {};
@@ -149,7 +134,7 @@ Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inp
 {
     std::vector<InputParts> parts(inputs.size());
     TRY(parallel_try(inputs.size(), threads, [&](size_t i) {
-        return split_input(inputs[i], static_cast<uint32_t>(i), parts[i], threads);
+        return split_input(inputs[i], static_cast<uint32_t>(i), parts[i]);
     }));
     return parts;
 }

@@ -53,13 +53,6 @@ TEST_F(MappedFile, CutOff)
     EXPECT_TRUE(check_mapped_files()); // no longer mapped
 }
 
-TEST_F(MappedFile, Touched)
-{
-    const size_t pieces = (size - 1) / (64 * 1024) + 1; // a 7 in each
-    EXPECT_EQ(touch_pages(parts_.bytes), pieces * 7);
-    EXPECT_EQ(touch_pages({}), 0u);
-}
-
 TEST_F(MappedFile, Written)
 {
     struct timespec times[2] = {{1, 0}, {1, 0}}; // differs from the current time
