@@ -192,35 +192,25 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
     }
 }
 
-} // namespace
-
-ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
-                                            const ConflictGraph &conflicts, unsigned threads)
+/// Does one object define a name several times, or does a base have twins?
+std::vector<bool> find_ambiguous(const Sources &sources, const ConflictGraph &conflicts)
 {
-    trace::Phase phase("reachable_conflicts");
-    ReachableConflicts out;
-    size_t count = sources.list.size();
-    out.set_of.assign(conflicts.nodes.size(), no_number);
-    out.canonical.assign(conflicts.nodes.size(), NodeId::none);
-    out.ambiguous.assign(count, false);
-    for (size_t s = 0; s < count; ++s)
-        for (NodeId n : conflicts.nodes_of(s))
-            if (conflicts.paths[n]) {
-                out.ambiguous[s] = true;
-                break;
-            }
-    if (std::find(conflicts.twins.begin(), conflicts.twins.end(), true) != conflicts.twins.end())
-        out.ambiguous[0] = true;
-    std::vector<ObjectSets> objects(count);
-    parallel_for(count, conflicts.nodes.size() < small_graph ? 1u : threads, [&](size_t s) {
-        if (out.ambiguous[s])
-            find_canonical(graph, conflicts, s, out.canonical);
-        else
-            objects[s] = find_sets(graph, conflicts, s);
-    });
+    std::vector<bool> out(sources.list.size());
+    for (NodeId n : conflicts.nodes.ids())
+        if (conflicts.paths[n])
+            out[conflicts.nodes[n].source] = true;
+    if (std::ranges::find(conflicts.twins, true) != conflicts.twins.end())
+        out[0] = true;
+    return out;
+}
+
+/// Numbers the sets of all objects: sets with equal elements have one number.
+void number_sets(const ConflictGraph &conflicts, const std::vector<ObjectSets> &objects,
+                 ReachableConflicts &out)
+{
     VectorIndex index;
     std::vector<uint32_t> numbers; // per component of an object
-    for (size_t s = 0; s < count; ++s) {
+    for (size_t s = 0; s < objects.size(); ++s) {
         if (out.ambiguous[s])
             continue;
         numbers.clear();
@@ -234,6 +224,27 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
         for (NodeId n : conflicts.nodes_of(s))
             out.set_of[n] = numbers[*component++];
     }
+}
+
+} // namespace
+
+ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
+                                            const ConflictGraph &conflicts, unsigned threads)
+{
+    trace::Phase phase("reachable_conflicts");
+    ReachableConflicts out;
+    out.set_of.assign(conflicts.nodes.size(), no_number);
+    out.canonical.assign(conflicts.nodes.size(), NodeId::none);
+    out.ambiguous = find_ambiguous(sources, conflicts);
+    std::vector<ObjectSets> objects(sources.list.size());
+    parallel_for(objects.size(), conflicts.nodes.size() < small_graph ? 1u : threads,
+                 [&](size_t s) {
+                     if (out.ambiguous[s])
+                         find_canonical(graph, conflicts, s, out.canonical);
+                     else
+                         objects[s] = find_sets(graph, conflicts, s);
+                 });
+    number_sets(conflicts, objects, out);
     return out;
 }
 

@@ -17,6 +17,7 @@
 #include "merge/dedup/join/join_groups.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace btflink::merge
@@ -27,34 +28,42 @@ namespace
 
 constexpr size_t most_names = 64; // that are compared; comparing more would only take memory
 
+/// The definitions of a name.
+struct Definitions {
+    uint32_t nodes = 0;
+    ClassId first = ClassId::none;
+    bool differ = false;
+};
+
+/// Names with several definitions, those of most nodes first.
+std::vector<NameId> find_conflicting_names(const ConflictGraph &conflicts)
+{
+    IdVector<NameId, Definitions> of_name(conflicts.slot_names);
+    for (const Node &n : conflicts.nodes) {
+        if (n.is_forward())
+            continue;
+        Definitions &of = of_name[n.name];
+        if (!of.nodes++)
+            of.first = n.cls;
+        of.differ |= n.cls != of.first;
+    }
+    std::vector<NameId> names;
+    for (NameId n : of_name.ids())
+        if (of_name[n].differ)
+            names.push_back(n);
+    std::ranges::stable_sort(names, std::greater(), [&](NameId n) { return of_name[n].nodes; });
+    names.resize(std::min(names.size(), most_names));
+    return names;
+}
+
 } // namespace
 
 std::vector<uint32_t> order_by_definitions(const Sources &sources, const ConflictGraph &conflicts)
 {
-    // Names with several definitions, and the number of nodes with each name.
-    IdVector<NameId, uint32_t> weight(conflicts.slot_names);
-    IdVector<NameId, ClassId> first(conflicts.slot_names, ClassId::none);
-    IdVector<NameId, bool> several(conflicts.slot_names);
-    std::vector<NameId> names;
-    for (const Node &n : conflicts.nodes) {
-        if (n.is_forward())
-            continue;
-        ++weight[n.name];
-        if (first[n.name] == ClassId::none)
-            first[n.name] = n.cls;
-        else if (first[n.name] != n.cls)
-            several[n.name] = true;
-    }
-    for (NameId n : weight.ids())
-        if (several[n])
-            names.push_back(n);
-    std::stable_sort(names.begin(), names.end(),
-                     [&](NameId a, NameId b) { return weight[a] > weight[b]; });
-    names.resize(std::min(names.size(), most_names));
+    const std::vector<NameId> names = find_conflicting_names(conflicts);
     IdVector<NameId, uint32_t> rank(conflicts.slot_names, no_number);
     for (uint32_t i = 0; i < names.size(); ++i)
         rank[names[i]] = i;
-
     // Per source and name: the lowest of its definitions.
     const size_t width = names.size();
     std::vector<ClassId> definitions(sources.list.size() * width, ClassId::none);
@@ -63,11 +72,13 @@ std::vector<uint32_t> order_by_definitions(const Sources &sources, const Conflic
             ClassId &lowest = definitions[n.source * width + rank[n.name]];
             lowest = std::min(lowest, n.cls);
         }
+    auto row = [&](uint32_t source) {
+        return std::span(definitions).subspan(source * width, width);
+    };
     std::vector<uint32_t> order(sources.list.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin() + sources.has_base, order.end(), [&](uint32_t a, uint32_t b) {
-        auto *x = definitions.data() + a * width, *y = definitions.data() + b * width;
-        return std::lexicographical_compare(x, x + width, y, y + width);
+        return std::ranges::lexicographical_compare(row(a), row(b));
     });
     return order;
 }
