@@ -98,6 +98,30 @@ private:
     uint32_t section_, count_, wide_ = 0;
 };
 
+/// The symbols that are kept, and their side table.
+struct NewSymbols {
+    NewSymbols(const ElfImage &of, size_t size) : image(of) { symbols.reserve(size); }
+
+    uint32_t count() const { return static_cast<uint32_t>(wide.size() / 4); }
+    /// `section`: the new index of the section in which the symbol is; 0: it is not in one.
+    void add(Bytes symbol, uint32_t section)
+    {
+        const size_t at = symbols.size();
+        symbols.insert(symbols.end(), symbol.begin(), symbol.end());
+        wide.resize(wide.size() + 4);
+        if (!section)
+            return;
+        const bool fits = section < SHN_LORESERVE;
+        store<uint16_t>(symbols.data() + at + SymbolTable::shndx_at(image),
+                        fits ? static_cast<uint16_t>(section) : uint16_t{SHN_XINDEX}, image.order);
+        if (!fits) // indexes only get smaller, so there was a side table
+            store<uint32_t>(wide.data() + wide.size() - 4, section, image.order);
+    }
+
+    const ElfImage &image;
+    std::vector<std::byte> symbols, wide;
+};
+
 /// The error for a reference from a kept section to a dropped one.
 Failure dangling(const ElfImage &image, Where place, const char *what, uint32_t section)
 {
@@ -173,51 +197,36 @@ private:
     {
         auto table = TRY(SymbolTable::open(image_, index));
         ElfSection &s = image_.sections[index];
-        bool droppable = index == symtab_; // .dynsym is loaded: patch it, keep its size
+        const bool droppable = index == symtab_; // .dynsym is loaded: patch it, keep its size
         if (droppable) {
             symbol_map_.assign(table.count(), dropped_symbol);
             if (s.head.sh_info > table.count())
                 return fail(image_.place(index),
                             strf("%u of %u symbols are local", s.head.sh_info, table.count()));
         }
-        size_t entry = image_.symbol_size();
-        std::vector<std::byte> kept;
-        std::vector<std::byte> wide;
-        kept.reserve(s.data.size());
-        uint32_t next = 0, locals = 0;
+        const size_t size = image_.symbol_size();
+        NewSymbols kept(image_, s.data.size());
+        uint32_t locals = 0;
         for (uint32_t i = 0; i < table.count(); ++i) {
             auto section = TRY(table.section_of(i));
             if (section && drop_[section]) {
-                if (!droppable)
-                    return dangling(image_, image_.place(index).at(i * entry),
-                                    "dynamic symbol is defined in", section);
-                continue;
+                if (droppable)
+                    continue;
+                return dangling(image_, image_.place(index).at(i * size),
+                                "dynamic symbol is defined in", section);
             }
             if (droppable)
-                symbol_map_[i] = next;
+                symbol_map_[i] = kept.count();
             locals += i < s.head.sh_info;
-            size_t at = next++ * entry;
-            kept.insert(kept.end(), s.data.begin() + static_cast<ptrdiff_t>(i * entry),
-                        s.data.begin() + static_cast<ptrdiff_t>((i + 1) * entry));
-            wide.resize(next * size_t{4});
-            if (!section)
-                continue;
-            uint32_t now = section_map_[section];
-            bool fits16 = now < SHN_LORESERVE;
-            store<uint16_t>(kept.data() + at + SymbolTable::shndx_at(image_),
-                            fits16 ? static_cast<uint16_t>(now) : uint16_t{SHN_XINDEX},
-                            image_.order);
-            if (!fits16) // indexes only get smaller, so there was a side table
-                store<uint32_t>(wide.data() + at / entry * 4, now, image_.order);
+            kept.add(s.data.subspan(i * size, size), section_map_[section]);
         }
-        uint32_t wide_section = table.wide_section();
-        s.replace(std::move(kept));
         if (droppable) {
             s.head.sh_info = locals;
-            symbols_stay_ = next == table.count();
+            symbols_stay_ = kept.count() == table.count();
         }
-        if (wide_section)
-            image_.sections[wide_section].replace(std::move(wide));
+        if (table.wide_section())
+            image_.sections[table.wide_section()].replace(std::move(kept.wide));
+        s.replace(std::move(kept.symbols));
         return {};
     }
 
