@@ -20,10 +20,36 @@ struct Header {
     uint64_t signature = 0, type_offset = 0; // of a type unit
 };
 
+/// Reads what follows the version. `in_types`: a type unit of DWARF 4, from .debug_types.
+void read_fields(DebugCursor &in, Header &h, bool in_types)
+{
+    Unit &unit = h.unit;
+    auto read_abbrev_offset = [&] {
+        const uint64_t at = in.offset();
+        unit.abbrev_offset =
+            unit.file->value_at(unit.file->info, at, in.read_sized(unit.widths.offset));
+    };
+    if (unit.widths.version >= 5) {
+        h.type = in.read<uint8_t>();
+        unit.widths.address = in.read<uint8_t>();
+        read_abbrev_offset();
+    } else {
+        h.type = in_types ? DW_UT_split_type : DW_UT_compile;
+        read_abbrev_offset();
+        unit.widths.address = in.read<uint8_t>();
+    }
+    if (h.type == DW_UT_skeleton || h.type == DW_UT_split_compile) {
+        unit.dwo_id = in.read<uint64_t>();
+    } else if (h.type == DW_UT_type || h.type == DW_UT_split_type) {
+        h.signature = in.read<uint64_t>();
+        h.type_offset = in.read_sized(unit.widths.offset);
+    }
+}
+
 Result<Header> read_header(const DwarfFile &file, uint64_t offset)
 {
-    Where where = file.where().in(".debug_info");
-    Bytes section = file.info.data;
+    const Where where = file.where().in(".debug_info");
+    const Bytes section = file.info.data;
     DebugCursor in(section, offset, section.size(), file.order());
     Header h;
     Unit &unit = h.unit;
@@ -43,30 +69,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     if (unit.widths.version < 2 || unit.widths.version > 5)
         return fail(where.at(offset),
                     strf("DWARF version %u is not supported (2 to 5 are)", unit.widths.version));
-    auto offset_of_abbrevs = [&] {
-        uint64_t at = in.offset();
-        return file.value_at(file.info, at, in.read_sized(unit.widths.offset));
-    };
-    auto read_type = [&] {
-        h.signature = in.read<uint64_t>();
-        h.type_offset = in.read_sized(unit.widths.offset);
-    };
-    if (unit.widths.version >= 5) {
-        h.type = in.read<uint8_t>();
-        unit.widths.address = in.read<uint8_t>();
-        unit.abbrev_offset = offset_of_abbrevs();
-        if (h.type == DW_UT_skeleton || h.type == DW_UT_split_compile)
-            unit.dwo_id = in.read<uint64_t>();
-        else if (h.type == DW_UT_type || h.type == DW_UT_split_type)
-            read_type();
-    } else {
-        unit.abbrev_offset = offset_of_abbrevs();
-        unit.widths.address = in.read<uint8_t>();
-        if (offset >= file.types_at) {
-            h.type = DW_UT_split_type;
-            read_type();
-        }
-    }
+    read_fields(in, h, offset >= file.types_at);
     unit.die_offset = in.offset();
     unit.entries = section.subspan(offset, unit.end - offset);
     if (in.overrun() || unit.die_offset > unit.end)
