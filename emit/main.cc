@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     const bool traced = !command->trace_path.empty();
     if (traced)
         if (auto started = trace::start(command->trace_path, "btf-emit"); !started)
-            return failure(started.error());
+            return input_error(started.error());
     if (command->emit.image)
         report_lost_files("btf-emit");
     int status = 0;
@@ -248,7 +248,7 @@ int main(int argc, char **argv)
         trace::Phase phase("file", path);
         auto report = emit_file(path, command->emit);
         if (!report) {
-            status = failure(report.error());
+            status = input_error(report.error());
             continue;
         }
         if (!command->quiet)
@@ -262,10 +262,10 @@ int main(int argc, char **argv)
         // Before, the file of the result may not have existed.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
-                return failure(Error{Where{command->trace_path},
-                                     "is named for both the result and the trace"});
+                return input_error(Error{Where{command->trace_path},
+                                         "is named for both the result and the trace"});
         if (auto written = trace::write(); !written)
-            return failure(written.error());
+            return input_error(written.error());
     }
     return status;
 }

@@ -17,7 +17,7 @@ int check(const merge::CommandLine &line)
 {
     auto found = merge::check_file(line.check, line.options.base, line.kernel);
     if (!found)
-        return failure(found.error());
+        return input_error(found.error());
     for (const Error &error : *found)
         print_error(error);
     return found->empty() ? exit_good : exit_bad_input;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     merge::ReportPage page;
     if (!line->report.empty())
         if (auto ready = page.prepare(line->options); !ready)
-            return failure(ready.error());
+            return input_error(ready.error());
     keep_freed_memory();
     line->options.last = true;
     merge::Report report;
@@ -70,5 +70,5 @@ int main(int argc, char **argv)
         done = printed;
     if (done && !line->report.empty())
         done = page.write(line->report, line->options);
-    end_program(done ? exit_good : failure(done.error())); // see Options::last
+    end_program(done ? exit_good : input_error(done.error())); // see Options::last
 }

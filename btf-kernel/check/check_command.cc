@@ -382,7 +382,7 @@ int check_command(int argc, char **argv)
     std::optional<Kernel> kernel;
     auto report = check(given->operands, line, kernel);
     if (!report)
-        return failure(report.error());
+        return input_error(report.error());
     leave_out(report->found, line);
     const std::vector<Finding> &list = report->found.list;
     const bool good = std::ranges::none_of(

@@ -68,10 +68,10 @@ struct SideNames {
     std::string own = "here", base = "in vmlinux";
 };
 
-class ComparedKernels
+class TypeComparison
 {
 public:
-    explicit ComparedKernels(const Btf &split, SideNames names = {})
+    explicit TypeComparison(const Btf &split, SideNames names = {})
         : btf_(split), names_(std::move(names))
     {
     }
@@ -196,7 +196,7 @@ struct Entry {
 /// Each type of the module that vmlinux also has, by id.
 std::vector<Entry> compare_all(const Btf &split, const NameIndex &names)
 {
-    ComparedKernels comparison(split);
+    TypeComparison comparison(split);
     std::vector<Entry> entries;
     for (TypeId id : split.ids()) {
         if (!may_be_redefined(split.type(id)))
@@ -270,7 +270,7 @@ std::string why_two(const Btf &btf, TypeId a, TypeId b)
     std::set<std::pair<TypeId, TypeId>> seen{{a, b}};
     for (size_t i = 0; i < pairs.size() && i < most_pairs; ++i) {
         const auto [x, y] = pairs[i];
-        ComparedKernels comparison(btf, {strf("in type %u", raw(x)), strf("in type %u", raw(y))});
+        TypeComparison comparison(btf, {strf("in type %u", raw(x)), strf("in type %u", raw(y))});
         const TypeDifference difference = comparison.run(x, y);
         if (!difference.text.empty())
             return i ? "because of " + shown(btf, x) + " (" + difference.text + ")"

@@ -184,11 +184,11 @@ int diff_command(int argc, char **argv)
         return usage_error({{}, "--json and --markdown exclude each other"}, "diff");
     auto questions = read_questions(line);
     if (!questions)
-        return failure(questions.error());
+        return input_error(questions.error());
     OpenKernel before, after;
     for (OpenKernel *opened : {&before, &after})
         if (auto done = open(given->operands[opened == &after], line, *opened); !done)
-            return failure(done.error());
+            return input_error(done.error());
     const diff::ComparedKernels compared = diff::compare(before.types, after.types);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
     std::string text;

@@ -19,6 +19,7 @@
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
+#include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
 #include "common/io/json_text.h"
 #include "common/io/parallel.h"
@@ -481,7 +482,7 @@ int encode_command(int argc, char **argv)
     line.package = given->operands[0];
     auto report = Encoder(line).run();
     if (!report)
-        return failure(report.error());
+        return input_error(report.error());
     if (line.json)
         print_json(*report);
     for (const Error &error : report->failed)

@@ -108,12 +108,12 @@ int report_command(int argc, char **argv)
         std::ranges::any_of(line.objects, is_output) || std::ranges::any_of(line.traces, is_output))
         return usage_error({Where{path}, "is an input, too; it would be overwritten"}, "report");
     if (auto writable = check_writable(path); !writable)
-        return failure(writable.error());
+        return input_error(writable.error());
     size_t errors = 0;
     auto data = collect(given->operands, line, errors);
     auto done = data ? write_file(path, as_bytes(report::page(*data))) : fail(data.error());
     if (!done)
-        return failure(done.error());
+        return input_error(done.error());
     return end_output(errors ? exit_bad_input : exit_good);
 }
 

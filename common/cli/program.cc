@@ -94,7 +94,7 @@ void print_note(const std::string &text)
     print_line(strf("%s: %s", program, plain_text(text).c_str()));
 }
 
-int failure(const Error &error)
+int input_error(const Error &error)
 {
     print_error(error);
     return exit_bad_input;
@@ -117,7 +117,7 @@ Result<void> flush_output()
 int end_output(int status)
 {
     auto written = flush_output();
-    return written ? status : failure(written.error());
+    return written ? status : input_error(written.error());
 }
 
 int answer(const std::string &text)

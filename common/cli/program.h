@@ -30,7 +30,7 @@ void print_warning(const std::string &text);
 void print_note(const std::string &text);
 
 /// Prints the error and returns exit_bad_input.
-int failure(const Error &error);
+int input_error(const Error &error);
 /// Prints the error and where to find help; returns exit_usage. `command`: for programs that have
 /// commands, such as "check".
 int usage_error(const Error &error, const char *command = nullptr);

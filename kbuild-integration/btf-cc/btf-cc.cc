@@ -279,7 +279,7 @@ int build_plugins(char **compilers)
     for (; *compilers; ++compilers) {
         auto builder = plugin_builder(*compilers);
         if (!builder)
-            status = failure(builder.error());
+            status = input_error(builder.error());
         else if (run(pointers_to(*builder).data()) != 0)
             status = exit_bad_input;
     }

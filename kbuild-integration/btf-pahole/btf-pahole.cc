@@ -84,14 +84,14 @@ int run_real_pahole(char **argv)
     const bool is_wrong =
         !named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id)));
     if (is_wrong || pahole.empty())
-        return failure({{},
-                        "without -J, pahole itself is run, but " +
-                            (is_wrong ? "BTF_PAHOLE_REAL=" + named + " is not another pahole"
-                                      : "PATH has none; install it, or set BTF_PAHOLE_REAL")});
+        return input_error({{},
+                            "without -J, pahole itself is run, but " +
+                                (is_wrong ? "BTF_PAHOLE_REAL=" + named + " is not another pahole"
+                                          : "PATH has none; install it, or set BTF_PAHOLE_REAL")});
     setenv(passed_variable, (passed + id).c_str(), 1);
     argv[0] = pahole.data();
     execv(pahole.c_str(), argv);
-    return failure(fail_errno(Where{pahole}, "").error);
+    return input_error(fail_errno(Where{pahole}, "").error);
 }
 
 /// Prints the variables whose names BTF does not allow, in pahole's words.
@@ -173,5 +173,5 @@ int main(int argc, char **argv)
         report_names(report, !options->features.has(Feature::encode_force));
     if (options->verbose)
         done = report_all(report, *options, std::move(done));
-    end_program(done ? exit_good : failure(done.error())); // see merge::Options::last
+    end_program(done ? exit_good : input_error(done.error())); // see merge::Options::last
 }
