@@ -349,7 +349,7 @@ private:
                    "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
                    "kfuncs have no tag bpf_kfunc: loaders do not declare them");
         check_arguments(id, name, offset);
-        if (flags & implicit_args)
+        if (flags & kf_implicit_args)
             check_implicit(id, name, offset);
     }
 

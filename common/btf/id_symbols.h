@@ -14,8 +14,10 @@ namespace btflink
 
 /// A flag of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
 constexpr uint32_t set_of_kfuncs = 1;
-/// A flag of a kfunc: programs do not pass its last arguments (KF_IMPLICIT_ARGS).
-constexpr uint32_t implicit_args = 1 << 16;
+/// Flags of a kfunc.
+constexpr uint32_t kf_fastcall = 1 << 12;
+constexpr unsigned kf_arena_shift = 13;        // KF_ARENA_RET, _ARG1, _ARG2: pointers into an arena
+constexpr uint32_t kf_implicit_args = 1 << 16; // programs do not pass its last arguments
 
 /// The meaning of a symbol in .BTF_ids. `kind` is empty for any other symbol.
 struct IdSymbol {

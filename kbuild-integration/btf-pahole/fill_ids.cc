@@ -133,7 +133,7 @@ private:
         if (symbol.value > bytes_.size() || size > bytes_.size() - symbol.value)
             return bad(symbol, "is not in the section");
         const bool is_kfunc = set && set->of_kfuncs;
-        if (is_kfunc && word(symbol.value + 4) & implicit_args)
+        if (is_kfunc && word(symbol.value + 4) & kf_implicit_args)
             return bad(symbol,
                        "has implicit arguments, which only resolve_btfids in a kernel's build "
                        "can hide");

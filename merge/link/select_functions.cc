@@ -32,6 +32,8 @@
 // decisions, which read the objects from front to back.
 #include "merge/link/select.h"
 
+#include "common/btf/id_symbols.h"
+
 #include <algorithm>
 
 namespace btflink::merge
@@ -267,8 +269,7 @@ void add_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFu
 uint8_t find_arena(const SelectionInput &in, std::string_view name, const Instance &c,
                    uint32_t flags, Functions &out)
 {
-    constexpr uint32_t first_flag = 13; // KF_ARENA_RET, _ARG1, _ARG2
-    const uint32_t wanted = flags >> first_flag & ((1u << arena_slots) - 1);
+    const uint32_t wanted = flags >> kf_arena_shift & ((1u << arena_slots) - 1);
     const Prototype proto = in.prototype(c);
     for (uint32_t slot = 0; slot < arena_slots; ++slot) {
         if (!(wanted >> slot & 1))

@@ -3,6 +3,8 @@
 // DATASECs.
 #include "merge/output/write_steps.h"
 
+#include "common/btf/id_symbols.h"
+
 #include <array>
 #include <map>
 
@@ -93,7 +95,6 @@ void add_tag(LinkPartWriter &w, std::string_view text, uint32_t info, uint32_t f
 
 void add_function(LinkPartWriter &w, const SelectedFunction &f, FunctionReader &from)
 {
-    constexpr uint32_t kf_fastcall = 0x1000;
     const uint32_t proto = w.prototypes.emplace_back(add_prototype(w, f, from));
     const size_t begin = w.out.append(
         {w.text(from.name()), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
