@@ -20,7 +20,7 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
                               std::vector<CoreRelocation> &out)
 {
     auto word = [&](uint64_t at) { return load<uint32_t>(bytes.data() + at, order); };
-    if (bytes.size() < 8 || load<uint16_t>(bytes.data(), order) != BTF_MAGIC)
+    if (bytes.size() < 8 || order_of_btf(bytes) != order)
         return fail(where.at(0), "is not .BTF.ext data");
     const uint32_t header = word(4);
     if (header < core_fields + 8 || header > bytes.size())

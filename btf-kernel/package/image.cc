@@ -30,12 +30,7 @@ uint64_t offset_in(Bytes whole, Bytes part)
 
 bool is_btf(Bytes file)
 {
-    return has(file, 0, "\x9f\xeb\x01") || has(file, 0, "\xeb\x9f\x01");
-}
-
-ByteOrder order_of_btf(Bytes btf)
-{
-    return has(btf, 0, "\xeb") ? ByteOrder::big : ByteOrder::little;
+    return order_of_btf(file) && has(file, 2, "\x01"); // a flat kernel may begin with the magic
 }
 
 /// Searches a flat image for BTF; empty: not found. Each part of the image may look like the header
@@ -74,7 +69,7 @@ Bytes find_btf_ids(Bytes flat, Bytes btf)
     constexpr size_t largest_page = 64 * 1024;
     if (btf.empty())
         return {};
-    const ByteOrder order = order_of_btf(btf);
+    const ByteOrder order = *order_of_btf(btf);
     auto word_at = [&](size_t at) { return load<uint32_t>(flat.data() + at, order); };
     const auto end_of_btf = static_cast<size_t>(btf.data() + btf.size() - flat.data());
     size_t begin = (end_of_btf + 3) / 4 * 4;
@@ -358,7 +353,7 @@ Binary flat_binary(Bytes memory, const Where &where)
     binary.form = Binary::Form::flat;
     binary.bytes = memory.size();
     const Bytes btf = find_btf(memory);
-    binary.order = order_of_btf(btf);
+    binary.order = *order_of_btf(btf);
     binary.has_btf = !btf.empty();
     binary.btf = copy(btf);
     binary.btf_where = btf.empty() ? where : where.at(offset_in(memory, btf));
@@ -372,7 +367,7 @@ Binary raw_binary(Bytes file, const Where &where)
     binary.path = where.file;
     binary.form = Binary::Form::raw_btf;
     binary.bytes = file.size();
-    binary.order = order_of_btf(file);
+    binary.order = *order_of_btf(file);
     binary.has_btf = true;
     binary.btf = copy(file);
     binary.btf_where = where.at(0);
@@ -391,11 +386,6 @@ std::vector<Bytes> loaded_data(const ElfImage &elf)
 }
 
 } // namespace
-
-bool is_elf(Bytes file)
-{
-    return has(file, 0, "\177ELF");
-}
 
 bool is_image(Bytes file)
 {

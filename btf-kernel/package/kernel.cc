@@ -3,6 +3,7 @@
 // Also finds settings in a kernel's configuration, and parses its BTF.
 #include "btf-kernel/package/steps.h"
 
+#include "common/elf/elf_image.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>

@@ -115,8 +115,6 @@ inline bool has(Bytes file, size_t at, std::string_view magic)
 // image.cc, wrapping.cc: the parts of a vmlinux, module or boot image that concern BTF. A boot
 // image may be compressed, and wrapped in a format that firmware and boot loaders expect.
 
-bool is_elf(Bytes file); // by the magic number
-
 /// Does the file begin like ELF, raw BTF or a known wrapping? False for compressed files.
 bool is_image(Bytes file);
 

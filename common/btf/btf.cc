@@ -24,13 +24,11 @@ Result<Header> read_header(Bytes bytes, const Where &where)
     if (bytes.size() < btf::header_size)
         return fail(where, strf("not BTF: %zu bytes are too few for a header", bytes.size()));
     Header h;
-    uint16_t magic = load<uint16_t>(bytes.data(), ByteOrder::little);
-    if (magic == BTF_MAGIC)
-        h.order = ByteOrder::little;
-    else if (byte_swap(magic) == BTF_MAGIC)
-        h.order = ByteOrder::big;
-    else
-        return fail(where, strf("not BTF: magic is 0x%04x, not 0x%04x", magic, BTF_MAGIC));
+    const auto order = order_of_btf(bytes);
+    if (!order)
+        return fail(where, strf("not BTF: magic is 0x%04x, not 0x%04x",
+                                load<uint16_t>(bytes.data(), ByteOrder::little), BTF_MAGIC));
+    h.order = *order;
     auto place = [&](uint64_t at) { return where.at(where.offset.value_or(0) + at); };
     auto version = static_cast<uint8_t>(bytes[2]);
     if (version != BTF_VERSION)
@@ -133,6 +131,14 @@ LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order)
     auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
     LayoutPlace place{word(layout_fields), word(layout_fields + 4)};
     return place.length ? place : LayoutPlace();
+}
+
+std::optional<ByteOrder> order_of_btf(Bytes bytes)
+{
+    for (ByteOrder order : {ByteOrder::little, ByteOrder::big})
+        if (bytes.size() >= 2 && load<uint16_t>(bytes.data(), order) == BTF_MAGIC)
+            return order;
+    return std::nullopt;
 }
 
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)

@@ -28,6 +28,9 @@ enum class StrOff : uint32_t {};
 
 constexpr TypeId void_id{0};
 
+/// The byte order of the BTF at the start of `bytes`, by its magic number; nothing for other data.
+std::optional<ByteOrder> order_of_btf(Bytes bytes);
+
 /// Bytes of the blob at the start of `bytes`, according to its header.
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 

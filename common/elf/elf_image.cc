@@ -99,7 +99,7 @@ bool fits(uint64_t offset, uint64_t size, uint64_t room)
 Result<void> read_header(ElfImage &image)
 {
     Bytes file = image.file;
-    if (file.size() < EI_NIDENT || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
+    if (file.size() < EI_NIDENT || !is_elf(file))
         return fail(image.where, "not an ELF file");
     auto elf_class = static_cast<uint8_t>(file[EI_CLASS]);
     if (elf_class != ELFCLASS32 && elf_class != ELFCLASS64)
@@ -284,6 +284,11 @@ Result<ElfImage> read_elf(Bytes file, const Where &where)
     TRY(read_sections(image));
     TRY(read_segments(image));
     return image;
+}
+
+bool is_elf(Bytes file)
+{
+    return as_text(file).starts_with(ELFMAG);
 }
 
 bool is_bitcode(Bytes file)

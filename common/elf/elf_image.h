@@ -93,6 +93,8 @@ private:
 
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
+bool is_elf(Bytes file); // by the magic number
+
 /// Is it LLVM bitcode, which clang writes in place of ELF for link-time optimisation? Tests for the
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);

@@ -373,9 +373,7 @@ Result<Contribution> read_contribution(Bytes section, uint64_t at, const Where &
     const Bytes rest = section.subspan(at);
     const uint64_t size = TRY(btf_blob_size(rest, where.at(base + at)));
     Contribution part{at, rest.first(size), {}, 0};
-    const ByteOrder order = load<uint16_t>(rest.data(), ByteOrder::little) == BTF_MAGIC
-                                ? ByteOrder::little
-                                : ByteOrder::big;
+    const ByteOrder order = *order_of_btf(rest);
     if (auto trailer = find_trailer(rest, size, order)) {
         const uint64_t length = load<uint32_t>(rest.data() + *trailer + 8, order);
         if (length < least_trailer_length || length > rest.size() - *trailer)

@@ -325,11 +325,6 @@ auto with_elf_type(bool is64, ByteOrder order, Visit visit)
 
 } // namespace
 
-bool is_elf(Bytes bytes)
-{
-    return view(text(bytes)).starts_with("\177ELF");
-}
-
 bool is_archive(Bytes bytes)
 {
     std::string_view all = view(text(bytes));

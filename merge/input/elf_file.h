@@ -117,7 +117,6 @@ private:
     SymbolTable symbols_;
 };
 
-bool is_elf(Bytes bytes);
 bool is_archive(Bytes bytes);
 
 /// A member of an archive, in archive order.

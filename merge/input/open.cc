@@ -2,6 +2,7 @@
 // Opens files, members of archives and response files.
 #include "merge/input/inputs.h"
 
+#include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
 #include "common/object_btf/link_trailer.h"
@@ -18,14 +19,6 @@ namespace
 constexpr int max_nesting = 16;   // of archives in archives
 constexpr int most_openings = 16; // of a file, by the archives of one input
 
-bool is_btf(Bytes bytes)
-{
-    if (bytes.size() < 2)
-        return false;
-    auto magic = load<uint16_t>(bytes.data(), ByteOrder::little);
-    return magic == BTF_MAGIC || byte_swap(magic) == BTF_MAGIC;
-}
-
 /// Nothing if `bytes` are neither ELF nor BTF.
 Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes bytes,
                                       const Where &where)
@@ -35,7 +28,7 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
         input.elf = TRY(ElfFile::parse(bytes, where));
         return std::optional(std::move(input));
     }
-    if (is_btf(bytes))
+    if (order_of_btf(bytes))
         return std::optional(std::move(input));
     return std::optional<Input>();
 }
