@@ -15,8 +15,10 @@ namespace
 // Offsets of the header's fields; see FORMAT.md, "Link trailer". The first version had no marks
 // (least_trailer_length); true signatures are optional.
 constexpr size_t full_header_length = 112, header_length = 104;
-constexpr size_t emitter_at = 88;
-constexpr size_t object_id_at = 24, marks_at = 96, true_signatures_at = 104;
+constexpr size_t object_id_at = 24, emitter_at = 88;
+// Descriptors of tables: offset and count.
+constexpr size_t hashes_at = 40, functions_at = 48, proto_words_at = 56, variables_at = 64,
+                 ambiguous_at = 72, addresses_at = 80, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
 void put_table(ByteWriter &out, size_t field, size_t count)
@@ -57,6 +59,59 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
     return marks;
 }
 
+/// The fixed fields; the descriptors of tables are zero.
+void put_header(ByteWriter &out, const LinkTrailer &trailer, size_t length)
+{
+    out.put<uint32_t>(trailer_magic);
+    out.put<uint16_t>(trailer_version);
+    out.put<uint16_t>(static_cast<uint16_t>(length));
+    out.put<uint32_t>(0); // size, patched later
+    out.put<uint32_t>(trailer.flags);
+    out.put<uint32_t>(trailer.features.bits());
+    out.put<uint32_t>(raw(trailer.source));
+    CHECK(out.size() == object_id_at);
+    out.put<uint64_t>(0);
+    out.put<uint32_t>(raw(trailer.plain_end));
+    out.put<uint32_t>(trailer.pool_entries);
+    CHECK(out.size() == hashes_at);
+    out.put_zeros(length - out.size());
+    out.patch<uint32_t>(emitter_at, trailer.emitter);
+}
+
+void put_hashes(ByteWriter &out, const std::vector<Hash128> &hashes)
+{
+    put_table(out, hashes_at, hashes.size());
+    static_assert(sizeof(Hash128) == hash_size && offsetof(Hash128, high) == 8);
+    if (host_order == ByteOrder::little)
+        return out.put_bytes(std::as_bytes(std::span(hashes)));
+    for (const Hash128 &hash : hashes) {
+        uint64_t halves[2] = {in_order(hash.low, ByteOrder::little),
+                              in_order(hash.high, ByteOrder::little)};
+        out.put_bytes(std::as_bytes(std::span(halves)));
+    }
+}
+
+template <typename Number>
+void put_numbers(ByteWriter &out, size_t field, const std::vector<Number> &numbers)
+{
+    put_table(out, field, numbers.size());
+    for (Number number : numbers)
+        out.put<Number>(number);
+}
+
+void put_variables(ByteWriter &out, const std::vector<LinkVariable> &variables)
+{
+    put_table(out, variables_at, variables.size());
+    for (const LinkVariable &v : variables) {
+        out.put<uint32_t>(raw(v.var));
+        out.put<uint32_t>(raw(v.section));
+        out.put<uint32_t>(v.pool_index);
+        out.put<uint32_t>(v.size);
+        out.put<uint32_t>(v.flags);
+        out.put<uint32_t>(0);
+    }
+}
+
 } // namespace
 
 size_t trailer_room(const LinkTrailer &trailer)
@@ -73,56 +128,18 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
 {
     ByteWriter out(order);
     out.reserve(trailer_room(trailer));
-    const size_t head = trailer.true_signatures.empty() ? header_length : full_header_length;
-    out.put<uint32_t>(trailer_magic);
-    out.put<uint16_t>(trailer_version);
-    out.put<uint16_t>(static_cast<uint16_t>(head));
-    out.put<uint32_t>(0); // size, patched below
-    out.put<uint32_t>(trailer.flags);
-    out.put<uint32_t>(trailer.features.bits());
-    out.put<uint32_t>(raw(trailer.source));
-    CHECK(out.size() == object_id_at);
-    out.put<uint64_t>(0);
-    out.put<uint32_t>(raw(trailer.plain_end));
-    out.put<uint32_t>(trailer.pool_entries);
-    size_t tables = out.size();
-    out.put_zeros(head - tables);
-    out.patch<uint32_t>(emitter_at, trailer.emitter);
-
-    put_table(out, tables + 0, trailer.hashes.size());
-    static_assert(sizeof(Hash128) == hash_size && offsetof(Hash128, high) == 8);
-    if (host_order == ByteOrder::little)
-        out.put_bytes(std::as_bytes(std::span(trailer.hashes)));
-    else
-        for (const Hash128 &hash : trailer.hashes) {
-            uint64_t halves[2] = {in_order(hash.low, ByteOrder::little),
-                                  in_order(hash.high, ByteOrder::little)};
-            out.put_bytes(std::as_bytes(std::span(halves)));
-        }
-    put_functions(out, tables + 8, trailer.functions);
-    put_table(out, tables + 16, trailer.proto_words.size());
-    for (uint32_t word : trailer.proto_words)
-        out.put<uint32_t>(word);
-    put_table(out, tables + 24, trailer.variables.size());
-    for (const LinkVariable &v : trailer.variables) {
-        out.put<uint32_t>(raw(v.var));
-        out.put<uint32_t>(raw(v.section));
-        out.put<uint32_t>(v.pool_index);
-        out.put<uint32_t>(v.size);
-        out.put<uint32_t>(v.flags);
-        out.put<uint32_t>(0);
-    }
-    put_table(out, tables + 32, trailer.ambiguous.size());
+    const bool is_full = !trailer.true_signatures.empty();
+    put_header(out, trailer, is_full ? full_header_length : header_length);
+    put_hashes(out, trailer.hashes);
+    put_functions(out, functions_at, trailer.functions);
+    put_numbers(out, proto_words_at, trailer.proto_words);
+    put_variables(out, trailer.variables);
+    put_table(out, ambiguous_at, trailer.ambiguous.size());
     for (StrOff name : trailer.ambiguous)
         out.put<uint32_t>(raw(name));
-    put_table(out, tables + 40, trailer.addresses.size());
-    for (uint64_t address : trailer.addresses)
-        out.put<uint64_t>(address);
-    std::vector<uint32_t> marks = find_marks(blob, order);
-    put_table(out, marks_at, marks.size());
-    for (uint32_t mark : marks)
-        out.put<uint32_t>(mark);
-    if (head == full_header_length)
+    put_numbers(out, addresses_at, trailer.addresses);
+    put_numbers(out, marks_at, find_marks(blob, order));
+    if (is_full)
         put_functions(out, true_signatures_at, trailer.true_signatures);
     out.align(8);
     out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
@@ -147,6 +164,28 @@ public:
 
     Result<LinkTrailer> run()
     {
+        LinkTrailer t;
+        TRY(header(t));
+        TRY(hashes(t.hashes));
+        reserve(t.proto_words, proto_words_at, 4);
+        TRY(numbers(proto_words_at, t.proto_words));
+        TRY(functions(functions_at, t, t.functions));
+        if (half(6) >= full_header_length)
+            TRY(functions(true_signatures_at, t, t.true_signatures));
+        TRY(variables(t));
+        TRY(table(ambiguous_at, 4, [&](const std::byte *p) {
+            t.ambiguous.push_back(StrOff{load<uint32_t>(p, order())});
+            return is_str(raw(t.ambiguous.back())) ? "" : "ambiguous name is out of range";
+        }));
+        TRY(numbers(addresses_at, t.addresses));
+        if ((t.flags & trailer_final_addresses) && t.addresses.size() != t.pool_entries)
+            return bad(addresses_at, "number of addresses is not the number of pool entries");
+        return t;
+    }
+
+private:
+    Result<void> header(LinkTrailer &t)
+    {
         if (bytes_.size() < least_trailer_length)
             return bad(0, "link trailer is cut off");
         if (half(4) != trailer_version)
@@ -155,7 +194,6 @@ public:
                                half(4), trailer_version));
         if (half(6) < least_trailer_length || half(6) > bytes_.size() || word(8) != bytes_.size())
             return bad(6, "link trailer states a wrong length");
-        LinkTrailer t;
         t.flags = word(12);
         t.features = FeatureSet(word(16));
         t.emitter = word(emitter_at);
@@ -167,27 +205,35 @@ public:
             return bad(20, "source name is out of range");
         if (t.plain_end == void_id || raw(t.plain_end) > raw(blob_.end_id()))
             return bad(32, "number of plain types is out of range");
+        return {};
+    }
 
-        if (keep_hashes_) {
-            TRY(table(40, hash_size, [&](const std::byte *p) {
-                t.hashes.push_back({load<uint64_t>(p, ByteOrder::little),
-                                    load<uint64_t>(p + 8, ByteOrder::little)});
+    Result<void> hashes(std::vector<Hash128> &out)
+    {
+        TRY(fits(hashes_at, hash_size));
+        if (keep_hashes_)
+            TRY(table(hashes_at, hash_size, [&](const std::byte *p) {
+                out.push_back({load<uint64_t>(p, ByteOrder::little),
+                               load<uint64_t>(p + 8, ByteOrder::little)});
                 return "";
             }));
-        } else {
-            TRY(fits(40, hash_size));
-        }
-        if (word(44) != blob_.size())
-            return bad(40, "number of hashes is not the number of types");
-        reserve(t.proto_words, 56, 4);
-        TRY(table(56, 4, [&](const std::byte *p) {
-            t.proto_words.push_back(load<uint32_t>(p, order()));
+        if (word(hashes_at + 4) != blob_.size())
+            return bad(hashes_at, "number of hashes is not the number of types");
+        return {};
+    }
+
+    template <typename Number>
+    Result<void> numbers(size_t field, std::vector<Number> &out)
+    {
+        return table(field, sizeof(Number), [&](const std::byte *p) {
+            out.push_back(load<Number>(p, order()));
             return "";
-        }));
-        TRY(functions(48, t, t.functions));
-        if (half(6) >= full_header_length)
-            TRY(functions(true_signatures_at, t, t.true_signatures));
-        TRY(table(64, variable_size, [&](const std::byte *p) {
+        });
+    }
+
+    Result<void> variables(LinkTrailer &t)
+    {
+        return table(variables_at, variable_size, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
             if (!is_kind(w(0), btf::Kind::VAR))
@@ -195,21 +241,9 @@ public:
             if (!is_str(w(4)))
                 return "section name of a variable is out of range";
             return w(8) > t.pool_entries ? "pool index of a variable is out of range" : "";
-        }));
-        TRY(table(72, 4, [&](const std::byte *p) {
-            t.ambiguous.push_back(StrOff{load<uint32_t>(p, order())});
-            return is_str(raw(t.ambiguous.back())) ? "" : "ambiguous name is out of range";
-        }));
-        TRY(table(80, 8, [&](const std::byte *p) {
-            t.addresses.push_back(load<uint64_t>(p, order()));
-            return "";
-        }));
-        if ((t.flags & trailer_final_addresses) && t.addresses.size() != t.pool_entries)
-            return bad(80, "number of addresses is not the number of pool entries");
-        return t;
+        });
     }
 
-private:
     ByteOrder order() const { return blob_.order(); }
     const std::byte *at(size_t offset) const { return bytes_.data() + offset; }
     uint32_t word(size_t offset) const { return load<uint32_t>(at(offset), order()); }
@@ -276,29 +310,33 @@ private:
                 return "pool index of a function is out of range";
             if (&out == &t.true_signatures && f.instance >= t.functions.size())
                 return "a true signature belongs to no function";
-            if (f.func != void_id) {
-                const btf_type *func = is_type(raw(f.func)) ? &blob_.type(f.func) : nullptr;
-                if (!func || btf::kind_of(*func) != btf::Kind::FUNC ||
-                    !is_kind(func->type, btf::Kind::FUNC_PROTO))
-                    return "function names no FUNC with a FUNC_PROTO";
-                return "";
-            }
-            const std::vector<uint32_t> &words = t.proto_words;
-            if (f.proto >= words.size() || words.size() - f.proto < 2)
-                return "prototype of a function is out of range";
-            uint64_t count = words[f.proto + 1];
-            if (count > (words.size() - f.proto - 2) / 2 || !is_type(words[f.proto]))
-                return "prototype of a function is out of range";
-            if (count > btf::max_long_vlen)
-                return "function has more parameters than BTF can count";
-            proto_words_used_ += 2 + count * 2;
-            if (proto_words_used_ > words.size()) // otherwise a few words could mean much work
-                return "prototypes of functions share words";
-            for (uint64_t i = 0; i < count; ++i)
-                if (!is_str(words[f.proto + 2 + i * 2]) || !is_type(words[f.proto + 3 + i * 2]))
-                    return "parameter of a function is out of range";
-            return "";
+            if (f.func == void_id)
+                return check_prototype(t.proto_words, f.proto);
+            const btf_type *func = is_type(raw(f.func)) ? &blob_.type(f.func) : nullptr;
+            return func && btf::kind_of(*func) == btf::Kind::FUNC &&
+                           is_kind(func->type, btf::Kind::FUNC_PROTO)
+                       ? ""
+                       : "function names no FUNC with a FUNC_PROTO";
         });
+    }
+
+    /// What is wrong with the prototype at words[at]; or "".
+    const char *check_prototype(const std::vector<uint32_t> &words, uint32_t at)
+    {
+        if (at >= words.size() || words.size() - at < 2)
+            return "prototype of a function is out of range";
+        const uint64_t count = words[at + 1];
+        if (count > (words.size() - at - 2) / 2 || !is_type(words[at]))
+            return "prototype of a function is out of range";
+        if (count > btf::max_long_vlen)
+            return "function has more parameters than BTF can count";
+        proto_words_used_ += 2 + count * 2;
+        if (proto_words_used_ > words.size()) // otherwise a few words could mean much work
+            return "prototypes of functions share words";
+        for (uint64_t i = 0; i < count; ++i)
+            if (!is_str(words[at + 2 + i * 2]) || !is_type(words[at + 3 + i * 2]))
+                return "parameter of a function is out of range";
+        return "";
     }
 
     Bytes bytes_;
