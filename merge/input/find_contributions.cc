@@ -24,7 +24,7 @@ std::optional<RelocatablePool> read_pool(const PoolPart &part, Bytes section,
                                          const std::vector<Reloc> &relocs,
                                          std::vector<Reloc>::const_iterator &next)
 {
-    RelocatablePool pool{part.first_id, std::vector<Place>(part.count())};
+    RelocatablePool pool{part.first_id, std::vector<UnresolvedAddress>(part.count())};
     const auto begin = static_cast<uint64_t>(part.entries.data() - section.data());
     const uint64_t end = begin + part.entries.size();
     bool is_dwarf = false;
@@ -34,8 +34,9 @@ std::optional<RelocatablePool> read_pool(const PoolPart &part, Bytes section,
         return std::nullopt;
     for (; next != relocs.end() && next->offset < end; ++next) {
         const uint64_t at = next->offset - begin;
-        if (at % part.address_size == 0 && at / part.address_size < pool.places.size())
-            pool.places[at / part.address_size] = {Place::symbol, next->symbol, next->addend};
+        if (at % part.address_size == 0 && at / part.address_size < pool.addresses.size())
+            pool.addresses[at / part.address_size] = {UnresolvedAddress::symbol, next->symbol,
+                                                      next->addend};
     }
     return pool;
 }
@@ -103,7 +104,7 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<InputPart> &parts)
         auto found = id ? by_id.find(*id) : by_id.end();
         if (found == by_id.end() || found->second.empty())
             continue;
-        part.pool = std::move(found->second.front()->places);
+        part.pool = std::move(found->second.front()->addresses);
         found->second.pop_front();
     }
     return {};

@@ -52,8 +52,8 @@ struct PoolSection {
 };
 Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
 
-/// A place in an input, relative to its symbols and sections.
-struct Place {
+/// An address as an input states it, by its symbols or sections.
+struct UnresolvedAddress {
     enum Kind : uint8_t {
         none,    // unknown
         symbol,  // a symbol of the input plus addend
@@ -64,13 +64,13 @@ struct Place {
     uint32_t symbol_index = 0;
     int64_t addend = 0; // or the offset or address
 
-    bool operator==(const Place &) const = default;
+    bool operator==(const UnresolvedAddress &) const = default;
 };
 
 /// An address pool of a relocatable file, by entry.
 struct RelocatablePool {
     uint64_t object_id;
-    std::vector<Place> places;
+    std::vector<UnresolvedAddress> addresses;
 };
 
 /// All address pools of a relocatable file, in section order.
@@ -83,9 +83,9 @@ struct InputPart {
     uint32_t input; // index into Inputs::list
     Where where;    // of the blob
     Contribution bytes;
-    bool has_relocs = false;       // the section has relocations
-    std::span<const Reloc> relocs; // those of the blob, by offset in the section
-    std::vector<Place> pool;       // by entry; empty: the input has no pool for the object
+    bool has_relocs = false;             // the section has relocations
+    std::span<const Reloc> relocs;       // those of the blob, by offset in the section
+    std::vector<UnresolvedAddress> pool; // by entry; empty: the input has no pool for the object
 };
 
 /// All objects of one input, and what they point into.

@@ -211,23 +211,23 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The place of a DATASEC entry: given by a relocation if there are any, otherwise by its offset.
+/// The address in a DATASEC entry: given by a relocation if there are any, otherwise by its offset.
 /// `field`: position of the entry's offset in the section.
-Place place_of(const Object &o, const InputPart &part, const Input &input, uint64_t field,
-               uint32_t written)
+UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
+                             uint64_t field, uint32_t written)
 {
     const auto reloc = std::ranges::lower_bound(part.relocs, field, {}, &Reloc::offset);
     if (reloc != part.relocs.end() && reloc->offset == field)
-        return {Place::symbol, reloc->symbol, reloc->addend};
+        return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
     // A blob with a trailer has a relocation per entry, unless a linker applied or removed it.
     // Other tools write offsets that are correct for their file.
     if (part.has_relocs)
         return {};
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
-        return {Place::named, 0, written};
+        return {UnresolvedAddress::named, 0, written};
     if (input.elf->is_relocatable())
         return {};
-    return {Place::address, 0, written};
+    return {UnresolvedAddress::address, 0, written};
 }
 
 Variable *find_variable(Object &o, TypeId var)
@@ -236,7 +236,7 @@ Variable *find_variable(Object &o, TypeId var)
     return found != o.variables.end() && found->var == var ? &*found : nullptr;
 }
 
-/// Sets the places and sizes of a DATASEC's variables.
+/// Sets the addresses and sizes of a DATASEC's variables.
 Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, TypeId id)
 {
     const btf_type &t = o.btf.type(id);
@@ -251,7 +251,7 @@ Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, 
         v->size = entry[2];
         const uint64_t field = part.bytes.offset + o.btf.types_offset() +
                                (uint64_t{o.btf.word_index(id)} + 3 + i * 3 + 1) * 4;
-        v->place = place_of(o, part, input, field, entry[1]);
+        v->address = address_of(o, part, input, field, entry[1]);
     }
     return {};
 }

@@ -19,9 +19,9 @@ struct Variable {
     TypeId var{};
     TypeId datasec{}; // the one that lists it; void: no DATASEC does
     uint32_t size = 0;
-    uint32_t pool_index = 0; // 0: none
-    bool weak = false;       // its definition is weak
-    Place place{};           // according to the relocation of its DATASEC entry
+    uint32_t pool_index = 0;     // 0: none
+    bool weak = false;           // its definition is weak
+    UnresolvedAddress address{}; // according to the relocation of its DATASEC entry
 };
 
 /// The contribution of one object file.
@@ -43,7 +43,7 @@ struct Object {
     std::vector<std::pair<TypeId, TypeId>> link_tags{};
     // Places of the pool's entries, entry i at [i - 1]; empty if the input has no pool for the
     // object.
-    std::vector<Place> pool{};
+    std::vector<UnresolvedAddress> pool{};
 
     /// For messages: the place, and the source file if known.
     std::string describe() const;

@@ -54,7 +54,7 @@ struct Image {
 
     /// linked: pools by object id, in link order.
     std::unordered_map<uint64_t, std::deque<PoolPart>> pools;
-    /// relocatable: pools by object id, as places in `elf`.
+    /// relocatable: pools by object id, as addresses in `elf`.
     std::unordered_map<uint64_t, std::deque<RelocatablePool>> relocatable_pools;
     /// linked: names and sections of STT_OBJECT symbols at address 0.
     std::vector<std::pair<std::string_view, uint32_t>> objects_at_zero;

@@ -37,8 +37,8 @@ Places places_of(const PoolPart &part)
 Places places_of(const RelocatablePool &pool, const ElfFile &elf)
 {
     Places places;
-    for (const Place &p : pool.places) {
-        if (p.kind != Place::symbol)
+    for (const UnresolvedAddress &p : pool.addresses) {
+        if (p.kind != UnresolvedAddress::symbol)
             continue;
         const Symbol s = elf.symbols()[p.symbol_index];
         if (s.home == Home::section)

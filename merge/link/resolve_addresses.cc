@@ -104,10 +104,10 @@ private:
                 out.push_back(final_address(part->address(i), part->address_size));
         } else {
             const RelocatablePool *pool = next(image_.relocatable_pools, o);
-            if (!pool || pool->places.size() < count)
+            if (!pool || pool->addresses.size() < count)
                 return false;
-            for (const Place &p : std::span(pool->places).first(count))
-                out.push_back(p.kind == Place::symbol
+            for (const UnresolvedAddress &p : std::span(pool->addresses).first(count))
+                out.push_back(p.kind == UnresolvedAddress::symbol
                                   ? of_symbol(image_.elf->symbols()[p.symbol_index], p.addend)
                                   : discarded);
         }
@@ -118,7 +118,7 @@ private:
     {
         out.resize(o.trailer.pool_entries);
         for (size_t i = 0; i < o.pool.size(); ++i)
-            out[i] = place(o, o.pool[i]);
+            out[i] = resolve(o, o.pool[i]);
     }
 
     /// The first unused pool with the object's id.
@@ -191,20 +191,19 @@ private:
         if (image_.kind != ImageKind::combined && v.pool_index &&
             pool[v.pool_index - 1].state != Location::unknown)
             return pool[v.pool_index - 1];
-        if (v.place.kind == Place::named)
+        if (v.address.kind == UnresolvedAddress::named)
             return named_section(o, v);
-        if (v.place.kind == Place::symbol)
-            return place(o, v.place);
-        if (v.place.kind == Place::address && image_.kind == ImageKind::linked)
-            return cut_address(static_cast<uint32_t>(v.place.addend));
+        if (v.address.kind == UnresolvedAddress::symbol)
+            return resolve(o, v.address);
+        if (v.address.kind == UnresolvedAddress::address && image_.kind == ImageKind::linked)
+            return cut_address(static_cast<uint32_t>(v.address.addend));
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
-    /// Resolves a place in an input: without an image by the layout of the inputs, with an image by
-    /// the place's symbol.
-    Location place(const Object &o, const Place &p)
+    /// Without an image by the layout of the inputs, with an image by the address's symbol.
+    Location resolve(const Object &o, const UnresolvedAddress &p)
     {
-        if (p.kind != Place::symbol)
+        if (p.kind != UnresolvedAddress::symbol)
             return {};
         if (image_.kind != ImageKind::combined)
             return by_symbol(o, p);
@@ -215,7 +214,7 @@ private:
                    : of_symbol(s, p.addend);
     }
 
-    Location by_symbol(const Object &o, const Place &p)
+    Location by_symbol(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
         Symbol s = elf.symbols()[p.symbol_index];
@@ -255,7 +254,7 @@ private:
     Location named_section(const Object &o, const Variable &v) const
     {
         const std::string_view name = o.btf.name(v.datasec);
-        const auto offset = static_cast<uint64_t>(v.place.addend);
+        const auto offset = static_cast<uint64_t>(v.address.addend);
         const bool combined = image_.kind == ImageKind::combined;
         const auto &elf = inputs_[o.input].elf;
         if (combined && !elf) {
