@@ -124,7 +124,8 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
 }
 
 /// The folder or file as a line, in front of what is in it. `room`: lines that may be added.
-void add_place_line(const Node &node, double all, size_t &room, std::string &out)
+/// Modules share no types, so only sources have the column "alone".
+void add_place_line(const Node &node, const Data &d, size_t &room, std::string &out)
 {
     if (room == 0)
         return;
@@ -135,15 +136,15 @@ void add_place_line(const Node &node, double all, size_t &room, std::string &out
                "</span>";
     };
     const std::string line = "<span>" + html_text(node.name) + (folder ? "/</span>" : "</span>") +
-                             size(node.share) + size(node.alone);
+                             size(node.share) + (d.by_source ? size(node.alone) : "");
     if (!folder) {
         out += "<div class=\"place\">" + line + "</div>\n";
         return;
     }
-    out += node.share > all / 2 ? "<details open>" : "<details>";
+    out += node.share > d.places.share / 2 ? "<details open>" : "<details>";
     out += "<summary class=\"place\">" + line + "</summary>\n";
     for (const Node &child : node.children)
-        add_place_line(child, all, room, out);
+        add_place_line(child, d, room, out);
     out += "</details>\n";
 }
 
@@ -159,11 +160,11 @@ std::string places(const Data &d)
               "come; the objects of a build do.";
     out +=
         "</p>\n<div class=\"scroll tree\" tabindex=\"0\" role=\"region\" aria-label=\"places\">\n"
-        "<div class=\"place head\"><span>folder or file</span><span class=\"n\">bytes</span>"
-        "<span class=\"n\">alone</span></div>\n";
+        "<div class=\"place head\"><span>folder or file</span><span class=\"n\">bytes</span>";
+    out += d.by_source ? "<span class=\"n\">alone</span></div>\n" : "</div>\n";
     size_t room = most_places;
     for (const Node &node : d.places.children)
-        add_place_line(node, d.places.share, room, out);
+        add_place_line(node, d, room, out);
     out += "</div>\n";
     if (room == 0)
         out += "<p class=\"dim\">Only the first " + number(most_places) + " are listed.</p>\n";

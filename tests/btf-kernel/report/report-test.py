@@ -167,6 +167,22 @@ class Report(ReportCase):
         self.assertRegex(page, r'Version 1, in 2 files: drivers/usb/.*, kernel/sched/fair\.c')
         self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
         self.assertIn('btf-merge: select_contents', page)
+        self.assertIn('<span class="n">alone</span>', page)
+
+    def test_package(self):
+        """A package shows modules by folder. They share no types, so there is no column for that."""
+        self.build()
+        self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
+        self.must('gcc', '-g', '-O2', '-c', 'module.c')
+        self.must(self.btf_emit, 'module.o')
+        os.makedirs(self.path('package/drivers'))
+        self.must('cp', 'vmlinux', 'package')
+        self.must(self.btf_merge, '--base=vmlinux', '--update=module.o', 'module.o')
+        self.must('cp', 'module.o', 'package/drivers/module.ko')
+        self.report('package', '-o', 'report.html')
+        page = self.read('report.html').decode()
+        self.assertRegex(page, r'>drivers/</span><span[^>]*>[^<]*</span></summary>')
+        self.assertNotIn('>alone<', page)
 
     def test_sizes(self):
         page = self.page()
