@@ -163,6 +163,24 @@ class Module(KbuildCase):
         said = self.btf('--base=vmlinuz', 'x.ko', status=1, PATH=self.path('few'))
         self.assertEqual(said, 'btf-module: ERROR: vmlinuz cannot be unpacked, because zstd is not installed\n')
 
+        os.unlink(self.path('few/readelf'))
+        said = self.btf('--build=build', 'x.ko', status=1, PATH=self.path('few'))
+        self.assertRegex(said, 'ELF files cannot be read, because readelf is not installed\n$')
+
+    def test_modules_of_several_kernels(self):
+        """A search that fails does not change the base of later modules."""
+        self.script('btf-module', self.read(SCRIPT).decode().replace('/lib/modules/', 'lib/'))
+        self.module('y.ko', MODULE.replace('6.12.7', '6.12.8'))
+        self.module('z.ko')
+        shutil.copytree(self.path('build'), self.path('lib/6.12.7/build'))
+        os.makedirs(self.path('lib/6.12.8/build'))
+        self.write('lib/6.12.8/build/vmlinux', 'no kernel')
+        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        done = self.run_tool(self.path('btf-module'), 'x.ko', 'y.ko', 'z.ko', text=True, settings={'PATH': path})
+        self.assertEqual(done.stdout, ''.join(f'btf-module: {name}: BTF over lib/6.12.7/build/vmlinux\n'
+                                              for name in ('x.ko', 'z.ko')))
+        self.assertRegex(done.stderr, '^btf-module: ERROR: no BTF of kernel 6.12.8 was found; .*\n$')
+
     def test_modules_that_cannot_have_it(self):
         self.module('bare.ko', flags=[])
         self.bad(r'bare\.ko: is unchanged: btf-pahole: ERROR: bare\.ko: has neither object BTF nor '
