@@ -38,7 +38,8 @@ class ReportPage
 {
 public:
     /// Finds the program and copies an input that the merge updates. If `options` have no trace,
-    /// sets one in memory. Errors: btf-kernel is not installed; an input cannot be read.
+    /// sets one in memory. Errors: btf-kernel is not installed, or cannot read the result; an input
+    /// cannot be read.
     Result<void> prepare(Options &options);
     /// Call it after the merge has written its result. Error: the page could not be written;
     /// btf-kernel has printed the reason.
@@ -47,7 +48,7 @@ public:
 private:
     Result<std::string> copy_in_memory(const std::string &path);
 
-    std::string program_;
+    std::string program_, image_;
     std::vector<std::string> objects_;
     std::vector<std::unique_ptr<Fd>> files_; // in memory
 };

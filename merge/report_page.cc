@@ -4,6 +4,7 @@
 #include "merge/command_line.h"
 
 #include "common/io/file_io.h"
+#include "merge/input/inputs.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -74,12 +75,23 @@ Result<void> ReportPage::prepare(Options &options)
     program_ = find_program();
     if (program_.empty())
         return fail({}, "--report needs btf-kernel in the folder of btf-merge or in PATH");
-    objects_ = options.inputs;
-    for (std::string &object : objects_) {
-        if (!same_file(object, options.update))
-            continue;
-        object = TRY(copy_in_memory(object));
+    if (options.base.empty() && !options.update.empty()) {
+        const Input updated = TRY(open_input(options.update));
+        if (updated.elf && updated.elf->is_relocatable())
+            return fail(updated.where, "is relocatable; --report needs its --base, too");
     }
+    objects_ = options.inputs;
+    std::vector<std::string> files = TRY(unfold_response_files(options.inputs));
+    auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
+    if (std::ranges::any_of(files, is_updated))
+        objects_ = std::move(files); // else the names may be too many for a command line
+    image_ = options.image;
+    for (std::string &object : objects_)
+        if (is_updated(object)) {
+            object = TRY(copy_in_memory(object));
+            if (is_updated(options.image))
+                image_ = object;
+        }
     if (!options.time_trace.empty())
         return {};
     options.time_trace = TRY(copy_in_memory(""));
@@ -96,8 +108,8 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
                                    "--threads=" + std::to_string(options.threads)};
     for (const std::string &object : objects_)
         words.push_back("--objects=" + object);
-    if (!options.image.empty())
-        words.push_back("--image=" + options.image);
+    if (!image_.empty())
+        words.push_back("--image=" + image_);
     words.emplace_back("--");
     if (!options.base.empty())
         words.push_back(options.base);
