@@ -345,10 +345,10 @@ std::string as_text(const ProgramResult &result)
     for (Status status : by_weight)
         for (const Requirement &r : result.requirements)
             if (r.after.status == status) {
-                out += "    " + line(r) + "\n";
+                out += "    " + plain_text(line(r)) + "\n";
                 if (status == Status::broken)
                     for (const std::string &program : r.programs)
-                        out += "        in " + program + "\n";
+                        out += "        in " + plain_text(program) + "\n";
             }
     return out;
 }
@@ -359,7 +359,8 @@ std::string as_markdown(const ProgramResult &result)
     for (Status status : {Status::broken, Status::unknown})
         for (const Requirement &r : result.requirements)
             if (r.after.status == status)
-                out += "- " + r.what + " `" + r.name + "`: **" + verdict_text(r.after) + "**\n";
+                out += "- " + r.what + " " + markdown_code(r.name) + ": **" +
+                       markdown_text(verdict_text(r.after)) + "**\n";
     return out + "\n";
 }
 

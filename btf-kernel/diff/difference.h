@@ -140,6 +140,11 @@ struct Difference {
 /// distance are one line.
 std::vector<std::string> detail_lines(const Change &change);
 
+/// Foreign text for Markdown: in backquotes, in which there is no other markup; or with its markup
+/// escaped. Control characters become "\\x0a".
+std::string markdown_code(std::string_view foreign);
+std::string markdown_text(std::string_view foreign);
+
 struct PrintOptions {
     bool only_breaking = false; // only changes that break programs
     bool only_summary = false;  // only numbers of changes

@@ -165,7 +165,7 @@ std::string title(const Difference &d, const Change &change)
         text += " (one of several definitions)";
     if (!change.cause.empty())
         text += " (moved along with " + change.cause + ")";
-    return text;
+    return plain_text(text);
 }
 
 void add_text(const Difference &d, const Change &change, std::string &out)
@@ -174,7 +174,7 @@ void add_text(const Difference &d, const Change &change, std::string &out)
     for (const Effect &effect : change.effects)
         if (breaks(effect.kind))
             out += strf("    breaks %s: %s\n", std::string(effect_name(effect.kind)).c_str(),
-                        effect.text.c_str());
+                        plain_text(effect.text).c_str());
     if (!change.cause.empty())
         return;
     for (const std::string &line : detail_lines(change))
@@ -232,25 +232,19 @@ std::string summary_text(const Difference &d)
     return out;
 }
 
-/// Text in backquotes, in which Markdown has no other markup.
-std::string code(std::string text)
-{
-    std::ranges::replace(text, '`', '\'');
-    return "`" + text + "`";
-}
-
 std::string markdown_of(const Difference &d, const Change &change)
 {
-    std::string out = "- " + code(subject(change)) + places_text(d, change) + " " +
+    std::string out = "- " + markdown_code(subject(change)) +
+                      markdown_text(places_text(d, change)) + " " +
                       std::string(change_kind_name(change.what));
     if (std::string text = verdict(change); !text.empty())
-        out += ": **" + text + "**";
+        out += ": **" + markdown_text(text) + "**";
     if (!change.cause.empty())
-        return out + " (moved along with " + code(change.cause) + ")\n";
+        return out + " (moved along with " + markdown_code(change.cause) + ")\n";
     out += "\n";
     const std::vector<std::string> lines = detail_lines(change);
     for (size_t i = 0; i < std::min(lines.size(), markdown_details); ++i)
-        out += "  - " + code(lines[i]) + "\n";
+        out += "  - " + markdown_code(lines[i]) + "\n";
     if (lines.size() > markdown_details)
         out += strf("  - and %zu more\n", lines.size() - markdown_details);
     return out;
@@ -350,6 +344,24 @@ std::string summary_json(const Difference &d)
 
 } // namespace
 
+std::string markdown_code(std::string_view foreign)
+{
+    std::string text = plain_text(foreign);
+    std::ranges::replace(text, '`', '\'');
+    return "`" + text + "`";
+}
+
+std::string markdown_text(std::string_view foreign)
+{
+    std::string out;
+    for (char c : plain_text(foreign)) {
+        if (std::string_view("*<>[]`|&").find(c) != std::string_view::npos)
+            out += '\\';
+        out += c;
+    }
+    return out;
+}
+
 std::string_view space_name(Space space)
 {
     constexpr std::string_view names[space_count] = {"type",     "typedef", "constant",
@@ -395,9 +407,9 @@ std::vector<std::string> detail_lines(const Change &change)
         end = begin + 1;
         while (end < list.size() && moves_along(list[begin], list[end]))
             ++end;
-        lines.push_back(list[begin].kind == Kind::member_moved
-                            ? moved_line(list[begin], list[end - 1], end - begin)
-                            : line_of(list[begin]));
+        lines.push_back(plain_text(list[begin].kind == Kind::member_moved
+                                       ? moved_line(list[begin], list[end - 1], end - begin)
+                                       : line_of(list[begin])));
     }
     return lines;
 }
@@ -426,7 +438,8 @@ std::string as_text(const Difference &d, const PrintOptions &options)
 
 std::string as_markdown(const Difference &d, const PrintOptions &options)
 {
-    std::string out = "### BTF: " + code(d.old_name) + " to " + code(d.new_name) + "\n\n";
+    std::string out =
+        "### BTF: " + markdown_code(d.old_name) + " to " + markdown_code(d.new_name) + "\n\n";
     out += strf("%u types before, %u after; vmlinux and %u modules compared.\n\n", d.old_types,
                 d.new_types, d.compared_modules);
     out += "| | added | removed | changed | break programs |\n|---|--:|--:|--:|--:|\n";

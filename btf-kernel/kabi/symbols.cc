@@ -213,10 +213,11 @@ std::string distance(const ReachedChange &reached)
 
 void add_text(const Symbol &symbol, const diff::Difference &d, std::string &out)
 {
-    out += symbol.name + ": " + std::string(status_name(symbol.status)) + "\n";
+    out += plain_text(symbol.name) + ": " + std::string(status_name(symbol.status)) + "\n";
     for (const ReachedChange &reached : symbol.reached) {
         const diff::Change &change = d.changes[reached.change];
-        out += "    " + reached.path + " " + std::string(diff::change_kind_name(change.what));
+        out += "    " + plain_text(reached.path) + " " +
+               std::string(diff::change_kind_name(change.what));
         if (reached.path != symbol.name) {
             out += ", " + distance(reached) + "\n";
             continue;

@@ -96,20 +96,20 @@ public:
         const uint32_t *tail = btf::tail_of(t);
         bool is_signed = btf::kflag_of(t); // of an enum
         if (btf::kind_of(t) == btf::Kind::ENUM) {
-            std::string name(btf_.str(tail[i * 2]));
+            std::string name = plain_text(btf_.str(tail[i * 2]));
             auto value = static_cast<int32_t>(tail[i * 2 + 1]);
             return name + (is_signed ? strf(" = %" PRId32 ",", value)
                                      : strf(" = %" PRIu32 ",", static_cast<uint32_t>(value)));
         }
         if (btf::kind_of(t) == btf::Kind::ENUM64) {
-            std::string name(btf_.str(tail[i * 3]));
+            std::string name = plain_text(btf_.str(tail[i * 3]));
             uint64_t value = uint64_t{tail[i * 3 + 2]} << 32 | tail[i * 3 + 1];
             return name + (is_signed ? strf(" = %" PRId64 ",", static_cast<int64_t>(value))
                                      : strf(" = %" PRIu64 ",", value));
         }
         const uint32_t *m = tail + i * 3;
         uint32_t bits = btf::kflag_of(t) ? m[2] >> 24 : 0;
-        return declare(m[1], std::string(btf_.str(m[0])), indent, place, depth + 1) +
+        return declare(m[1], plain_text(btf_.str(m[0])), indent, place, depth + 1) +
                (bits ? strf(" : %u;", bits) : ";");
     }
 
@@ -129,7 +129,7 @@ private:
     std::string qualifier(TypeId modifier) const
     {
         if (btf_.kind(modifier) == btf::Kind::TYPE_TAG)
-            return "btf_type_tag(\"" + std::string(btf_.name(modifier)) + "\")";
+            return "btf_type_tag(\"" + plain_text(btf_.name(modifier)) + "\")";
         std::string keyword = btf_.kind_name(modifier);
         std::ranges::transform(keyword, keyword.begin(),
                                [](char c) { return static_cast<char>(c | 0x20); });
@@ -153,7 +153,7 @@ private:
             bool rest = i + 1 == btf::vlen_of(t) && p[0] == 0 && p[1] == 0;
             out +=
                 (i ? ", " : "") +
-                (rest ? "..." : declare(p[1], std::string(btf_.str(p[0])), indent, {}, depth + 1));
+                (rest ? "..." : declare(p[1], plain_text(btf_.str(p[0])), indent, {}, depth + 1));
         }
         return out.empty() ? "void" : out;
     }
@@ -167,7 +167,7 @@ private:
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent,
                           std::span<const uint32_t> place)
 {
-    return CWriter(btf).declare(raw(id), std::string(name), indent, place);
+    return CWriter(btf).declare(raw(id), plain_text(name), indent, place);
 }
 
 std::string c_definition(const Btf &btf, TypeId id, unsigned indent,
@@ -206,9 +206,9 @@ std::string c_name(const Btf &btf, TypeId id)
     case btf::Family::prototype:
     case btf::Family::link:
     case btf::Family::tag:
-        return std::string(btf.name(id));
+        return plain_text(btf.name(id));
     }
-    return btf.name(id).empty() ? word : std::string(word) + " " + std::string(btf.name(id));
+    return btf.name(id).empty() ? word : std::string(word) + " " + plain_text(btf.name(id));
 }
 
 } // namespace btflink::merge

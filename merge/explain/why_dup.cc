@@ -134,7 +134,7 @@ private:
         if (!btf::is_composite(btf::kind_of(t)) || position >= btf::vlen_of(t))
             return "";
         std::string_view name = sources_.str(graph_.canonical(c), btf::tail_of(t)[position * 3]);
-        return name.empty() ? "" : "." + std::string(name);
+        return name.empty() ? "" : "." + plain_text(name);
     }
 
     /// The path from a split name to the root: "struct a .b -> struct c .d -> struct e".
@@ -259,7 +259,7 @@ private:
             return false;
         out.place.push_back(i);
         if (same_name && !name.empty())
-            out.path += "." + std::string(name);
+            out.path += "." + plain_text(name);
         if (same_name && m[2] == n[2] &&
             differ_inside({a.source, TypeId{m[1]}}, {b.source, TypeId{n[1]}}, out))
             return true;

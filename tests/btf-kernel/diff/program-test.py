@@ -132,6 +132,21 @@ class Diff(CliCase):
             self.assertRegex(said, r'(?m)^- kfunc `kfunc_changes`: \*\*broken .*\*\*$')
             self.assertNotIn('kfunc_stays', said)
 
+    def test_names_of_any_bytes(self):
+        """Names in a damaged kernel cannot control the terminal, break lines or add markup."""
+        self.kernels()
+        self.write('bad', self.read('old').replace(b'\0signed_grown\0', b'\0a\x1b[31m\n<b>*c\0'))
+        said = self.diff('bad', 'new')
+        self.assertIn('a\\x1b[31m\\x0a<b>*c', said)
+        why = self.call(self.btf_merge, '--why-dup', 'bad', 'new').stdout
+        self.assertIn('a\\x1b[31m\\x0a<b>*c;', why)
+        marked = self.diff('bad', 'new', '--markdown')
+        self.assertIn('- `- int a\\x1b[31m\\x0a<b>*c at 12`', marked)
+        self.assertIn('a\\x1b\\[31m\\x0a\\<b\\>\\*c', marked)
+        self.write('list', 'stays\n')
+        for text in (said, why, marked, self.diff('bad', 'new', '--symbols=list')):
+            self.assertNotIn('\x1b', text)
+
     def test_breaking_and_summary(self):
         old, new = self.kernels()
         self.assertNotIn('struct bpf_struct_ops_ops changed', self.diff(old, new, '--breaking'))
