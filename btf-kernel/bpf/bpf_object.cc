@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <elf.h>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace btflink::kernel::bpf
 {
@@ -51,17 +53,19 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
     return {};
 }
 
-bool is_weak(const merge::ElfFile &elf, std::string_view name)
+std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
 {
+    std::unordered_set<std::string_view> names;
     for (size_t i = 0; i < elf.symbols().size(); ++i)
-        if (elf.symbols()[i].binding == STB_WEAK && elf.symbols()[i].name() == name)
-            return true;
-    return false;
+        if (const merge::Symbol symbol = elf.symbols()[i]; symbol.binding == STB_WEAK)
+            names.insert(symbol.name());
+    return names;
 }
 
 void read_sections_of_btf(BpfObject &object)
 {
     const Btf &btf = *object.btf;
+    const std::unordered_set<std::string_view> weak = weak_names(*object.input.elf);
     for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         if (btf::kind_of(t) != btf::Kind::DATASEC)
@@ -69,29 +73,42 @@ void read_sections_of_btf(BpfObject &object)
         const std::string_view name = btf.name(id);
         btf::for_each_type_id(t, [&](uint32_t item) {
             if (name == ".ksyms")
-                object.externs.push_back(
-                    {item, is_weak(*object.input.elf, btf.name(TypeId{item}))});
+                object.externs.push_back({item, weak.contains(btf.name(TypeId{item}))});
             else if (name.starts_with(".struct_ops") && btf.kind(TypeId{item}) == btf::Kind::VAR)
                 object.struct_ops.push_back({btf.name(TypeId{item}), btf.type(TypeId{item}).type});
         });
     }
 }
 
-/// Finds the programs, and the relocations of instructions that access memory.
+/// The relocations by the names of their sections.
+std::unordered_map<std::string_view, std::vector<CoreRelocation *>>
+by_section(std::vector<CoreRelocation> &relocations)
+{
+    std::unordered_map<std::string_view, std::vector<CoreRelocation *>> out;
+    for (CoreRelocation &relocation : relocations)
+        out[relocation.section].push_back(&relocation);
+    return out;
+}
+
+/// Finds the programs, and the relocations of instructions that access memory. Of several sections
+/// with one name, relocations concern the first.
 Result<void> look_at_instructions(BpfObject &object)
 {
+    auto relocations = by_section(object.relocations);
     const auto &sections = object.input.elf->sections();
     for (uint32_t i = 0; i < sections.size(); ++i) {
         if (!(sections[i].flags & shf_execinstr) || !sections[i].size)
             continue;
         object.programs.push_back(sections[i].name);
         auto code = TRY(object.input.elf->contents(i));
-        for (CoreRelocation &relocation : object.relocations) {
-            if (relocation.section != sections[i].name ||
-                relocation.instruction >= code.bytes.size())
+        const auto of_section = relocations.extract(sections[i].name);
+        if (of_section.empty())
+            continue;
+        for (CoreRelocation *relocation : of_section.mapped()) {
+            if (relocation->instruction >= code.bytes.size())
                 continue;
-            const auto operation = static_cast<uint8_t>(code.bytes[relocation.instruction]) & 7;
-            relocation.loads = operation >= 1 && operation <= 3; // BPF_LDX, BPF_ST, BPF_STX
+            const auto operation = static_cast<uint8_t>(code.bytes[relocation->instruction]) & 7;
+            relocation->loads = operation >= 1 && operation <= 3; // BPF_LDX, BPF_ST, BPF_STX
         }
     }
     return {};

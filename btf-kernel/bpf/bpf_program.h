@@ -7,6 +7,7 @@
 #include "merge/input/final_btf.h"
 
 #include <map>
+#include <optional>
 
 namespace btflink::kernel::bpf
 {
@@ -78,7 +79,26 @@ struct CandidateList {
     std::vector<diff::DefinitionRef> remaining, removed;
     std::string decided_by; // the last relocation that removed a candidate
 };
-using CandidateLists = std::map<uint32_t, CandidateList>; // by the type of the program
+
+/// Types of a kernel, to be found by name without flavour ("s" for "s___v2").
+class TypesByName
+{
+public:
+    void add(const diff::Side &side);
+    /// Call it before the first find().
+    void sort();
+    /// In the order in which they were added.
+    std::vector<diff::DefinitionRef> find(std::string_view name) const;
+
+private:
+    std::vector<std::pair<size_t, diff::DefinitionRef>> types_; // with the hash of the name
+};
+
+/// The candidates of a kernel, made as they are needed.
+struct CandidateLists {
+    std::map<uint32_t, CandidateList> lists; // by the type of the program
+    std::optional<TypesByName> vmlinux, modules;
+};
 
 /// The target of a relocation: "struct task_struct.pid".
 std::string describe(const BpfObject &object, const CoreRelocation &relocation);

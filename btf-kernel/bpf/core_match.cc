@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 
 namespace btflink::kernel::bpf
@@ -245,28 +246,35 @@ bool is_question(Core kind)
            kind == Core::enum_value_exists || kind == Core::type_matches;
 }
 
-std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
+// Not by Side::names, which lacks flavours and copies: two types that look the same, but refer to
+// different types.
+std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, const Sides &kernel,
+                                           CandidateLists &known)
 {
     const btf::Kind kind = local.kind(TypeId{type});
     const std::string_view name = essential_name(local.name(TypeId{type}));
-    std::vector<DefinitionRef> out;
-    // Not by Side::names, which lacks flavours and copies: two types that look the same, but refer
-    // to different types.
-    auto add = [&](const Side &side) {
-        for (TypeId id : side.btf->ids()) {
-            const btf::Kind other = side.btf->kind(id);
-            if ((other == kind || (btf::is_enum(other) && btf::is_enum(kind))) &&
-                essential_name(side.btf->name(id)) == name)
-                out.push_back({&side, raw(id)});
-        }
-    };
-    add(*kernel.vmlinux);
-    if (!out.empty())
+    auto of_this_kind = [&](const TypesByName &types) {
+        std::vector<DefinitionRef> out = types.find(name);
+        std::erase_if(out, [&](const DefinitionRef &found) {
+            const btf::Kind other = found.side->btf->kind(TypeId{found.id});
+            return other != kind && !(btf::is_enum(other) && btf::is_enum(kind));
+        });
         return out;
-    for (const auto &module : kernel.modules)
-        if (module)
-            add(*module);
-    return out;
+    };
+    if (!known.vmlinux) {
+        known.vmlinux.emplace().add(*kernel.vmlinux);
+        known.vmlinux->sort();
+    }
+    if (auto out = of_this_kind(*known.vmlinux); !out.empty())
+        return out;
+    if (!known.modules) {
+        known.modules.emplace();
+        for (const auto &module : kernel.modules)
+            if (module)
+                known.modules->add(*module);
+        known.modules->sort();
+    }
+    return of_this_kind(*known.modules);
 }
 
 /// The result for one candidate.
@@ -296,9 +304,9 @@ public:
             return {Status::broken, "refers to a type without a name"};
         if (auto misfit = read_target())
             return {Status::broken, *misfit};
-        auto [at, added] = lists.try_emplace(relocation_.type);
+        auto [at, added] = lists.lists.try_emplace(relocation_.type);
         if (added)
-            at->second.remaining = find_candidates(btf_, relocation_.type, kernel);
+            at->second.remaining = find_candidates(btf_, relocation_.type, kernel, lists);
         return choose(at->second);
     }
 
@@ -477,6 +485,30 @@ private:
 };
 
 } // namespace
+
+void TypesByName::add(const Side &side)
+{
+    for (TypeId id : side.btf->ids())
+        if (const auto name = essential_name(side.btf->name(id)); !name.empty())
+            types_.emplace_back(std::hash<std::string_view>()(name), DefinitionRef{&side, raw(id)});
+}
+
+void TypesByName::sort()
+{
+    std::ranges::stable_sort(types_, {}, [](const auto &type) { return type.first; });
+}
+
+std::vector<DefinitionRef> TypesByName::find(std::string_view name) const
+{
+    std::vector<DefinitionRef> out;
+    const size_t hash = std::hash<std::string_view>()(name);
+    auto at =
+        std::ranges::lower_bound(types_, hash, {}, [](const auto &type) { return type.first; });
+    for (; at != types_.end() && at->first == hash; ++at)
+        if (essential_name(at->second.side->btf->name(TypeId{at->second.id})) == name)
+            out.push_back(at->second);
+    return out;
+}
 
 std::string describe(const BpfObject &object, const CoreRelocation &relocation)
 {

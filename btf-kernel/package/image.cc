@@ -297,7 +297,7 @@ private:
             TRY(pick_symbol(elf_.symbol(table.data, i), text, symtab));
         const std::set<std::string_view> wanted = wanted_functions();
         for (uint32_t i = 1; i < count && !wanted.empty(); ++i)
-            pick_function(elf_.symbol(table.data, i), text, wanted);
+            TRY(pick_function(elf_.symbol(table.data, i), text, wanted, symtab));
         return {};
     }
 
@@ -310,15 +310,27 @@ private:
         return out;
     }
 
-    void pick_function(const Elf64_Sym &symbol, std::string_view names,
-                       const std::set<std::string_view> &wanted)
+    /// Any number of symbols can share one name, so a long one would take all memory.
+    Result<void> count_name(uint64_t length, uint32_t symtab)
+    {
+        names_left_ -= std::min(names_left_, length);
+        if (!names_left_)
+            return fail(elf_.place(symtab), "the names of symbols add up to more than 64 MB");
+        return {};
+    }
+
+    Result<void> pick_function(const Elf64_Sym &symbol, std::string_view names,
+                               const std::set<std::string_view> &wanted, uint32_t symtab)
     {
         if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_shndx)
-            return;
+            return {};
         const std::string_view rest = names.substr(symbol.st_name),
                                name = rest.substr(0, rest.find('\0'));
-        if (wanted.contains(name.substr(0, name.find('.'))))
-            out_.id_functions.emplace_back(name);
+        if (!wanted.contains(name.substr(0, name.find('.'))))
+            return {};
+        TRY(count_name(name.size(), symtab));
+        out_.id_functions.emplace_back(name);
+        return {};
     }
 
     Result<void> pick_symbol(const Elf64_Sym &symbol, std::string_view names, uint32_t symtab)
@@ -334,6 +346,7 @@ private:
             return fail(elf_.place(symtab), "a symbol's name does not end");
         if (of_percpu && ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
             return {};
+        TRY(count_name(end - symbol.st_name, symtab));
         const uint64_t start = elf_.sections[symbol.st_shndx].head.sh_addr; // 0 in modules
         (of_ids ? out_.id_symbols : out_.percpu)
             .push_back({std::string(names.substr(symbol.st_name, end - symbol.st_name)),
@@ -343,7 +356,8 @@ private:
 
     const ElfImage &elf_;
     Binary out_;
-    uint32_t ids_ = 0, percpu_ = 0; // indexes of sections; 0: none
+    uint32_t ids_ = 0, percpu_ = 0;  // indexes of sections; 0: none
+    uint64_t names_left_ = 64 << 20; // bytes of names of their symbols
 };
 
 /// An image without section headers.

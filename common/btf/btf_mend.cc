@@ -27,7 +27,10 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <unordered_map>
 
 namespace btflink
 {
@@ -105,6 +108,8 @@ private:
             return false; // a loop
         btf_ = &*btf;
         sizes_ = &*sizes;
+        tags_.reset();
+        plain_.reset();
         bool changed = false;
         for (const Error &error :
              find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
@@ -115,6 +120,7 @@ private:
             if (!remedy)
                 continue;
             changed = true;
+            remember(place.type);
             if (!remedy->empty())
                 out_.changes.push_back(abbreviated(error.what) + ": " + *remedy);
         }
@@ -305,13 +311,39 @@ private:
     }
     uint32_t find_or_append(const Words &wanted)
     {
-        for (size_t i = 0; i < types_.size() + added_.size(); ++i) {
-            const Words &other = i < types_.size() ? types_[i] : added_[i - types_.size()];
-            if (other == wanted)
-                return raw(first_) + static_cast<uint32_t>(i);
+        if (!plain_) {
+            plain_.emplace();
+            for (uint32_t i = 0; i < types_.size(); ++i)
+                remember(i);
         }
+        auto [known, is_new] = plain_->try_emplace(wanted, types_.size() + added_.size());
+        if (is_new)
+            added_.push_back(wanted);
+        else if (known->second < types_.size() && types_[known->second] != wanted)
+            known->second = find_plain(wanted); // that type was changed since
+        return raw(first_) + static_cast<uint32_t>(known->second);
+    }
+    /// May find_or_append() ask for such a type?
+    static bool is_plain(const Words &words)
+    {
+        const btf::Kind kind = btf::kind_of(*reinterpret_cast<const btf_type *>(words.data()));
+        return kind == btf::Kind::INT || (btf::is_composite(kind) && words.size() == 3);
+    }
+    void remember(uint32_t index)
+    {
+        if (!plain_ || types_[index].empty() || !is_plain(types_[index]))
+            return;
+        auto [known, is_new] = plain_->try_emplace(types_[index], index);
+        known->second = std::min<size_t>(known->second, index);
+    }
+    /// The first equal type; appended if there is none.
+    size_t find_plain(const Words &wanted)
+    {
+        for (size_t i = 0; i < types_.size() + added_.size(); ++i)
+            if ((i < types_.size() ? types_[i] : added_[i - types_.size()]) == wanted)
+                return i;
         added_.push_back(wanted);
-        return raw(first_) + static_cast<uint32_t>(types_.size() + added_.size() - 1);
+        return types_.size() + added_.size() - 1;
     }
 
     // Prototypes.
@@ -333,10 +365,12 @@ private:
                           0};
         const size_t known = types_.size() + added_.size();
         bool is_new = target >= first_ && type(target) != empty;
-        if (target >= first_)
+        if (target >= first_) {
             type(target) = empty;
-        else // a base cannot be changed
+            remember(raw(target) - raw(first_));
+        } else { // a base cannot be changed
             ref = find_or_append(empty);
+        }
         is_new |= types_.size() + added_.size() > known;
         if (is_new)
             out_.changes.push_back((is_union ? "union " : "struct ") +
@@ -427,10 +461,17 @@ private:
     template <typename Visit>
     void for_component_tags(const Words &of, Visit visit)
     {
-        const uint32_t id = raw(first_) + static_cast<uint32_t>(&of - types_.data());
-        for (Words &tag : types_)
-            if (!tag.empty() && btf::kind_of(head(tag)) == btf::Kind::DECL_TAG &&
-                head(tag).type == id && static_cast<int32_t>(tag[3]) >= 0)
+        if (!tags_) {
+            tags_.emplace();
+            for (uint32_t i = 0; i < types_.size(); ++i)
+                if (!types_[i].empty() && btf::kind_of(head(types_[i])) == btf::Kind::DECL_TAG)
+                    (*tags_)[head(types_[i]).type].push_back(i);
+        }
+        const auto found = tags_->find(raw(first_) + static_cast<uint32_t>(&of - types_.data()));
+        if (found == tags_->end())
+            return;
+        for (uint32_t i : found->second)
+            if (Words &tag = types_[i]; !tag.empty() && static_cast<int32_t>(tag[3]) >= 0)
                 visit(tag);
     }
 
@@ -463,13 +504,14 @@ private:
             words.clear();
         if (kind != btf::Kind::DATASEC)
             return;
-        for (uint32_t i = btf::vlen_of(head(words)); i-- > 0;)
-            if (is_gone(words[3 + i * 3])) {
-                words.erase(words.begin() + 3 + i * 3, words.begin() + 6 + i * 3);
-                --head(words).info;
+        size_t kept = 3;
+        for (size_t i = 3; i < words.size(); i += 3)
+            if (!is_gone(words[i])) {
+                std::copy_n(words.data() + i, 3, words.data() + kept);
+                kept += 3;
             }
-        if (btf::vlen_of(head(words)) == 0)
-            words.clear();
+        head(words).info -= static_cast<uint32_t>((words.size() - kept) / 3);
+        words.resize(kept > 3 ? kept : 0);
     }
 
     std::shared_ptr<const Btf> base_;
@@ -481,6 +523,10 @@ private:
     unsigned round_ = 0;
     const Btf *btf_ = nullptr; // this round's types, as they were when it began
     const TypeSizes *sizes_ = nullptr;
+    // Of this round, if needed: the DECL_TAGs of each type, and the first of equal plain types, by
+    // index.
+    std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
+    std::optional<std::map<Words, size_t>> plain_;
 };
 
 } // namespace

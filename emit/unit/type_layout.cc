@@ -117,6 +117,28 @@ bool TypeLayout::is_declared_result(const Die &die) const
     return d.is(Die::declaration) && d.tag != DW_TAG_enumeration_type;
 }
 
+/// The number of elements in all dimensions of an array.
+uint64_t TypeLayout::array_length(DieIndex i) const
+{
+    auto [known, is_new] = array_lengths_.try_emplace(i, 1);
+    if (is_new)
+        for (uint32_t dimension : array_dimensions(i))
+            known->second *= dimension;
+    return known->second;
+}
+
+/// For a class or union of one byte. C++ gives an empty class one byte; in C such a struct has only
+/// unnamed members. pahole does not treat a class with a base as empty, whatever the base is.
+bool TypeLayout::is_empty_class(DieIndex i) const
+{
+    auto [known, is_new] = empty_classes_.try_emplace(i, true);
+    const DieIndex end = is_new ? tree_.at(i).end : i;
+    for (DieIndex c = i + 1; c < end && known->second; c = tree_.at(c).end)
+        known->second = !(tree_.at(c).tag == DW_TAG_member && tree_.at(c).name) &&
+                        tree_.at(c).tag != DW_TAG_inheritance;
+    return known->second;
+}
+
 uint64_t TypeLayout::size(DieIndex i) const
 {
     uint64_t factor = 1;
@@ -127,19 +149,10 @@ uint64_t TypeLayout::size(DieIndex i) const
         if (d.tag == DW_TAG_ptr_to_member_type)
             return factor * member_pointer_size(d);
         if (d.tag == DW_TAG_array_type) {
-            for (uint32_t dimension : array_dimensions(i))
-                factor *= dimension;
+            factor *= array_length(i);
         } else if (d.tag == DW_TAG_structure_type || d.tag == DW_TAG_union_type ||
                    d.tag == DW_TAG_class_type) {
-            if (d.byte_size != 1)
-                return factor * d.byte_size;
-            // C++ gives an empty class one byte; in C such a struct has only unnamed members.
-            // pahole does not treat a class with a base as empty, whatever the base is.
-            for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
-                if ((tree_.at(c).tag == DW_TAG_member && tree_.at(c).name) ||
-                    tree_.at(c).tag == DW_TAG_inheritance)
-                    return factor;
-            return 0;
+            return d.byte_size == 1 && is_empty_class(i) ? 0 : factor * d.byte_size;
         } else if (!is_modifier(d.tag) && d.tag != DW_TAG_atomic_type) {
             if (d.tag == DW_TAG_enumeration_type && d.byte_size == 0)
                 return factor * 4;
@@ -222,6 +235,14 @@ uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
 }
 
 bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
+{
+    auto [known, is_new] = packed_structs_.try_emplace(i);
+    if (is_new)
+        known->second = find_packed(i, order);
+    return known->second;
+}
+
+bool TypeLayout::find_packed(DieIndex i, ByteOrder order) const
 {
     const Die &d = tree_.at(i);
     if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))

@@ -74,11 +74,17 @@ public:
 
 private:
     DieIndex behind_atomics(DieIndex i) const;
+    uint64_t array_length(DieIndex i) const;
+    bool is_empty_class(DieIndex i) const;
+    bool find_packed(DieIndex i, ByteOrder order) const;
     uint64_t alignment(DieIndex i, unsigned depth) const;
     uint64_t find_alignment(DieIndex i, unsigned depth) const;
 
     const DieTree &tree_;
-    // Known alignments. They also end walks over types that contain each other.
+    // What is known of a type. Any number of DIEs may refer to one type with many children.
+    mutable std::unordered_map<DieIndex, uint64_t> array_lengths_;
+    mutable std::unordered_map<DieIndex, bool> empty_classes_, packed_structs_;
+    // These also end walks over types that contain each other.
     mutable std::unordered_map<DieIndex, uint64_t> alignments_;
 };
 

@@ -7,8 +7,8 @@
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/unit_passes.h"
 
-#include <algorithm>
 #include <elf.h>
+#include <set>
 
 namespace btflink::emit
 {
@@ -145,8 +145,9 @@ private:
     {
         if (!features_.has(Feature::decl_tag))
             return;
+        std::set<std::string_view> seen;
         auto add = [&](std::string_view text) {
-            if (std::ranges::find(v.tags, text) == v.tags.end())
+            if (seen.insert(text).second)
                 v.tags.push_back(text);
         };
         for_each_annotation(tree_, i, "btf_decl_tag", add);

@@ -35,6 +35,8 @@
 #include "common/btf/id_symbols.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace btflink::merge
 {
@@ -243,8 +245,36 @@ std::vector<std::string_view> parameter_names(const SelectionInput &in, const In
     return names;
 }
 
-/// Are these instances of one definition with one prototype?
-bool is_same_function(const SelectionInput &in, const Instance &c, const Instance &chosen)
+/// The FUNC_PROTOs whose parameters have the names of the chosen instance's. Any number of
+/// instances may share one FUNC_PROTO.
+class NameComparer
+{
+public:
+    NameComparer(const SelectionInput &in, const Instance &chosen)
+        : in_(in), wanted_(parameter_names(in, chosen))
+    {
+    }
+
+    bool agrees(const Instance &c)
+    {
+        const TypeId proto = func_proto_of(in_.objects[c.object], in_.record(c));
+        if (proto == void_id)
+            return parameter_names(in_, c) == wanted_;
+        auto [known, is_new] = known_.try_emplace({c.object, proto});
+        if (is_new)
+            known->second = parameter_names(in_, c) == wanted_;
+        return known->second;
+    }
+
+private:
+    const SelectionInput &in_;
+    const std::vector<std::string_view> wanted_;
+    std::map<std::pair<uint32_t, TypeId>, bool> known_;
+};
+
+/// Are these instances of one definition, with prototypes that agree except perhaps in the names of
+/// their parameters?
+bool is_same_definition(const SelectionInput &in, const Instance &c, const Instance &chosen)
 {
     const LinkFunction &a = in.record(c), &b = in.record(chosen);
     if (&a == &b)
@@ -252,16 +282,22 @@ bool is_same_function(const SelectionInput &in, const Instance &c, const Instanc
     const auto at = address_of(in, c);
     if (a.pool_index && (!at || at != address_of(in, chosen)))
         return false;
-    return a.loose_hash == b.loose_hash && parameter_names(in, c) == parameter_names(in, chosen);
+    return a.loose_hash == b.loose_hash;
 }
 
 void add_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFunction &f,
                 Functions &out)
 {
     f.tagged_begin = static_cast<uint32_t>(out.tagged.size());
-    for (const Instance &c : group.instances)
-        if (!tags_of(in.objects, c).empty() && is_same_function(in, c, f))
+    std::optional<NameComparer> names; // usually no instance has tags
+    for (const Instance &c : group.instances) {
+        if (tags_of(in.objects, c).empty() || !is_same_definition(in, c, f))
+            continue;
+        if (!names)
+            names.emplace(in, f);
+        if (names->agrees(c))
             out.tagged.push_back(c);
+    }
     f.tagged_end = static_cast<uint32_t>(out.tagged.size());
 }
 

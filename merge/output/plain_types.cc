@@ -3,6 +3,8 @@
 #include "merge/output/write_steps.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace btflink::merge
 {
@@ -29,15 +31,11 @@ std::vector<ClassId> order_of(const Partition &partition)
 template <typename Visit>
 void for_tags(const Object &o, TypeId variable, Visit visit)
 {
-    auto tags = o.tags_of(variable);
-    for (auto it = tags.begin(); it != tags.end(); ++it) {
-        bool seen = std::any_of(tags.begin(), it, [&](const auto &other) {
-            const btf_type &a = o.btf.type(it->second), &b = o.btf.type(other.second);
-            return a.info == b.info && btf::tail_of(a)[0] == btf::tail_of(b)[0] &&
-                   o.btf.str(a.name_off) == o.btf.str(b.name_off);
-        });
-        if (!seen)
-            visit(it->second);
+    std::set<std::tuple<uint32_t, uint32_t, std::string_view>> seen;
+    for (auto [target, tag] : o.tags_of(variable)) {
+        const btf_type &t = o.btf.type(tag);
+        if (seen.emplace(t.info, btf::tail_of(t)[0], o.btf.str(t.name_off)).second)
+            visit(tag);
     }
 }
 

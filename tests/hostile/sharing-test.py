@@ -15,7 +15,7 @@ from helpers.kbuild_case import KbuildCase, run
 
 LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
 N = 100000
-INT, PTR, TYPEDEF, FUNC, PROTO = 1, 2, 8, 12, 13
+INT, PTR, STRUCT, TYPEDEF, FUNC, PROTO, VAR, DATASEC, TAG = 1, 2, 4, 8, 12, 13, 14, 15, 17
 INT_WORDS = (1, INT << 24, 4, 1 << 24 | 32)  # its name is at offset 1
 HEADER = 104  # of a link trailer
 SHARED_NAMES = r'names of more than 1023 characters add up to 64 MB'
@@ -76,6 +76,57 @@ def trailer_functions(count, parameters):
 def trailer_tails(count):
     blob = tails(count)
     return trailer(blob, count + 1, [], [], [0, *(4 + 3 * (i - 1) for i in range(4, count + 1, 4))])
+
+
+def abbreviation(code, tag, children, *attributes):
+    """Codes and tags below 128. `attributes`: name, form, ..."""
+    return bytes([code, tag, children, *attributes, 0, 0])
+
+
+# DIEs for dwarf_unit(): a unit with a language; int; a struct of one byte; a member without attributes, and one with
+# a type; a struct with a name; a function, and its parameters; an array, and its dimensions; a variable; its tags.
+UNIT_AT_INT = 13
+ABBREVIATIONS = b''.join([
+    abbreviation(1, 0x11, 1, 0x13, 0x0b), abbreviation(2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b),
+    abbreviation(3, 0x13, 1, 0x0b, 0x0b), abbreviation(4, 0x0d, 0), abbreviation(5, 0x0d, 0, 0x49, 0x13),
+    abbreviation(6, 0x13, 1, 0x03, 0x08, 0x0b, 0x06), abbreviation(7, 0x2e, 1, 0x03, 0x08),
+    abbreviation(8, 0x05, 0, 0x03, 0x08, 0x49, 0x13), abbreviation(9, 0x01, 1, 0x49, 0x13),
+    abbreviation(10, 0x21, 0), abbreviation(11, 0x34, 1, 0x03, 0x08, 0x49, 0x13, 0x02, 0x18),
+    bytes([12, 0x80, 0xc0, 1, 0, 0x03, 0x0e, 0x1c, 0x08, 0, 0]), b'\0'])
+C, C_PLUS_PLUS = 12, 4
+
+
+def dwarf_unit(language, contents):
+    """Ends after an opened unit; the length allows for `contents` bytes and the unit's end."""
+    head = struct.pack('<HIBBB', 4, 0, 8, 1, language) + b'\x02int\0\x04\x05'
+    return struct.pack('<I', len(head) + contents + 1) + head
+
+
+def reference(at):
+    return struct.pack('<I', at)
+
+
+def elf(machine, *parts):
+    """An object or image with sections: name, type, contents, link, size of an entry."""
+    parts = [(b'', 0, b'', 0, 0), *parts]
+    names = b'\0'.join(name for name, *_ in parts) + b'\0.shstrtab\0'
+    heads, body = b'', b''
+    for name, kind, data, link, entry in [*parts, (b'.shstrtab', 3, names, 0, 0)]:
+        heads += struct.pack('<IIQQQQIIQQ', names.index(name + b'\0'), kind, 0, 0, 64 + len(body), len(data),
+                             link, link and 1, 8, entry)
+        body += data + b'\0' * (-len(data) % 8)
+    heads = bytes(64) + heads[64:]
+    return struct.pack('<4s12sHHIQQQIHHHHHH', b'\x7fELF', b'\2\1\1'.ljust(12, b'\0'), 1 if machine == 247 else 2,
+                       machine, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(parts) + 1, len(parts)) + body + heads
+
+
+def bpf_program(types, relocations, strings, externs):
+    """An object with types, CO-RE relocations in one section, and weak symbols called v."""
+    ext = struct.pack('<III', 16, 1, len(relocations)) + b''.join(relocations)
+    return elf(247, (b'.BTF', 1, btf(types, strings), 0, 0),
+               (b'.BTF.ext', 1, struct.pack('<HBB7I', 0xeb9f, 1, 0, 32, 0, 0, 0, 0, 0, len(ext)) + ext, 0, 0),
+               (b'.symtab', 2, bytes(24) + struct.pack('<IBBHQQ', 1, 2 << 4, 0, 0, 0, 0) * externs, 4, 24),
+               (b'.strtab', 3, b'\0v\0', 0, 0))
 
 
 def thin_archive(members):
@@ -154,14 +205,91 @@ class Sharing(KbuildCase):
         for step in (1, 0):
             unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05'
             unit += b''.join(struct.pack('<BII', 5, i * step, 12) for i in range(N)) + b'\0'
-            self.write('info', struct.pack('<I', len(unit)) + unit)
-            self.write('abbrev', abbreviations)
-            self.write('str', b'a' * N * 2 + b'\0')
-            self.write('x.s', ''.join(f'.section .debug_{s},"",@progbits\n.incbin "{s}"\n'
-                                      for s in ('info', 'abbrev', 'str')))
-            self.must('as', 'x.s', '-o', 'x.o')
+            self.write_dwarf(struct.pack('<I', len(unit)) + unit, abbreviations, b'a' * N * 2 + b'\0')
             self.ends([self.btf_emit, 'x.o'],
                       said='names are longer than 64 MB' if step else SHARED_NAMES)
+
+    def write_dwarf(self, info, abbreviations, strings, rest=b''):
+        """Writes x.o. The address of a variable v is between `info` and `rest`."""
+        parts = {'info': info, 'rest': rest, 'abbrev': abbreviations, 'str': strings}
+        for name, contents in parts.items():
+            self.write(name, contents)
+        self.write('x.s', '.data\nv: .long 0\n' + ''.join(
+            f'.section .debug_{s},"",@progbits\n.incbin "{s}"\n' for s in ('abbrev', 'str', 'info'))
+            + ('.quad v\n.incbin "rest"\n' if rest else ''))
+        self.must('as', 'x.s', '-o', 'x.o')
+
+    def emit_ends(self, language, contents, **how):
+        self.write_dwarf(dwarf_unit(language, len(contents)) + contents + b'\0', ABBREVIATIONS, b'\0')
+        self.ends([self.btf_emit, '--quiet', 'x.o'], status=0, **how)
+
+    def test_types_of_members(self):
+        """Members of a type with many children: a struct of one byte without named members; an array."""
+        many = UNIT_AT_INT + 7
+        users = b''.join(b'\x06t%d\0' % i + struct.pack('<I', 4) + (b'\x05' + reference(many)) * (N // 2) + b'\0'
+                         for i in range(6))
+        self.emit_ends(C_PLUS_PLUS, b'\x03\x01' + b'\x04' * 10 * N + b'\0' + users)
+        self.emit_ends(C_PLUS_PLUS, b'\x09' + reference(UNIT_AT_INT) + b'\x0a' * 5 * N + b'\0' + users)
+
+    def test_structs_by_value(self):
+        """Functions whose last parameter, on the stack, is a struct with many members."""
+        large, word = (b'\x08p\0' + reference(at) for at in (UNIT_AT_INT + 7, UNIT_AT_INT))
+        contents = b'\x06P\0' + struct.pack('<I', 16) + (b'\x05' + reference(UNIT_AT_INT)) * N + b'\0'
+        for i in range(N // 4):
+            contents += b'\x07f%d\0' % i + word * 6 + large + b'\0'
+        self.emit_ends(C, contents)
+
+    def test_tags_of_a_variable(self):
+        variable = b'\x0bv\0' + reference(UNIT_AT_INT) + b'\x09\x03'
+        tags = b''.join(b'\x0c' + reference(0) + b'%06d\0' % i for i in range(2 * N)) + b'\0'
+        self.write_dwarf(dwarf_unit(C, len(variable) + 8 + len(tags)) + variable, ABBREVIATIONS,
+                         b'btf_decl_tag\0', tags + b'\0')
+        self.ends([self.btf_emit, '--features=+global_var', 'x.o'], status=0)
+        self.ends([self.btf_merge, '--features=+global_var', '-o', 'out', 'x.o'], status=0)
+
+    def test_tags_of_functions(self):
+        """The functions have one name and one prototype."""
+        words = [*INT_WORDS, 0, PROTO << 24 | 60000, 1, *[1, 1] * 60000]
+        words += [1, FUNC << 24, 2] * (N // 2)
+        for i in range(N // 2):
+            words += [1, TAG << 24, 3 + i, 0xffffffff]
+        self.merge_ends('tagged', btf(words, b'\0int\0'), status=0)
+
+    def test_mended_types(self):
+        """Structs with a member behind their end; structs with a bitfield of an INT that is too short."""
+        words = list(INT_WORDS)
+        for i in range(N * 5 // 4):
+            words += [0, STRUCT << 24 | 1, i, 1, 1, 8 * i]
+        self.merge_ends('members', btf(words, b'\0int\0'), status=0, said='it is left out')
+        words = [1, 6 << 24 | 1, 4, 1, 0]
+        for i in range(N * 5 // 4):
+            words += [0, STRUCT << 24 | 1 << 31 | 1, 8 + i, 1, 1, 40 << 24]
+        self.merge_ends('bits', btf(words, b'\0int\0'), status=0, said='its type becomes an INT')
+
+    def test_mended_variables(self):
+        """One DATASEC, of a kernel that reads more than 65,535 entries; 18 MB."""
+        count = 5 * N
+        words = [*INT_WORDS, 5, 6 << 24 | 1, 4, 13, 0xffffff]
+        for i in range(count):
+            words += [26, VAR << 24, 1, 1]
+        words += [28, DATASEC << 24 | count, 4 * count]
+        for i in range(count):
+            words += [3 + i, 4 * i, 4]
+        self.merge_ends('variables', btf(words, b'\0int\0btf_max\0BTF_MAX_VLEN\0$\0.data\0'),
+                        '--features=+global_var', status=0, said='it is left out')
+
+    def test_bpf_programs(self):
+        """Externs and weak symbols; types of the program and of the kernel."""
+        self.write('kernel', btf(INT_WORDS + (0, STRUCT << 24, 4), b'\0int\0'))
+        words = [*INT_WORDS, 5, VAR << 24, 1, 2, 7, DATASEC << 24 | 60000, 4, *[2, 0, 4] * 60000]
+        self.write('externs.o', bpf_program(words, [], b'\0int\0x\0.ksyms\0', N))
+        self.kernel_ends('diff', '--bpf=externs.o', 'kernel', 'kernel', said='variable x: broken')
+        strings, names = strings_of(f's{i}' for i in range(N // 2))
+        words = [word for name in names for word in (name, STRUCT << 24, 4)]
+        self.write('kernel', btf(words, strings.replace(b's', b't')))
+        self.write('types.o', bpf_program(words, [struct.pack('<4I', 0, 1 + i, 2, 8) for i in range(N // 2)],
+                                          strings.replace(b'int', b'i0\0'), 0))
+        self.kernel_ends('diff', '--bpf=types.o', 'kernel', 'kernel', status=0, said=f'{N // 2} absent')
 
     def test_symbols(self):
         """The names of an image's symbols are tails of one string."""
@@ -192,6 +320,13 @@ class Sharing(KbuildCase):
                    + '.globl f0\nf0: .quad 0\n')
         self.must('as', 'x.s', '-o', 'image')
         self.merge_ends('one', functions(1, 0), '--image=image', status=0)
+
+    def test_symbols_of_ids(self):
+        """The symbols of a kernel's .BTF_ids have one name."""
+        self.write('vmlinux', elf(62, (b'.BTF', 1, btf(INT_WORDS, b'\0int\0'), 0, 0), (b'.BTF_ids', 1, bytes(8), 0, 0),
+                                  (b'.symtab', 2, bytes(24) + struct.pack('<IBBHQQ', 1, 0, 0, 2, 0, 0) * N, 4, 24),
+                                  (b'.strtab', 3, b'\0' + b'a' * 4 * N + b'\0', 0, 0)))
+        self.kernel_ends('check', 'vmlinux', said='the names of symbols add up to more than 64 MB')
 
     def test_archives(self):
         for i in range(14):
