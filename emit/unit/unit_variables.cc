@@ -112,6 +112,10 @@ private:
         if (is_filtered_name(v.name))
             return false;
         v.type = types_.of(layout_, typed);
+        if (v.name.empty()) { // a string literal (clang 19)
+            ++skips_[Skip::variable_name];
+            return false;
+        }
         if (!is_legal_name(v.name, max_variable_name))
             return reject(d, v.name, true);
         if (v.type == void_id)

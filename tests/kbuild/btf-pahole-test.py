@@ -278,6 +278,14 @@ int other(void) { return same(2); }
 
 
 class Names(Command):
+    def test_variable_without_name(self):
+        """clang 19 describes string literals as such variables. Like pahole, btf-pahole ignores them."""
+        self.write('a.c', 'int fine = 1; int xbad = 2;\n')
+        self.must('gcc', '-g', '-c', 'a.c', '-o', 'good.o')
+        self.write('a.o', self.read('good.o').replace(b'xbad', b'\0bad'))
+        self.assertEqual(self.pahole('-J', '--btf_features=global_var', 'a.o'), (0, '', ''))
+        self.assertIn("VAR 'fine'", '\n'.join(self.dump('a.o')))
+
     def test_variable_whose_name_btf_does_not_allow(self):
         """The message is pahole's. Unlike with pahole, the exit status is 1."""
         self.write('a.c', 'int fine = 1; int xbad = 2;\n')
