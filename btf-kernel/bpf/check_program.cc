@@ -128,21 +128,27 @@ private:
 
     /// A program may use something that is missing if it tests for it first. If a type has
     /// flavours, the test may be for another flavour.
-    void excuse(Requirement &r) const
+    Verdict excused(const Requirement &r, Verdict verdict) const
     {
-        if (r.after.status != Status::broken || !r.what.starts_with("CO-RE ") || r.what == asks)
-            return;
+        if (verdict.status != Status::broken)
+            return verdict;
         const std::string type = r.name.substr(0, r.name.find('.'));
-        if (list_.count({asks, r.name}) || list_.count({asks, type})) {
-            r.after.status = Status::absent;
-            return;
-        }
+        if (list_.count({asks, r.name}) || list_.count({asks, type}))
+            return {Status::absent, std::move(verdict.text)};
         if (type.find("___") == std::string::npos)
-            return;
+            return verdict;
         for (const std::string &program : r.programs)
             if (!asking_.count(program))
-                return;
-        r.after = {Status::unknown, r.after.text + ": good if the program asks before"};
+                return verdict;
+        return {Status::unknown, verdict.text + ": good if the program asks before"};
+    }
+
+    void excuse(Requirement &r) const
+    {
+        if (!r.what.starts_with("CO-RE ") || r.what == asks)
+            return;
+        r.before = excused(r, std::move(r.before));
+        r.after = excused(r, std::move(r.after));
     }
 
     void add(const std::string &what, const std::string &name, std::string_view program,

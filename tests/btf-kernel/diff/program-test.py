@@ -31,6 +31,7 @@ EXPECTED = {
     ('CO-RE offset', 'struct task.unnamed_b'): ('holds', 'holds'),
     ('CO-RE offset', 'struct task___old.gone'): ('holds', 'absent'),  # the program tests for it
     ('CO-RE exists', 'struct task___old.gone'): ('holds', 'absent'),
+    ('CO-RE offset', 'struct task___new.added'): ('absent', 'holds'),
     ('CO-RE exists', 'struct task___new.added'): ('absent', 'holds'),
     ('CO-RE exists', 'struct nowhere'): ('absent', 'absent'),
     ('CO-RE exists', 'struct inner'): ('holds', 'holds'),

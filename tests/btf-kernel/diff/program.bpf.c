@@ -60,7 +60,7 @@ SEC("fentry/kfunc_stays") int asks(struct task___old *o)
 	if (__builtin_preserve_field_info(o->gone, EXISTS))
 		sum += o->gone;
 	if (__builtin_preserve_field_info(n->added, EXISTS))
-		sum += 1;
+		sum += (int)n->added;
 	sum += (int)__builtin_preserve_field_info(((struct task *)o)->grown, SIZE);
 	sum += (int)__builtin_preserve_enum_value(*(enum state *)LAST, 1);
 	sum += (int)__builtin_preserve_enum_value(*(enum state *)DEAD, 0);
