@@ -367,7 +367,8 @@ Binary flat_binary(Bytes memory, const Where &where)
     binary.form = Binary::Form::flat;
     binary.bytes = memory.size();
     const Bytes btf = find_btf(memory);
-    binary.order = *order_of_btf(btf);
+    if (const auto order = order_of_btf(btf))
+        binary.order = *order;
     binary.has_btf = !btf.empty();
     binary.btf = copy(btf);
     binary.btf_where = btf.empty() ? where : where.at(offset_in(memory, btf));
