@@ -326,10 +326,10 @@ private:
         if (at >= words.size() || words.size() - at < 2)
             return "prototype of a function is out of range";
         const uint64_t count = words[at + 1];
-        if (count > (words.size() - at - 2) / 2 || !is_type(words[at]))
-            return "prototype of a function is out of range";
         if (count > btf::max_long_vlen)
             return "function has more parameters than BTF can count";
+        if (count > (words.size() - at - 2) / 2 || !is_type(words[at]))
+            return "prototype of a function is out of range";
         proto_words_used_ += 2 + count * 2;
         if (proto_words_used_ > words.size()) // otherwise a few words could mean much work
             return "prototypes of functions share words";

@@ -219,13 +219,13 @@ TEST_P(Trailer, ParametersAreNoMoreThanBtfCounts)
 {
     if (GetParam() != host_order)
         return; // 130 MB
-    auto error_with = [&](uint32_t count) {
-        made_.proto_words.assign(2 + size_t{count} * 2, 0);
+    auto error_with = [&](uint32_t count, size_t stored) {
+        made_.proto_words.assign(2 + stored * 2, 0);
         made_.proto_words[1] = count;
         return error_of(decode(encode()));
     };
-    EXPECT_EQ(error_with(btf::max_long_vlen), "");
-    EXPECT_NE(error_with(btf::max_long_vlen + 1).find("more parameters than BTF"),
+    EXPECT_EQ(error_with(btf::max_long_vlen, btf::max_long_vlen), "");
+    EXPECT_NE(error_with(btf::max_long_vlen + 1, 0).find("more parameters than BTF"),
               std::string::npos);
 }
 
