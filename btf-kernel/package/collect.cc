@@ -132,10 +132,14 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     Collector names(options);
     auto files = TRY(list_folder(folder, names));
     KernelFiles found;
-    std::set<std::string_view> releases;
+    std::set<std::string_view> with_debug_file, releases;
+    for (const std::string &path : files)
+        if (role_of(path) == Role::module && is_debug_file(path))
+            with_debug_file.insert(place_of_module(path));
     for (const std::string &path : files) {
         if (role_of(path) == Role::module) {
-            found.modules.push_back(path);
+            if (is_debug_file(path) || !with_debug_file.contains(place_of_module(path)))
+                found.modules.push_back(path);
             releases.insert(release_in(path));
         } else if (is_linked_image(path) &&
                    (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {

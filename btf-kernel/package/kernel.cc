@@ -59,6 +59,18 @@ Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
     return std::make_shared<const Btf>(std::move(btf));
 }
 
+/// Of a module that is shipped, the kernel loads that file, not the one with debug information.
+void drop_debug_files(std::vector<Binary> &modules)
+{
+    std::set<std::string> shipped;
+    for (const Binary &module : modules)
+        if (!module.is_debug)
+            shipped.emplace(place_of_module(module.path));
+    std::erase_if(modules, [&](const Binary &module) {
+        return module.is_debug && shipped.contains(std::string(place_of_module(module.path)));
+    });
+}
+
 } // namespace
 
 Role Collector::wants(const std::string &path)
@@ -129,6 +141,7 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
         module.unreadable = std::move(facts).error();
     module.name = module_name(file.content.path);
     module.path = file.content.path;
+    module.is_debug = is_debug_file(file.content.place);
 }
 
 Result<std::string> Collector::choose_release() const
@@ -228,6 +241,7 @@ Result<Kernel> Collector::finish(std::string package)
     if (auto chosen = choose_image(kernel, unreadable); !chosen)
         return in_package(chosen.error());
     kernel.modules = std::move(own_.modules);
+    drop_debug_files(kernel.modules);
     std::ranges::sort(kernel.modules, {}, &Binary::path);
     if (!unreadable)
         left_out_.push_back(unreadable.error());

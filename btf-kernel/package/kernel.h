@@ -31,6 +31,7 @@ struct Binary {
     Form form = Form::elf;
     std::string name;         // "vmlinux", or the module's name in the running kernel ("nf_tables")
     std::string path;         // in the file system, or inside the package
+    bool is_debug = false;    // a module from a package of debug information
     uint64_t bytes = 0;       // size of the unpacked file
     uint8_t address_size = 0; // 0: not known
     ByteOrder order = host_order;
@@ -56,7 +57,7 @@ struct Kernel {
     std::string release;                  // "6.12.117+deb12-amd64"; empty: not known
     std::optional<KernelVersion> version; // from `release`
     std::optional<Binary> vmlinux;        // empty: there are only modules
-    std::vector<Binary> modules;          // by path
+    std::vector<Binary> modules;          // by path; none with is_debug besides the shipped file
     std::string banner;                   // the text after "Linux version "; empty: not known
     std::string config;                   // the kernel's configuration; empty: not known
     std::vector<Error> left_out;          // archive members that were refused, by path
@@ -81,8 +82,9 @@ struct OpenOptions {
 /// damaged module is Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
-/// The files of a linked kernel in a folder, such as an unpacked package of debug information.
-/// Paths are relative to the folder.
+/// The files of a linked kernel in a folder, such as an unpacked package of debug information. Of a
+/// module that is there with and without debug information, only the former is listed. Paths are
+/// relative to the folder.
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;

@@ -42,6 +42,22 @@ std::string_view without_compression(std::string_view file)
     return without_end(file, {".gz", ".xz", ".zst", ".lz4", ".bz2", ".lzma"});
 }
 
+/// The release in lib/modules/RELEASE/...; empty: the path is another one.
+std::string_view release_of_modules(std::string_view path)
+{
+    constexpr std::string_view folder = "lib/modules/";
+    for (size_t at = path.find(folder); at != std::string_view::npos;
+         at = path.find(folder, at + 1)) {
+        if (at && path[at - 1] != '/')
+            continue;
+        std::string_view rest = path.substr(at + folder.size());
+        size_t end = rest.find('/');
+        if (end != std::string_view::npos && is_digit(rest[0])) // not Android's "extra"
+            return rest.substr(0, end);
+    }
+    return {};
+}
+
 /// The release in MACHINE/RELEASE/linux, where systemd's kernel-install puts an image; empty: the
 /// path is another one.
 std::string_view release_of_entry(std::string_view path)
@@ -151,18 +167,24 @@ std::string module_name(std::string_view path)
     return name;
 }
 
+std::string_view place_of_module(std::string_view path)
+{
+    path = without_btf(path);
+    if (const std::string_view release = release_of_modules(path); !release.empty())
+        path = path.substr(static_cast<size_t>(release.data() + release.size() + 1 - path.data()));
+    path.remove_suffix(module_suffix(path));
+    return path;
+}
+
+bool is_debug_file(std::string_view path)
+{
+    return path.find("lib/debug/") != std::string_view::npos || path.ends_with(".debug");
+}
+
 std::string_view release_in(std::string_view path)
 {
-    constexpr std::string_view folder = "lib/modules/";
-    for (size_t at = path.find(folder); at != std::string_view::npos;
-         at = path.find(folder, at + 1)) {
-        if (at && path[at - 1] != '/')
-            continue;
-        std::string_view rest = path.substr(at + folder.size());
-        size_t end = rest.find('/');
-        if (end != std::string_view::npos && is_digit(rest[0])) // not Android's "extra"
-            return rest.substr(0, end);
-    }
+    if (const std::string_view release = release_of_modules(path); !release.empty())
+        return release;
     if (const std::string_view release = release_of_entry(path); !release.empty())
         return release;
     const std::string_view file = last_part(path);

@@ -97,6 +97,14 @@ std::string module_name(std::string_view path);
 /// The release in a path such as "lib/modules/RELEASE/..." or "boot/vmlinuz-RELEASE"; empty: none.
 std::string_view release_in(std::string_view path);
 
+/// What a module's file has in common with the file of its debug information, which is in another
+/// package: "net/x" of "lib/modules/RELEASE/net/x.ko.xz" and of
+/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko". Outside of such folders the path without suffix.
+std::string_view place_of_module(std::string_view path);
+
+/// Is the file from a package of debug information?
+bool is_debug_file(std::string_view path);
+
 /// Does the name say vmlinux, an ELF file that is not compressed?
 bool is_linked_image(std::string_view path);
 

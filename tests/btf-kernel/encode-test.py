@@ -125,6 +125,17 @@ class Encode(PackageCase):
                 self.assertEqual((counts['modules'], counts['written'], counts['failed']), (3, 3, []))
                 self.assertEqual((self.top / f'suse-{n}/vmlinux.btf').read_bytes(), want)
 
+    def test_image_and_debug_package_in_a_folder(self):
+        """Only the modules with debug information are read."""
+        vmlinux, modules = self.members()
+        shipped = [(name.removeprefix('usr/lib/debug/'), b'no DWARF') for name, _ in modules]
+        self.report(self.unpacked([vmlinux, *modules], 'alone'), '-o', self.top / 'want-alone')
+        want = self.made(self.top / 'want-alone')
+        self.assertEqual(len(want), 4)
+        counts = self.report(self.unpacked([vmlinux, *shipped, *modules], 'both'), '-o', self.top / 'both-out')
+        self.assertEqual((counts['modules'], counts['written'], counts['failed']), (3, 3, []))
+        self.assertEqual(self.made(self.top / 'both-out'), want)
+
     def report(self, *arguments, status=0):
         done = run(PROGRAMS['kernel'], 'encode', '--json', *arguments)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)

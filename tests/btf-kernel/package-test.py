@@ -216,6 +216,24 @@ class Package(PackageCase):
         self.refused(self.unpacked(packages[2:], 'others'), 'has neither vmlinux nor modules')
         self.refused(self.unpacked([('broken.deb', b'!<arch>\n')], 'broken'), 'has neither vmlinux')
 
+    def test_module_and_its_debug_file_are_one(self):
+        """The shipped file counts, because the kernel loads that one."""
+        shipped = self.files(compress=COMPRESSIONS['xz'], suffix='.xz')
+        modules = [(name, data) for name, data in self.files() if name.endswith('.ko')]
+        for folder, suffix in (('usr/lib/debug', ''), ('usr/lib/debug/usr', '.debug')):
+            debug = [(f'{folder}/{name}{suffix}', b'damaged') for name, _ in modules]
+            self.good(self.unpacked([*shipped, *debug], 'both'))
+            self.good(self.write('image.tar', tar(shipped)), self.write('debug.tar', tar(debug)))
+        # A module that is not shipped is checked, too; and so is one of the same name in another place.
+        more = [(f'usr/lib/debug/{modules[0][0]}'.replace('.ko', suffix), modules[0][1])
+                for suffix in ('-more.ko', '/again.ko')]
+        self.good(self.unpacked([*shipped, *more], 'more'), modules=5)
+        # Folders below lib/modules/RELEASE.
+        one = self.unpacked([('kernel/' + name.rpartition('/')[2], data) for name, data in modules], 'one')
+        two = self.unpacked([('lib/debug/kernel/' + name.rpartition('/')[2], b'') for name, _ in modules], 'two')
+        report = self.check(self.make / 'vmlinux', two / 'lib/debug', one)
+        self.assertEqual((report['modules'], report['modules_with_btf']), (3, 3))
+
     def test_modules_signed_and_compressed(self):
         """The signature follows the ELF file."""
         def sign(module):
