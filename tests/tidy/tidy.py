@@ -250,14 +250,26 @@ def clang_tidy(root, build):
         yield from filter(None, pool.map(findings, files))
 
 
+def anchors(path):
+    """Returns the anchors that GitHub makes of a document's headings."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+            for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
 def documents(root, _build):
-    """Files that documents name exist: `folder/file.cc`, relative to the top or to the document."""
+    """Files that documents name exist: `folder/file.cc`, relative to the top or to the document. Links lead to
+    a file, and to a heading in it."""
     folders = [root, *(root / folder for folder in [*FOLDERS, "docs"])]
     for path in itertools.chain(root.glob("*.md"), *(f.rglob("*.md") for f in folders[1:])):
         for number, line in enumerate(lines_of(path), 1):
             for name in re.findall(r"`([a-z-]+(?:/[\w.-]+)+\.(?:cc|h|py|md|txt))`", line):
                 if not (root / name).exists() and not (path.parent / name).exists():
                     yield f"{path.relative_to(root)}:{number}: {name} does not exist"
+            for name, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", line):
+                target = path.parent / name if name else path
+                if not target.exists() or anchor and anchor not in anchors(target):
+                    yield f"{path.relative_to(root)}:{number}: the link to {name}#{anchor} leads nowhere"
 
 
 # Words that readers stumbled over. CONTRIBUTING.md: plain English, standard terms.
