@@ -32,7 +32,7 @@ struct Where {
     std::string str() const;
 };
 
-/// Who can correct it.
+/// Where an error can be corrected.
 enum class ErrorKind {
     input,       // a file, or an error of the system
     usage,       // the command line

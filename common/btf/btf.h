@@ -103,17 +103,17 @@ public:
     /// outlive the Btf.
     static Result<Btf> parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base = nullptr);
 
-    /// The same for words and strings that were already checked or come from a BtfBuilder. They
-    /// must outlive the Btf and not move. `starts`: word index of each type.
+    /// A Btf of words and strings that were already checked or come from a BtfBuilder. They must
+    /// outlive the Btf and not move. `starts`: word index of each type.
     static Btf trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
                        std::string_view strings);
 
-    /// The same for `count` types in `store`, without words(). `store` and `strings` must outlive
+    /// A Btf of `count` types in `store`, without words(). `store` and `strings` must outlive
     /// the Btf. `order`: byte order of the file that the types come from.
     static Btf stored(const TypeStore &store, uint32_t count, std::string_view strings,
                       ByteOrder order);
 
-    /// The same for types that are checked on access. A malformed type is replaced by an INT
+    /// A Btf of types that are checked on access. A malformed type is replaced by an INT
     /// without a name, and recorded in `damage`, which must outlive the Btf.
     static Btf marked(const MarkedTypes &types, Damage &damage);
     bool is_marked() const { return marks_ != nullptr; }

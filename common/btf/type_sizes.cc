@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Two walks. Neither is recursive, because chains may be as long as there are types. The first
-// follows pointers and modifiers, which have one target each, and finds chains that never end. The
-// second follows members, elements and modifiers, and finds types that contain themselves. It
-// finishes a type after its parts, so the sizes of the parts are known.
+// Measures all types in two walks. Neither is recursive, because chains may be as long as there are
+// types. The first follows pointers and modifiers, which have one target each, and finds chains
+// that never end. The second follows members, elements and modifiers, and finds types that contain
+// themselves. It finishes a type after its parts, so the sizes of the parts are known.
 #include "common/btf/btf_check_rules.h"
 
 namespace btflink

@@ -199,7 +199,7 @@ merge::Options merge_options(const std::string &file, const PaholeOptions &optio
         merge.update = file;
     } else {
         merge.output = options.detached;
-        merge.features.remove(Feature::distilled_base); // raw BTF has no section for it; as pahole
+        merge.features.remove(Feature::distilled_base); // raw BTF has no section for it
     }
     return merge;
 }
@@ -234,7 +234,7 @@ Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Byte
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report)
 {
-    // merge would not notice, because its inputs may be files in memory.
+    // btf-merge does not notice an output that is its input if it reads a copy in memory.
     if (same_file(options.detached, file) || same_file(options.detached, options.base))
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
     const Switches switches = TRY(read_switches());

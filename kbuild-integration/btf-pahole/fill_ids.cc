@@ -7,7 +7,7 @@
 // After sorting, flags are no longer at their symbols, so a set can be filled in again only if all
 // of its flags are equal.
 //
-// If two types have the name: a function is the module's own, a type is the kernel's.
+// If both the module and the kernel have a name, a function is the module's, a type the kernel's.
 
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
