@@ -126,8 +126,7 @@ Result<void> check_together(const CommandLine &line)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     CommandLine line;
-    auto given = TRY(read_options(own_options, argc, argv, line,
-                                  [](const CommandLine &c) { return c.help || c.version; }));
+    auto given = TRY(read_options(own_options, argc, argv, line));
     if (line.help || line.version)
         return line;
     line.files = std::move(given.operands);

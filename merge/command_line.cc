@@ -128,8 +128,7 @@ Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     CommandLine line;
     line.options.threads = processors();
-    auto given = TRY(read_options(merge_options, argc, argv, line,
-                                  [](const CommandLine &c) { return c.help || c.version; }));
+    auto given = TRY(read_options(merge_options, argc, argv, line));
     if (!line.help && !line.version)
         TRY(finish(line, std::move(given)));
     return line;

@@ -360,8 +360,7 @@ void print_json(const Kernel &kernel, const CheckReport &report, const CheckComm
 int check_command(int argc, char **argv)
 {
     CheckCommandLine line;
-    auto given = read_options(check_options, argc, argv, line,
-                              [](const CheckCommandLine &c) { return c.help; });
+    auto given = read_options(check_options, argc, argv, line);
     if (!given)
         return usage_error(given.error(), "check");
     if (line.help)

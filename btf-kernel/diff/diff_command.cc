@@ -170,8 +170,7 @@ std::string difference_text(const diff::Difference &d, const DiffCommandLine &li
 int diff_command(int argc, char **argv)
 {
     DiffCommandLine line;
-    auto given = read_options(diff_options, argc, argv, line,
-                              [](const DiffCommandLine &c) { return c.help; });
+    auto given = read_options(diff_options, argc, argv, line);
     if (!given)
         return usage_error(given.error(), "diff");
     if (line.help)

@@ -464,8 +464,7 @@ int encode_command(int argc, char **argv)
 {
     EncodeCommandLine line;
     line.features = *parse_features(kernel_features);
-    auto given = read_options(encode_options, argc, argv, line,
-                              [](const EncodeCommandLine &c) { return c.help; });
+    auto given = read_options(encode_options, argc, argv, line);
     if (!given)
         return usage_error(given.error(), "encode");
     if (line.help)

@@ -91,8 +91,7 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
 int report_command(int argc, char **argv)
 {
     ReportCommandLine line;
-    auto given = read_options(report_options, argc, argv, line,
-                              [](const ReportCommandLine &c) { return c.help; });
+    auto given = read_options(report_options, argc, argv, line);
     if (!given)
         return usage_error(given.error(), "report");
     if (line.help)

@@ -3,7 +3,6 @@
 // take longer than everything else before the object is opened (emit/NOTES.md).
 #include "common/cli/option_table.h"
 
-#include <algorithm>
 #include <charconv>
 
 namespace btflink
@@ -54,46 +53,49 @@ std::string folded(std::string_view text)
 
 } // namespace
 
-OptionReader::OptionReader(std::span<const OptionWords> table, int argc, char **argv,
-                           Operands operands)
-    : table_(table), argc_(argc), argv_(argv)
+Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char **argv,
+                              Operands operands,
+                              const std::function<Result<void>(size_t, const char *)> &take)
 {
     opterr = 0;
-    letters_ = operands == Operands::end_options ? "+:" : ":"; // ':': report missing values
-    for (const OptionWords &o : table_) {
-        names_.push_back(
-            {o.name, takes_value(o), nullptr, first_code + static_cast<int>(names_.size())});
+    GivenWords given;
+    std::vector<option> names;
+    // In getopt_long's format. ':': report missing values.
+    std::string letters = operands == Operands::end_options ? "+:" : ":";
+    for (const OptionWords &o : table) {
+        names.push_back(
+            {o.name, takes_value(o), nullptr, first_code + static_cast<int>(names.size())});
         if (o.letter)
-            (letters_ += o.letter) += takes_value(o) == required_argument ? ":" : "";
+            (letters += o.letter) += takes_value(o) == required_argument ? ":" : "";
     }
-    names_.push_back({});
-}
-
-Result<OptionReader::ParsedOption> OptionReader::next()
-{
-    const char *word = optind < argc_ ? argv_[optind] : "";
-    int code = getopt_long(argc_, argv_, letters_.c_str(), names_.data(), nullptr);
-    if (code == -1) {
-        given_.operands.assign(argv_ + optind, argv_ + argc_);
-        if (letters_.front() != '+' && std::ranges::count(given_.operands, ""))
-            return fail({}, "the name of a file is empty"); // perhaps an unset variable
-        return ParsedOption{};
+    names.push_back({});
+    for (;;) {
+        const char *word = optind < argc ? argv[optind] : "";
+        const int code = getopt_long(argc, argv, letters.c_str(), names.data(), nullptr);
+        if (code == -1)
+            break;
+        if (code == '?' || code == ':')
+            return refused(table, code, word);
+        const auto by_letter = std::ranges::find_if(
+            table, [&](const OptionWords &o) { return o.letter && o.letter == code; });
+        const auto index =
+            static_cast<size_t>(code >= first_code ? code - first_code : by_letter - table.begin());
+        const OptionWords &o = table[index];
+        const std::string as_given =
+            code >= first_code ? "--" + std::string(o.name) : std::string{'-', o.letter};
+        if (*o.value && o.use != Use::repeats && std::ranges::count(given.options, index))
+            return fail({}, as_given + " is given twice");
+        given.options.push_back(index);
+        if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an unset variable
+            return fail({}, as_given + " needs a value");
+        TRY(take(index, *o.value && optarg ? optarg : ""));
+        if (o.use == Use::alone)
+            return given;
     }
-    if (code == '?' || code == ':')
-        return refused(table_, code, word);
-    auto by_letter = std::ranges::find_if(
-        table_, [&](const OptionWords &o) { return o.letter && o.letter == code; });
-    const auto index =
-        static_cast<size_t>(code >= first_code ? code - first_code : by_letter - table_.begin());
-    const OptionWords &o = table_[index];
-    const std::string as_given =
-        code >= first_code ? "--" + std::string(o.name) : std::string{'-', o.letter};
-    if (*o.value && !o.repeats && std::ranges::count(given_.options, index))
-        return fail({}, as_given + " is given twice");
-    given_.options.push_back(index);
-    if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an unset variable
-        return fail({}, as_given + " needs a value");
-    return ParsedOption{index, *o.value && optarg ? optarg : ""};
+    given.operands.assign(argv + optind, argv + argc);
+    if (operands == Operands::anywhere && std::ranges::count(given.operands, ""))
+        return fail({}, "the name of a file is empty"); // perhaps an unset variable
+    return given;
 }
 
 std::string options_text(std::span<const OptionWords> table)

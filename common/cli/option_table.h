@@ -5,6 +5,9 @@
 
 #include "common/result.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <getopt.h>
 #include <span>
 #include <string>
@@ -15,19 +18,24 @@
 namespace btflink
 {
 
+enum class Use : uint8_t {
+    once,
+    repeats, // several values add up
+    alone,   // the rest of the command line is not read
+};
+constexpr Use repeats = Use::repeats; // last word of a row
+
 /// The names of an option, and its help text.
 struct OptionWords {
     char letter; // 0: long option only
     const char *name;
-    const char *value;    // as named in --help; "": no value; in brackets: optional
-    const char *help;     // "": a former name, which --help does not list
-    bool repeats = false; // several values add up
+    const char *value; // as named in --help; "": no value; in brackets: optional
+    const char *help;  // "": a former name, which --help does not list
+    Use use = Use::once;
 };
 
-constexpr bool repeats = true; // last word of a row
-
-constexpr OptionWords help_option = {'h', "help", "", "Print this help and exit"};
-constexpr OptionWords version_option = {0, "version", "", "Print the version and exit"};
+constexpr OptionWords help_option = {'h', "help", "", "Print this help and exit", Use::alone};
+constexpr OptionWords version_option = {0, "version", "", "Print the version and exit", Use::alone};
 
 /// A row of a program's table. `CommandLine` collects the options. `take` gets "" if the option has
 /// no value: sets<&CommandLine::field>, or a parser of the value.
@@ -74,34 +82,16 @@ struct GivenWords {
     std::vector<size_t> options;
 };
 
-/// Reads words one by one. Use it once per process: getopt_long() keeps a state, and permutes
-/// `argv`.
-class OptionReader
-{
-public:
-    enum class Operands : uint8_t {
-        anywhere,
-        end_options, // the first operand ends the options
-    };
-    OptionReader(std::span<const OptionWords> table, int argc, char **argv,
-                 Operands operands = Operands::anywhere);
-
-    struct ParsedOption {
-        size_t index = SIZE_MAX; // SIZE_MAX: no options are left
-        const char *value = "";
-    };
-    /// Errors are usage errors.
-    Result<ParsedOption> next();
-    const GivenWords &given() const { return given_; }
-
-private:
-    std::span<const OptionWords> table_;
-    int argc_;
-    char **argv_;
-    std::string letters_; // in getopt_long's format
-    std::vector<option> names_;
-    GivenWords given_;
+enum class Operands : uint8_t {
+    anywhere,
+    end_options, // the first operand ends the options
 };
+
+/// Calls take(index, value) for each option. Use it once per process: getopt_long() keeps a state,
+/// and permutes `argv`. Errors are usage errors.
+Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char **argv,
+                              Operands operands,
+                              const std::function<Result<void>(size_t, const char *)> &take);
 
 /// The options as --help prints them.
 std::string options_text(std::span<const OptionWords> table);
@@ -117,31 +107,28 @@ Result<void> take_threads(CommandLine &line, std::string_view text)
     return {};
 }
 
-/// Reads all options into `line`, or until `stop` returns true (--help).
-template <typename CommandLine, size_t count, typename Stop>
-Result<GivenWords> read_options(const Option<CommandLine> (&options)[count], int argc, char **argv,
-                                CommandLine &line, Stop stop)
+template <typename CommandLine, size_t count>
+std::array<OptionWords, count> words_of(const Option<CommandLine> (&options)[count])
 {
-    OptionWords words[count];
-    for (size_t i = 0; i < count; ++i)
-        words[i] = options[i].words;
-    OptionReader reader(words, argc, argv);
-    while (!stop(line)) {
-        auto found = TRY(reader.next());
-        if (found.index == SIZE_MAX)
-            break;
-        TRY(options[found.index].take(line, found.value));
-    }
-    return reader.given();
+    std::array<OptionWords, count> words;
+    std::ranges::transform(options, words.begin(), &Option<CommandLine>::words);
+    return words;
+}
+
+/// Reads the options into `line`.
+template <typename CommandLine, size_t count>
+Result<GivenWords> read_options(const Option<CommandLine> (&options)[count], int argc, char **argv,
+                                CommandLine &line)
+{
+    return read_words(
+        words_of(options), argc, argv, Operands::anywhere,
+        [&](size_t index, const char *value) { return options[index].take(line, value); });
 }
 
 template <typename CommandLine, size_t count>
 std::string options_text(const Option<CommandLine> (&options)[count])
 {
-    OptionWords words[count];
-    for (size_t i = 0; i < count; ++i)
-        words[i] = options[i].words;
-    return options_text(words);
+    return options_text(words_of(options));
 }
 
 } // namespace btflink

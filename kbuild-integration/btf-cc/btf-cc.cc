@@ -218,20 +218,17 @@ struct OwnArguments {
 
 Result<OwnArguments> read_own_arguments(int argc, char **argv)
 {
-    OptionReader reader(own_options, argc, argv, OptionReader::Operands::end_options);
     OwnArguments own;
-    while (own.question != "help" && own.question != "version") {
-        auto found = TRY(reader.next());
-        if (found.index == SIZE_MAX)
-            break;
-        const std::string name = own_options[found.index].name;
-        if (name == "help" || name == "version" || name == "settings" || name == "build-plugin") {
+    auto take = [&](size_t index, const char *value) -> Result<void> {
+        const std::string name = own_options[index].name;
+        if (name == "help" || name == "version" || name == "settings" || name == "build-plugin")
             own.question = name;
-            continue;
-        }
-        own.options[name] = *own_options[found.index].value ? found.value : "1";
-    }
-    own.compiler = argv + argc - reader.given().operands.size();
+        else
+            own.options[name] = *own_options[index].value ? value : "1";
+        return {};
+    };
+    const GivenWords given = TRY(read_words(own_options, argc, argv, Operands::end_options, take));
+    own.compiler = argv + argc - given.operands.size();
     return own;
 }
 
