@@ -40,8 +40,8 @@ Sources make_sources(const std::vector<Object> &objects, const std::vector<bool>
     Sources out;
     if (base) {
         out.has_base = true;
-        out.base = std::make_unique<Selection>(base->size());
-        out.list.push_back({base, nullptr, base->size(), nullptr, out.base.get(), 0});
+        out.base.resize(base->size() + 1);
+        out.list.push_back({base, nullptr, base->size(), nullptr, out.base.data(), 0});
     }
     out.of_object.assign(objects.size(), UINT32_MAX);
     for (size_t i = 0; i < objects.size(); ++i) {
@@ -70,7 +70,7 @@ MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &no
     if (base) {
         stats.begin_pass("choose_base");
         choose_base(sources, classes, *base, explained);
-        stats.add("types_of_base", sources.base->count());
+        stats.add("types_of_base", std::ranges::max(sources.base));
     }
     stats.add("distinct_hashes", classes.first.size());
 

@@ -4,10 +4,8 @@
 #pragma once
 
 #include "common/graph/ids.h"
-#include "common/graph/selection.h"
 #include "merge/input/load_objects.h"
 
-#include <memory>
 #include <vector>
 
 namespace btflink::merge
@@ -31,7 +29,8 @@ struct Source {
     const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
     uint32_t count;                // ids 1..count may be plain types
     const std::vector<bool> *skip; // by id - 1: not a plain type; null: all are plain
-    const Selection *chosen;       // by id - 1: types of a base that take part; null for an object
+    // By id: 1, 2, ... for the types of a base that take part, 0 for others. Null for an object.
+    const uint32_t *chosen;
     // Number of its type 1 in the numbering of all types. Only chosen types of a base have their
     // own numbers, which follow one number that all others share.
     size_t offset;
@@ -42,21 +41,14 @@ struct Source {
         return {load<uint64_t>(hashes + size_t{i} * 16, ByteOrder::little),
                 load<uint64_t>(hashes + size_t{i} * 16 + 8, ByteOrder::little)};
     }
-    size_t index(TypeId id) const
-    {
-        if (!chosen)
-            return offset + raw(id) - 1;
-        return chosen->has(raw(id) - 1) ? offset + 1 + chosen->rank(raw(id) - 1) : offset;
-    }
+    size_t index(TypeId id) const { return offset + (chosen ? chosen[raw(id)] : raw(id) - 1); }
     /// Calls visit(id, number) for the types that may be plain and take part.
     template <typename Visit>
     void for_types(Visit visit) const
     {
-        size_t next = offset + 1;
-        if (chosen)
-            return chosen->for_each([&](uint32_t i) { visit(TypeId{i + 1}, next++); });
-        for (uint32_t i = 0; i < count; ++i)
-            visit(TypeId{i + 1}, offset + i);
+        for (TypeId id : IdRange(TypeId{1}, TypeId{count + 1}))
+            if (!chosen || chosen[raw(id)])
+                visit(id, index(id));
     }
 };
 
@@ -65,8 +57,8 @@ struct Sources {
     std::vector<Source> list;
     std::vector<uint32_t> of_object; // source of each object; UINT32_MAX: not linked
     bool has_base = false;
-    size_t types = 0;                // total of all sources
-    std::unique_ptr<Selection> base; // its chosen types
+    size_t types = 0;           // total of all sources
+    std::vector<uint32_t> base; // as Source::chosen
 
     bool is_base(uint32_t source) const { return has_base && source == 0; }
     size_t index(uint32_t source, TypeId id) const { return list[source].index(id); }
@@ -81,7 +73,7 @@ struct Sources {
     {
         const Source &s = list[source];
         if (s.chosen)
-            return s.chosen->has(raw(id) - 1);
+            return s.chosen[raw(id)] != 0;
         return raw(id) - 1 < s.count && !(s.skip && (*s.skip)[raw(id) - 1]);
     }
 };

@@ -100,13 +100,13 @@ bool has_known_names(const Btf &btf, TypeId id,
 }
 
 /// Does the type, if its contents count, refer only to chosen types?
-bool refers_only_to(const Btf &btf, TypeId id, const Selection &chosen)
+bool refers_only_to(const Btf &btf, TypeId id, const std::vector<bool> &chosen)
 {
     if (btf::has_tag_name(btf.type(id)))
         return true;
     bool only = true;
     btf::for_each_type_id(btf.type(id),
-                          [&](uint32_t ref) { only = only && (!ref || chosen.has(ref - 1)); });
+                          [&](uint32_t ref) { only = only && (!ref || chosen[ref]); });
     return only;
 }
 
@@ -118,16 +118,16 @@ std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base
     const auto strings = collect_strings(sources);
     const Btf &btf = *base.btf();
     std::vector<ChosenType> out;
-    Selection chosen(btf.size());
+    std::vector<bool> chosen(btf.size() + 1); // by id
     base.for_all([&](TypeId id, TypeId lowest) {
         const bool known = has_known_names(btf, id, strings);
-        chosen.set(raw(id) - 1, known);
+        chosen[raw(id)] = known;
         if (known)
             out.push_back({id, lowest, ClassId::none});
     });
     auto drop = [&](const ChosenType &c) {
         const bool stays = refers_only_to(btf, c.type, chosen);
-        chosen.set(raw(c.type) - 1, stays);
+        chosen[raw(c.type)] = stays;
         return !stays;
     };
     // Each sweep may remove a single link of a chain. Choosing too many types changes no result.
@@ -168,9 +168,9 @@ std::vector<ChosenType> choose(const Sources &sources, const Classes &classes,
 /// Step 3. Chosen types get numbers after those of the objects.
 void number_chosen_types(const std::vector<ChosenType> &chosen, Sources &sources)
 {
+    uint32_t number = 0;
     for (const ChosenType &c : chosen)
-        sources.base->set(raw(c.type) - 1, true);
-    sources.base->number();
+        sources.base[raw(c.type)] = ++number;
     sources.list[0].offset = sources.types;
     sources.types += 1 + chosen.size();
 }
