@@ -7,7 +7,7 @@
 #include "merge/input/final_btf.h"
 
 #include <map>
-#include <optional>
+#include <unordered_map>
 
 namespace btflink::kernel::bpf
 {
@@ -80,24 +80,11 @@ struct CandidateList {
     std::string decided_by; // the last relocation that removed a candidate
 };
 
-/// Types of a kernel, to be found by name without flavour ("s" for "s___v2").
-class TypesByName
-{
-public:
-    void add(const diff::Side &side);
-    /// Call it before the first find().
-    void sort();
-    /// In the order in which they were added.
-    std::vector<diff::DefinitionRef> find(std::string_view name) const;
-
-private:
-    std::vector<std::pair<size_t, diff::DefinitionRef>> types_; // with the hash of the name
-};
-
 /// The candidates of a kernel, made as they are needed.
 struct CandidateLists {
     std::map<uint32_t, CandidateList> lists; // by the type of the program
-    std::optional<TypesByName> vmlinux, modules;
+    // All types by name without flavour ("s" for "s___v2"), those of vmlinux first.
+    std::unordered_map<std::string_view, std::vector<diff::DefinitionRef>> types;
 };
 
 /// The target of a relocation: "struct task_struct.pid".

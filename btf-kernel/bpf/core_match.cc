@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <optional>
 
 namespace btflink::kernel::bpf
@@ -251,30 +250,46 @@ bool is_question(Core kind)
 std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, const Sides &kernel,
                                            CandidateLists &known)
 {
+    if (known.types.empty())
+        for (uint32_t place = 0; place <= kernel.modules.size(); ++place)
+            if (const Side *side = kernel.at(place))
+                for (TypeId id : side->btf->ids())
+                    known.types[essential_name(side->btf->name(id))].push_back({side, raw(id)});
     const btf::Kind kind = local.kind(TypeId{type});
-    const std::string_view name = essential_name(local.name(TypeId{type}));
-    auto of_this_kind = [&](const TypesByName &types) {
-        std::vector<DefinitionRef> out = types.find(name);
-        std::erase_if(out, [&](const DefinitionRef &found) {
-            const btf::Kind other = found.side->btf->kind(TypeId{found.id});
-            return other != kind && !(btf::is_enum(other) && btf::is_enum(kind));
-        });
-        return out;
-    };
-    if (!known.vmlinux) {
-        known.vmlinux.emplace().add(*kernel.vmlinux);
-        known.vmlinux->sort();
+    std::vector<DefinitionRef> out;
+    for (const DefinitionRef &found : known.types[essential_name(local.name(TypeId{type}))]) {
+        if (!out.empty() && out[0].side == kernel.vmlinux.get() && found.side != out[0].side)
+            break; // modules count only if vmlinux has none
+        const btf::Kind other = found.side->btf->kind(TypeId{found.id});
+        if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
+            out.push_back(found);
     }
-    if (auto out = of_this_kind(*known.vmlinux); !out.empty())
-        return out;
-    if (!known.modules) {
-        known.modules.emplace();
-        for (const auto &module : kernel.modules)
-            if (module)
-                known.modules->add(*module);
-        known.modules->sort();
+    return out;
+}
+
+/// What a relocation is about.
+struct Target {
+    const char *flaw = nullptr; // what is wrong with the relocation itself, if anything
+    std::optional<LocalField> field = {};
+    std::optional<std::string_view> enumerator = {};
+};
+
+Target read_target(const Btf &btf, const CoreRelocation &relocation)
+{
+    const auto access = parse_access(relocation.access);
+    if (!access)
+        return {.flaw = "has a malformed access string"};
+    if (is_about_type(relocation.kind))
+        return {};
+    if (!is_about_enumerator(relocation.kind)) {
+        auto field = parse_field(btf, relocation.type, *access);
+        const char *flaw = field ? nullptr : "has an access string that does not fit its type";
+        return {.flaw = flaw, .field = std::move(field)};
     }
-    return of_this_kind(*known.modules);
+    const uint32_t id = behind_modifiers(btf, relocation.type);
+    if (!btf::is_enum(btf.kind(TypeId{id})) || (*access)[0] >= btf::vlen_of(btf.type(TypeId{id})))
+        return {.flaw = "does not refer to an enumerator"};
+    return {.enumerator = enum_value(btf, id, (*access)[0]).name};
 }
 
 /// The result for one candidate.
@@ -290,7 +305,8 @@ class Resolver
 {
 public:
     Resolver(const BpfObject &object, const CoreRelocation &relocation)
-        : object_(object), btf_(*object.btf), relocation_(relocation)
+        : object_(object), btf_(*object.btf), relocation_(relocation),
+          target_(read_target(btf_, relocation))
     {
     }
 
@@ -302,8 +318,8 @@ public:
             return {Status::unknown, "an unknown kind of relocation"};
         if (essential_name(btf_.name(TypeId{relocation_.type})).empty())
             return {Status::broken, "refers to a type without a name"};
-        if (auto misfit = read_target())
-            return {Status::broken, *misfit};
+        if (target_.flaw)
+            return {Status::broken, target_.flaw};
         auto [at, added] = lists.lists.try_emplace(relocation_.type);
         if (added)
             at->second.remaining = find_candidates(btf_, relocation_.type, kernel, lists);
@@ -311,28 +327,6 @@ public:
     }
 
 private:
-    /// Returns what is wrong with the relocation itself, if anything.
-    std::optional<std::string> read_target()
-    {
-        const auto access = parse_access(relocation_.access);
-        if (!access)
-            return "has a malformed access string";
-        if (is_about_type(relocation_.kind))
-            return std::nullopt;
-        if (!is_about_enumerator(relocation_.kind)) {
-            field_ = parse_field(btf_, relocation_.type, *access);
-            if (!field_)
-                return "has an access string that does not fit its type";
-            return std::nullopt;
-        }
-        const uint32_t id = behind_modifiers(btf_, relocation_.type);
-        if (!btf::is_enum(btf_.kind(TypeId{id})) ||
-            (*access)[0] >= btf::vlen_of(btf_.type(TypeId{id})))
-            return "does not refer to an enumerator";
-        enumerator_ = essential_name(enum_value(btf_, id, (*access)[0]).name);
-        return std::nullopt;
-    }
-
     Verdict choose(CandidateList &list) const
     {
         std::string why = list.remaining.empty()
@@ -387,7 +381,7 @@ private:
         if (is_about_enumerator(relocation_.kind))
             return match_enumerator(c);
         Match match{c, {}, 0};
-        if (auto misfit = find_field(btf_, *field_, *c.side->btf, c.id, match.field)) {
+        if (auto misfit = find_field(btf_, *target_.field, *c.side->btf, c.id, match.field)) {
             why = *misfit;
             return std::nullopt;
         }
@@ -420,7 +414,7 @@ private:
             return std::nullopt;
         for (uint32_t i = 0; i < btf::vlen_of(btf.type(TypeId{target})); ++i) {
             const EnumValue value = enum_value(btf, target, i);
-            if (essential_name(value.name) == enumerator_)
+            if (essential_name(value.name) == essential_name(*target_.enumerator))
                 return Match{c, {}, value.value, value.is_unsigned};
         }
         return std::nullopt;
@@ -429,7 +423,7 @@ private:
     /// All candidates that fit must give the same result. Returns the difference, if any.
     std::optional<std::string> conflict_of(const Match &first, const Match &other) const
     {
-        if (field_ && first.field.offset != other.field.offset)
+        if (target_.field && first.field.offset != other.field.offset)
             return "several types of that name have it at different places";
         if (first.number == other.number)
             return std::nullopt;
@@ -441,7 +435,7 @@ private:
         case Core::enum_value:
             return "has several values";
         default:
-            if (field_)
+            if (target_.field)
                 return "several types of that name have it with different sizes or signs";
             return std::nullopt;
         }
@@ -453,11 +447,11 @@ private:
             return {Status::holds, strf("%zu bytes", static_cast<size_t>(match.number))};
         if (is_about_enumerator(relocation_.kind))
             return {Status::holds, number_text(match.number, match.is_unsigned)};
-        if (!field_ || is_question(relocation_.kind))
+        if (!target_.field || is_question(relocation_.kind))
             return {};
         if (match.too_wide)
             return {Status::broken, "is a bitfield there that no load of 8 bytes covers"};
-        return size_verdict(*field_, match.field, *match.candidate.side->btf);
+        return size_verdict(*target_.field, match.field, *match.candidate.side->btf);
     }
 
     Verdict size_verdict(const LocalField &local, const KernelField &target, const Btf &btf) const
@@ -479,54 +473,21 @@ private:
     const BpfObject &object_;
     const Btf &btf_;
     const CoreRelocation &relocation_;
-    // What the relocation is about; read once for all candidates.
-    std::optional<LocalField> field_;
-    std::string_view enumerator_;
+    const Target target_;
 };
 
 } // namespace
 
-void TypesByName::add(const Side &side)
-{
-    for (TypeId id : side.btf->ids())
-        if (const auto name = essential_name(side.btf->name(id)); !name.empty())
-            types_.emplace_back(std::hash<std::string_view>()(name), DefinitionRef{&side, raw(id)});
-}
-
-void TypesByName::sort()
-{
-    std::ranges::stable_sort(types_, {}, [](const auto &type) { return type.first; });
-}
-
-std::vector<DefinitionRef> TypesByName::find(std::string_view name) const
-{
-    std::vector<DefinitionRef> out;
-    const size_t hash = std::hash<std::string_view>()(name);
-    auto at =
-        std::ranges::lower_bound(types_, hash, {}, [](const auto &type) { return type.first; });
-    for (; at != types_.end() && at->first == hash; ++at)
-        if (essential_name(at->second.side->btf->name(TypeId{at->second.id})) == name)
-            out.push_back(at->second);
-    return out;
-}
-
 std::string describe(const BpfObject &object, const CoreRelocation &relocation)
 {
-    const Btf &btf = *object.btf;
-    std::string text = type_name(btf, relocation.type);
-    const auto access = parse_access(relocation.access);
-    if (!access || is_about_type(relocation.kind))
-        return text;
-    if (is_about_enumerator(relocation.kind)) {
-        const uint32_t id = behind_modifiers(btf, relocation.type);
-        if (btf::is_enum(btf.kind(TypeId{id})) && (*access)[0] < btf::vlen_of(btf.type(TypeId{id})))
-            text += "." + std::string(enum_value(btf, id, (*access)[0]).name);
-        return text;
+    const Target target = read_target(*object.btf, relocation);
+    std::string text = type_name(*object.btf, relocation.type);
+    if (target.enumerator)
+        text += "." + std::string(*target.enumerator);
+    for (size_t i = 1; target.field && i < target.field->steps.size(); ++i) {
+        const Step &step = target.field->steps[i];
+        text += step.name.empty() ? strf("[%u]", step.index) : "." + std::string(step.name);
     }
-    if (const auto local = parse_field(btf, relocation.type, *access))
-        for (size_t i = 1; i < local->steps.size(); ++i)
-            text += local->steps[i].name.empty() ? strf("[%u]", local->steps[i].index)
-                                                 : "." + std::string(local->steps[i].name);
     return text;
 }
 
