@@ -117,12 +117,11 @@ std::vector<std::string> listed_paths(std::string_view text)
     return paths;
 }
 
-/// The name of a member of a Debian package.
-std::string_view name_in_package(archive_entry *entry)
+/// The path of a member of a Debian package, by clean_path(); "" if it has none.
+std::string path_in_package(archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
-    const std::string_view text = name ? name : "";
-    return text.starts_with("./") ? text.substr(2) : text;
+    return clean_path(name ? name : "").value_or("");
 }
 
 class Walk
@@ -162,7 +161,7 @@ private:
                 return fail(where_, "has more than 4,000,000 members");
             const int format = archive_format(a) & ARCHIVE_FORMAT_BASE_MASK;
             if (outermost &&
-                (format == ARCHIVE_FORMAT_AR || name_in_package(entry) == "debian-binary"))
+                (format == ARCHIVE_FORMAT_AR || path_in_package(entry) == "debian-binary"))
                 is_debian_ = true;
             if (outermost && format == ARCHIVE_FORMAT_RAW)
                 TRY(raw(a));
@@ -185,10 +184,10 @@ private:
     /// A member of a Debian package: debian-binary, control.tar.*, data.tar.*.
     Result<void> debian(archive *a, archive_entry *entry)
     {
-        const std::string_view text = name_in_package(entry);
-        if (text.starts_with("data.tar"))
+        const std::string name = path_in_package(entry);
+        if (name.starts_with("data.tar"))
             return inside(a, [&](archive *inner) { return members(inner, false); });
-        if (text.starts_with("control.tar") && visitor_.list)
+        if (name.starts_with("control.tar") && visitor_.list)
             return inside(a, [&](archive *inner) { return list(inner); });
         return {};
     }
@@ -211,8 +210,7 @@ private:
     {
         archive_entry *entry = nullptr;
         while (archive_read_next_header(a, &entry) >= ARCHIVE_WARN) {
-            const char *name = archive_entry_pathname(entry);
-            if (!name || clean_path(name).value_or("") != "md5sums")
+            if (path_in_package(entry) != "md5sums")
                 continue;
             auto text = read_entry(a, most_of_text, 0, where_);
             return text ? visitor_.list(listed_paths(as_text(*text))) : Result<void>();
@@ -225,10 +223,8 @@ private:
         const char *name = archive_entry_pathname(entry);
         if (!name)
             name = archive_entry_pathname_utf8(entry);
-        if (!name)
+        if (!name || archive_entry_filetype(entry) == AE_IFDIR)
             return {}; // not a file of a kernel
-        if (archive_entry_filetype(entry) == AE_IFDIR)
-            return {};
         const auto size = static_cast<uint64_t>(
             std::max<int64_t>(archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0, 0));
         const bool link = archive_entry_filetype(entry) == AE_IFLNK;

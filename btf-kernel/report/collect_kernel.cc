@@ -19,19 +19,12 @@ namespace
 
 using Kinds = std::array<KindSize, btf::kind_count>;
 
-Kinds no_kinds()
-{
-    Kinds kinds;
-    for (uint32_t i = 0; i < btf::kind_count; ++i)
-        kinds[i].kind = btf::kinds[i].name;
-    return kinds;
-}
-
 void count_kinds(const Btf &btf, Kinds &kinds)
 {
     for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         KindSize &kind = kinds[static_cast<size_t>(btf::kind_of(t))];
+        kind.kind = btf.kind_name(id);
         ++kind.types;
         kind.bytes += btf::words_of(t) * 4;
     }
@@ -148,7 +141,7 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
     out.vmlinux_types = vmlinux->size();
     out.vmlinux_bytes = kernel.vmlinux->btf.size();
     out.vmlinux_strings = vmlinux->str_size();
-    Kinds kinds = no_kinds(), of_modules = no_kinds();
+    Kinds kinds, of_modules;
     count_kinds(*vmlinux, kinds);
     out.functions = kinds[static_cast<size_t>(btf::Kind::FUNC)].types;
     out.vmlinux_kinds = sorted(kinds, out.vmlinux_strings);

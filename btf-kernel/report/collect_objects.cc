@@ -68,7 +68,7 @@ public:
         for (const auto &[name, bytes] : alone_)
             add_place(out.places, name, 0, bytes);
         out.by_source = true;
-        out.objects = objects_;
+        out.objects = names_.size();
     }
 
     /// For each name with several definitions: which files have which definition?
@@ -100,7 +100,6 @@ private:
 
     void add(const merge::Object &object)
     {
-        ++objects_;
         const auto file = static_cast<uint32_t>(names_.size());
         names_.push_back(name_of(object));
         const Btf &btf = object.btf;
@@ -136,7 +135,6 @@ private:
         }
     }
 
-    uint64_t objects_ = 0;
     std::vector<std::string> names_;
     std::unordered_map<Hash128, SharedType, HashOf> types_;
     std::map<std::string, double> share_, alone_;

@@ -114,12 +114,9 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
         "<div><h3>" + std::string(title) + "</h3>\n" +
         table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}},
                     list.size() > 12 ? 0 : list.size());
-    double most = 0;
-    for (const KindSize &k : list)
-        most = std::max(most, static_cast<double>(k.bytes));
-    for (const KindSize &k : list)
+    for (const KindSize &k : list) // the largest first
         out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" + count_cell(k.types) +
-               size_cell(double(k.bytes)) + bar(double(k.bytes), most) + "</tr>\n";
+               size_cell(double(k.bytes)) + bar(double(k.bytes), double(list[0].bytes)) + "</tr>\n";
     return out + table_end + "</div>\n";
 }
 
@@ -255,9 +252,6 @@ std::string steps(const Data &d)
 {
     if (d.steps.empty())
         return "";
-    double most = 0;
-    for (const Step &step : d.steps)
-        most = std::max(most, step.wall);
     std::string out = "<h2 id=\"time\">Time of the BTF steps</h2>\n<p>From " + number(d.traces) +
                       (d.traces == 1 ? " trace" : " traces") +
                       ". The time of a step includes the steps inside it.</p>\n" +
@@ -271,8 +265,8 @@ std::string steps(const Data &d)
     for (const Step &step : d.steps)
         out += "<tr><td>" + html_text(step.name) + "</td>" + count_cell(step.count) +
                cell(step.wall * 1e6, strf("%.3f", step.wall)) +
-               cell(step.processor * 1e6, strf("%.3f", step.processor)) + bar(step.wall, most) +
-               "</tr>\n";
+               cell(step.processor * 1e6, strf("%.3f", step.processor)) +
+               bar(step.wall, d.steps[0].wall) + "</tr>\n";
     return out + table_end;
 }
 
