@@ -6,14 +6,13 @@
 // the same signal. If the command makes no object, btf-cc only execs the compiler.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
+#include "common/elf/elf_image.h"
 #include "emit/emit.h"
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <filesystem>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,19 +141,16 @@ int run(char **argv)
 /// False for bitcode, /dev/null and programs.
 bool is_elf_object(const std::string &path)
 {
-    struct stat info;
-    if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    std::error_code unknown;
+    if (!std::filesystem::is_regular_file(path, unknown))
         return false;
-    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    const auto file = read_parts(path);
+    if (!file)
         return true; // emit_file() says why it cannot be read
-    unsigned char head[18] = {};
-    ssize_t got = read(fd, head, sizeof head);
-    close(fd);
-    if (got < ssize_t{sizeof head} || std::memcmp(head, "\177ELF", 4) != 0)
-        return false;
     // e_type is ET_REL, 1, in either byte order: one of the two bytes is 1, the other 0.
-    return head[16] + head[17] == 1;
+    const std::span bytes = file->bytes;
+    return is_elf(bytes) && bytes.size() > 17 &&
+           std::to_integer<int>(bytes[16]) + std::to_integer<int>(bytes[17]) == 1;
 }
 
 void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)

@@ -21,17 +21,6 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Does `text` have a line that is exactly `line`?
-bool has_line(std::string_view text, std::string_view line)
-{
-    for (size_t at = 0; (at = text.find(line, at)) != text.npos; at += line.size()) {
-        size_t end = at + line.size();
-        if ((at == 0 || text[at - 1] == '\n') && (end == text.size() || text[end] == '\n'))
-            return true;
-    }
-    return false;
-}
-
 /// Kbuild's output folder, with a slash at its end; empty if $objtree is not set.
 std::string tree()
 {
@@ -39,21 +28,22 @@ std::string tree()
     return folder.empty() ? folder : folder + "/";
 }
 
-/// auto.conf, read once; nothing if this is not a kernel build.
-std::optional<std::string_view> configuration()
+/// auto.conf, read once, with a line break before each line and at the end; nothing if this is not
+/// a kernel build.
+const std::optional<std::string> &configuration()
 {
-    static const Result<std::vector<std::byte>> file = [] {
-        return tree().empty() ? Result<std::vector<std::byte>>(fail({}, "no tree"))
-                              : read_file(tree() + "include/config/auto.conf");
+    static const std::optional<std::string> text = []() -> std::optional<std::string> {
+        auto file = tree().empty() ? Result<std::vector<std::byte>>(fail({}, "no tree"))
+                                   : read_file(tree() + "include/config/auto.conf");
+        return file ? std::optional("\n" + std::string(as_text(*file)) + "\n") : std::nullopt;
     }();
-    return file ? std::optional(as_text(*file)) : std::nullopt;
+    return text;
 }
 
 /// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False if this is no kernel build.
-bool is_set(std::string_view option)
+bool is_set(const std::string &option)
 {
-    const std::optional<std::string_view> options = configuration();
-    return options && has_line(*options, option);
+    return configuration() && configuration()->find("\n" + option + "\n") != std::string::npos;
 }
 
 bool is_named_btf_pahole(std::string_view command)

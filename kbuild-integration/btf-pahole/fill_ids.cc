@@ -183,7 +183,6 @@ Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std
     const std::vector<ElfSection> &sections = elf.image.sections;
     FileChange change;
     std::vector<std::byte> whole(elf.image.file.begin(), elf.image.file.end());
-    bool any = false;
     for (uint32_t i = 1; i < sections.size(); ++i) {
         const ElfSection &section = sections[i];
         if (section.name != ".BTF_ids" || !section.in_file() || section.data.empty())
@@ -194,10 +193,7 @@ Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std
         std::ranges::copy(filler.bytes(),
                           whole.begin() + static_cast<ptrdiff_t>(section.head.sh_offset));
         missing.insert(missing.end(), filler.missing.begin(), filler.missing.end());
-        any = true;
     }
-    if (!any)
-        return missing;
     change.rebuilt.add(std::move(whole));
     TRY(update_file(file, elf.image.file, change));
     return missing;

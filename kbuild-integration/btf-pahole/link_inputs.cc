@@ -18,9 +18,9 @@ namespace btflink::kbuild
 namespace
 {
 
-// Compiled after vmlinux.o and before the link of the image: exported symbols, and the version with
-// its time stamp.
-constexpr std::string_view late_objects[] = {".vmlinux.export.o", "init/version-timestamp.o"};
+// Of vmlinux. The later two are compiled between vmlinux.o and the link of the image: exported
+// symbols, and the version with its time stamp.
+constexpr const char *objects[] = {"vmlinux.o", ".vmlinux.export.o", "init/version-timestamp.o"};
 
 /// vmlinux or a temporary file of its link; not, for example, a vdso image in the same tree.
 bool is_vmlinux(const std::string &path)
@@ -106,18 +106,13 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
     std::vector<std::string> inputs;
     if (!is_vmlinux(image))
         return inputs;
-    const std::string folder = folder_of(image);
-    auto add = [&](const std::string &name) -> Result<void> {
-        auto has = TRY(has_object_btf(folder + name));
-        if (has)
-            inputs.push_back(folder + name);
-        return {};
-    };
-    TRY(add("vmlinux.o"));
-    if (inputs.empty())
-        return inputs;
-    for (std::string_view name : late_objects)
-        TRY(add(std::string(name)));
+    for (const char *name : objects) {
+        const bool has_btf = TRY(has_object_btf(folder_of(image) + name));
+        if (has_btf)
+            inputs.push_back(folder_of(image) + name);
+        else if (inputs.empty())
+            break;
+    }
     return inputs;
 }
 
