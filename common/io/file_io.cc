@@ -83,38 +83,18 @@ std::string resolve_links(const std::string &path)
     return target;
 }
 
-/// Opens the file for reading; `st` then describes it.
-Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
-{
-    fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd.get() < 0)
-        return fail_errno(Where{path}, "cannot open");
-    if (::fstat(fd.get(), &st) != 0)
-        return fail_errno(Where{path}, "cannot stat");
-    if (S_ISDIR(st.st_mode))
-        return fail(Where{path}, "is a directory");
-    return {};
-}
-
-/// The number of bytes that one read() returned; 0 at the end.
-Result<size_t> read_some(const std::string &path, const Fd &fd, std::byte *to, size_t size)
-{
-    for (;;) {
-        ssize_t n = ::read(fd.get(), to, size);
-        if (n >= 0)
-            return static_cast<size_t>(n);
-        if (errno != EINTR)
-            return fail_errno(Where{path}, "cannot read");
-    }
-}
-
 } // namespace
 
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
 {
-    Fd fd(-1);
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0)
+        return fail_errno(Where{path}, "cannot open");
     struct stat st;
-    TRY(open_file(path, fd, st));
+    if (::fstat(fd.get(), &st) != 0)
+        return fail_errno(Where{path}, "cannot stat");
+    if (S_ISDIR(st.st_mode))
+        return fail(Where{path}, "is a directory");
     auto too_long = [&] { return fail(Where{path}, strf("is longer than %zu bytes", most)); };
     if (!S_ISREG(st.st_mode))
         most = std::min(most, most_of_endless);
@@ -123,14 +103,18 @@ Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
     std::vector<std::byte> bytes(S_ISREG(st.st_mode) ? static_cast<size_t>(st.st_size) + 1 : 65536);
     size_t used = 0;
     for (;;) {
+        const ssize_t n = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(Where{path}, "cannot read");
+        if (n == 0)
+            break;
+        used += static_cast<size_t>(n);
         if (used > most)
             return too_long();
         if (used == bytes.size())
             bytes.resize(bytes.size() * 2);
-        auto n = TRY(read_some(path, fd, bytes.data() + used, bytes.size() - used));
-        if (n == 0)
-            break;
-        used += n;
     }
     bytes.resize(used);
     return bytes;
