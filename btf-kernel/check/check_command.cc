@@ -157,7 +157,7 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
     });
 }
 
-/// Opens and checks the kernel.
+/// Opens and checks the kernel. Leaves out what --ignore and --known list.
 Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommandLine &line,
                           std::optional<Kernel> &kernel)
 {
@@ -169,15 +169,10 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
         const Kernel other = TRY(open_kernel(line.against, open));
         compare_builds(*kernel, other, report.found);
     }
+    drop_ignored(report.found.list, line.ignored);
+    drop_ignored(report.found.unchecked, line.ignored);
+    line.dropped = drop_known(report.found.list, line.known);
     return report;
-}
-
-/// Drops findings of the rules that --ignore lists, and findings in the file of --known.
-void leave_out(Findings &found, CheckCommandLine &line)
-{
-    drop_ignored(found.list, line.ignored);
-    drop_ignored(found.unchecked, line.ignored);
-    line.dropped = drop_known(found.list, line.known);
 }
 
 // Text has a line per cause; JSON has each finding.
@@ -186,12 +181,11 @@ constexpr size_t most_names = 3; // in one line
 
 /// Findings of one cause, so that a problem of a hundred modules is one line.
 struct Cause {
-    Rule rule;
-    Degree degree;
-    std::string text;
-    std::vector<const Finding *> findings; // in the given order
-    std::vector<std::string> binaries;     // without duplicates
-    std::vector<std::string> subjects;     // without duplicates, the most frequent first
+    std::vector<const Finding *> findings = {}; // in the given order
+    std::vector<std::string> binaries = {};     // without duplicates
+    std::vector<std::string> subjects = {};     // without duplicates, the most frequent first
+
+    const Finding &first() const { return *findings[0]; }
 };
 
 /// "a, b, c and 5 more"; `what` is appended: "a, b, c and 5 more modules".
@@ -231,7 +225,7 @@ std::vector<Cause> group_by_cause(const std::vector<Finding> &findings)
         auto [at, added] =
             places.try_emplace({finding.rule, finding.degree, finding.cause_text()}, out.size());
         if (added)
-            out.push_back({finding.rule, finding.degree, finding.cause_text(), {}, {}, {}});
+            out.emplace_back();
         Cause &cause = out[at->second];
         cause.findings.push_back(&finding);
         add_once(cause.binaries, finding.binary);
@@ -239,7 +233,7 @@ std::vector<Cause> group_by_cause(const std::vector<Finding> &findings)
     }
     for (Cause &cause : out)
         sort_subjects(cause);
-    std::ranges::stable_sort(out, {}, &Cause::degree);
+    std::ranges::stable_sort(out, {}, [](const Cause &cause) { return cause.first().degree; });
     return out;
 }
 
@@ -253,10 +247,11 @@ std::string line_of(const Finding &finding)
 /// One line: for several findings the cause with a few names, for one finding its whole text.
 std::string line_of(const Cause &cause)
 {
-    const std::string degree = std::string(degree_name(cause.degree)) + ": ";
+    const Finding &first = cause.first();
+    std::string text = std::string(degree_name(first.degree)) + ": ";
     if (cause.findings.size() == 1)
-        return degree + line_of(*cause.findings[0]);
-    std::string text = degree + rule_name(cause.rule) + ": " + plain_text(cause.text);
+        return text + line_of(first);
+    text += std::string(rule_name(first.rule)) + ": " + plain_text(first.cause_text());
     if (!cause.subjects.empty())
         text += ": " + some_of(cause.subjects, "");
     return text + ", in " + some_of(cause.binaries, " modules");
@@ -310,7 +305,8 @@ std::string unchecked_json(const SkippedCheck &skipped)
 void print_text(const Kernel &kernel, const CheckReport &report, const CheckCommandLine &line)
 {
     for (const Cause &cause : group_by_cause(report.found.list)) {
-        if (cause.degree == Degree::harmless && !line.verbose && line.fail_on != Degree::harmless)
+        if (cause.first().degree == Degree::harmless && !line.verbose &&
+            line.fail_on != Degree::harmless)
             continue;
         std::printf("%s\n", line_of(cause).c_str());
         if (line.verbose && cause.findings.size() > 1)
@@ -382,7 +378,6 @@ int check_command(int argc, char **argv)
     auto report = check(given->operands, line, kernel);
     if (!report)
         return input_error(report.error());
-    leave_out(report->found, line);
     const std::vector<Finding> &list = report->found.list;
     const bool good = std::ranges::none_of(
         list, [&](const Finding &finding) { return finding.degree <= line.fail_on; });

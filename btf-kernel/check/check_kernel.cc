@@ -65,13 +65,11 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
         const std::string name = t.name_off
                                      ? "enum " + std::string(btf.name(id))
                                      : "enum with " + std::string(btf.str(btf::tail_of(t)[0]));
-        out.add({Rule::enum64,
-                 binary.name,
-                 {binary.btf_where, name + " has 8 bytes and is no ENUM64: its values are "
-                                           "cut to 32 bits"},
-                 "values of enums with 8 bytes are cut to 32 bits: made without ENUM64",
-                 name,
-                 degree});
+        out.add(Rule::enum64, binary.name,
+                {binary.btf_where,
+                 name + " has 8 bytes and is no ENUM64: its values are cut to 32 bits"},
+                degree, name,
+                "values of enums with 8 bytes are cut to 32 bits: made without ENUM64");
     }
 }
 
@@ -168,16 +166,14 @@ void report_derived(const CheckContext &context, const Binary &module, const Btf
     }
     for (auto &[root, group] : groups) {
         const std::string why = "because of " + root.first + " (" + root.second + ")";
-        out.add({Rule::redefined,
-                 module.name,
-                 {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
-                                         group.names.size(), plural(group.names.size())) +
-                                        why + ": " + list_of(group.names)},
-                 group.declared ? "types are not vmlinux's because of a type that only the module "
-                                  "or only vmlinux defines"
-                                : "types are not vmlinux's " + why,
-                 root.first,
-                 group.passed ? Degree::suspicious : Degree::harmless});
+        out.add(Rule::redefined, module.name,
+                {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
+                                        group.names.size(), plural(group.names.size())) +
+                                       why + ": " + list_of(group.names)},
+                group.passed ? Degree::suspicious : Degree::harmless, root.first,
+                group.declared ? "types are not vmlinux's because of a type that only the module "
+                                 "or only vmlinux defines"
+                               : "types are not vmlinux's " + why);
     }
 }
 
@@ -187,23 +183,18 @@ void report_redefined(const CheckContext &context, const Binary &module, const B
     for (const Redefinition &r : redefined) {
         const std::string name(btf.name(r.own));
         if (r.why == Redefinition::Why::clash) {
-            out.add({Rule::redefined,
-                     module.name,
-                     {module.btf_where,
-                      name + " differs from the type of that name in vmlinux: " + r.cause},
-                     "types differ from those of that name in vmlinux",
-                     name,
-                     Degree::harmless});
+            out.add(Rule::redefined, module.name,
+                    {module.btf_where,
+                     name + " differs from the type of that name in vmlinux: " + r.cause},
+                    Degree::harmless, name, "types differ from those of that name in vmlinux");
         } else if (r.why == Redefinition::Why::copy) {
             const bool passed = is_passed(context, name, r.base);
-            out.add({Rule::redefined,
-                     module.name,
-                     {module.btf_where, "has a copy of vmlinux's " + name},
-                     passed ? "copies of vmlinux's types that kfuncs and helpers take: "
-                              "programs cannot pass them on"
-                            : "copies of vmlinux's types",
-                     name,
-                     passed ? Degree::error : Degree::harmless});
+            out.add(Rule::redefined, module.name,
+                    {module.btf_where, "has a copy of vmlinux's " + name},
+                    passed ? Degree::error : Degree::harmless, name,
+                    passed ? "copies of vmlinux's types that kfuncs and helpers take: "
+                             "programs cannot pass them on"
+                           : "copies of vmlinux's types");
         }
     }
     report_derived(context, module, btf, redefined, out);

@@ -57,10 +57,10 @@ struct Finding {
     Rule rule;
     std::string binary; // "vmlinux", or a module's name
     Error error;        // position and description
+    Degree degree;
     // Findings with the same cause are printed as one line, with their subjects.
-    std::string cause = {};   // the same words for all findings of one cause; empty: error.what
-    std::string subject = {}; // the function or type that the finding is about, or empty
-    Degree degree = Degree::error;
+    std::string subject; // the function or type that the finding is about, or empty
+    std::string cause;   // the same words for all findings of one cause; empty: error.what
 
     const std::string &cause_text() const { return cause.empty() ? error.what : cause; }
 };
@@ -76,10 +76,11 @@ struct Findings {
     std::vector<Finding> list;           // vmlinux first, then modules by path
     std::vector<SkippedCheck> unchecked; // one for each rule and reason
 
-    void add(Finding finding) { list.push_back(std::move(finding)); }
-    void add(Rule rule, const std::string &binary, Error error, Degree degree = Degree::error)
+    /// The arguments are the fields of a Finding.
+    void add(Rule rule, const std::string &binary, Error error, Degree degree = Degree::error,
+             const std::string &subject = "", const std::string &cause = "")
     {
-        add({.rule = rule, .binary = binary, .error = std::move(error), .degree = degree});
+        list.push_back({rule, binary, std::move(error), degree, subject, cause});
     }
     void skip(Rule rule, const std::string &binary, const std::string &why);
 };

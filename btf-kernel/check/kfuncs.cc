@@ -184,12 +184,8 @@ private:
                 const std::string &subject = "", const std::string &cause = "",
                 Degree degree = Degree::error)
     {
-        out_.add({rule,
-                  binary_.name,
-                  {Where{binary_.path, ".BTF_ids"}.at(offset), what},
-                  cause,
-                  subject,
-                  degree});
+        out_.add(rule, binary_.name, {Where{binary_.path, ".BTF_ids"}.at(offset), what}, degree,
+                 subject, cause);
     }
 
     bool in_range(uint32_t id) const { return id < raw(btf_.end_id()); }
