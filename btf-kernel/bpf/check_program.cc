@@ -89,11 +89,11 @@ public:
     {
         if (byte_order()) // otherwise the kernel cannot load the program at all
             ask();
-        for (auto &item : list_)
-            excuse(item.second);
         std::vector<Requirement> out;
-        for (auto &item : list_)
+        for (auto &item : list_) {
+            excuse(item.second);
             out.push_back(std::move(item.second));
+        }
         return out;
     }
 

@@ -28,9 +28,6 @@ using Status = Symbol::Status;
 
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
-constexpr Status by_weight[] = {Status::gone, Status::signature, Status::reaches, Status::unknown,
-                                Status::same};
-
 /// Finds the change of a type or symbol of the old kernel.
 class ChangeIndex
 {
@@ -230,6 +227,17 @@ void add_text(const Symbol &symbol, const diff::Difference &d, std::string &out)
         out += "    and others\n";
 }
 
+std::string texts(const std::vector<Symbol> &symbols, const Difference &difference,
+                  std::initializer_list<Status> statuses)
+{
+    std::string out;
+    for (Status status : statuses)
+        for (const Symbol &symbol : symbols)
+            if (symbol.status == status)
+                add_text(symbol, difference, out);
+    return out;
+}
+
 } // namespace
 
 std::vector<std::string> parse_symbols(std::string_view text)
@@ -272,22 +280,15 @@ std::string_view status_name(Status status)
 
 std::string as_text(const std::vector<Symbol> &symbols, const diff::Difference &difference)
 {
-    std::string out = summary(symbols) + "\n";
-    for (Status status : by_weight)
-        for (const Symbol &symbol : symbols)
-            if (symbol.status == status && status != Status::same)
-                add_text(symbol, difference, out);
-    return out;
+    return summary(symbols) + "\n" +
+           texts(symbols, difference,
+                 {Status::gone, Status::signature, Status::reaches, Status::unknown});
 }
 
 std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Difference &difference)
 {
-    std::string text;
-    for (Status status : {Status::gone, Status::signature, Status::reaches})
-        for (const Symbol &symbol : symbols)
-            if (symbol.status == status)
-                add_text(symbol, difference, text);
-    return "### Symbols\n\n" + summary(symbols) + "\n\n```\n" + text + "```\n";
+    return "### Symbols\n\n" + summary(symbols) + "\n\n```\n" +
+           texts(symbols, difference, {Status::gone, Status::signature, Status::reaches}) + "```\n";
 }
 
 std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &difference)

@@ -95,9 +95,7 @@ bool is_unified_image(std::string_view path)
 /// In a kernel's tree: vmlinux-gdb.py, vmlinux-xip.lds.S, config-bisect.pl and others.
 bool is_source(std::string_view file)
 {
-    constexpr std::string_view ends[] = {".c", ".h", ".S", ".lds", ".pl", ".py", ".sh"};
-    return std::any_of(std::begin(ends), std::end(ends),
-                       [&](std::string_view end) { return file.ends_with(end); });
+    return without_end(file, {".c", ".h", ".S", ".lds", ".pl", ".py", ".sh"}) != file;
 }
 
 bool is_image(std::string_view file)
@@ -118,8 +116,7 @@ size_t module_suffix(std::string_view file)
 
 std::string_view without_btf(std::string_view file)
 {
-    constexpr std::string_view end = ".btf";
-    return file.ends_with(end) ? file.substr(0, file.size() - end.size()) : file;
+    return without_end(file, {".btf"});
 }
 
 } // namespace
@@ -153,9 +150,8 @@ Role role_of_encoded(std::string_view path)
 
 bool is_package(std::string_view path)
 {
-    constexpr std::string_view ends[] = {".deb", ".ddeb", ".rpm",         ".apk",
-                                         ".ipk", ".xbps", ".pkg.tar.zst", ".pkg.tar.xz"};
-    return std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
+    return without_end(path, {".deb", ".ddeb", ".rpm", ".apk", ".ipk", ".xbps", ".pkg.tar.zst",
+                              ".pkg.tar.xz"}) != path;
 }
 
 std::string module_name(std::string_view path)
