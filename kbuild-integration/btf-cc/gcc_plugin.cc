@@ -42,6 +42,12 @@ std::string own_folder()
     return self.substr(0, self.find_last_of('/') + 1);
 }
 
+std::string library_folder()
+{
+    const std::string libraries = BTFLINK_LIBRARIES; // from the folder of programs, or absolute
+    return libraries[0] == '/' ? libraries : own_folder() + libraries;
+}
+
 bool is_cache_or_distributor(const std::string &path)
 {
     return std::ranges::find(caches_and_distributors, base_name(path)) !=
@@ -54,8 +60,7 @@ std::string own_plugins()
     const std::string folder = own_folder();
     if (::access((folder + "gcc-plugin.paths").c_str(), R_OK) == 0)
         return folder + "gcc-plugins";
-    const std::string libraries = BTFLINK_LIBRARIES; // from the folder of programs, or absolute
-    return (libraries[0] == '/' ? libraries : folder + libraries) + "/gcc-plugins";
+    return library_folder() + "/gcc-plugins";
 }
 
 /// "" if neither XDG_DATA_HOME nor HOME is set.
@@ -75,15 +80,13 @@ struct PluginSources {
 
 Result<PluginSources> plugin_sources()
 {
-    const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";
     PluginSources sources;
-    if (auto file = read_file(paths)) { // two lines
+    if (auto file = read_file(own_folder() + "gcc-plugin.paths")) { // two lines
         std::string_view text = as_text(*file);
         sources.folder = take_part(text, '\n');
         sources.archive = take_part(text, '\n');
     } else {
-        const std::string libraries = BTFLINK_LIBRARIES;
-        sources.folder = (libraries[0] == '/' ? libraries : folder + libraries) + "/plugin-source";
+        sources.folder = library_folder() + "/plugin-source";
         sources.archive = sources.folder + "/libbtflink-gcc-plugin.a";
     }
     if (::access(sources.archive.c_str(), R_OK) != 0)
