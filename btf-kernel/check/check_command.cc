@@ -32,13 +32,11 @@ struct KnownFinding {
 
 Result<Rule> parse_rule(std::string_view name)
 {
-    std::string all;
-    for (size_t i = 0; i < std::size(rule_names); ++i) {
-        if (name == rule_names[i])
-            return static_cast<Rule>(i);
-        all += (i ? ", " : "") + std::string(rule_names[i]);
-    }
-    return fail({}, "'" + std::string(name) + "' is not a rule; rules are " + all);
+    const auto *found = std::ranges::find(rule_names, name);
+    if (found == std::end(rule_names))
+        return fail({}, "'" + std::string(name) + "' is not a rule; rules are " +
+                            joined(rule_names, ", "));
+    return static_cast<Rule>(found - std::begin(rule_names));
 }
 
 bool matches(const std::string &pattern, const std::string &text)
@@ -191,9 +189,7 @@ struct Cause {
 /// "a, b, c and 5 more"; `what` is appended: "a, b, c and 5 more modules".
 std::string some_of(const std::vector<std::string> &names, const char *what)
 {
-    std::string text;
-    for (size_t i = 0; i < std::min(names.size(), most_names); ++i)
-        text += (i ? ", " : "") + plain_text(names[i]);
+    std::string text = joined(names, ", ", plain_text, most_names);
     if (names.size() > most_names)
         text += strf(" and %zu more%s", names.size() - most_names, what);
     return text;

@@ -140,10 +140,8 @@ bool is_passed(const CheckContext &context, const std::string &name, TypeId base
 std::string list_of(std::vector<std::string> &names)
 {
     std::stable_partition(names.begin(), names.end(), is_well_known);
-    std::string list;
-    for (size_t i = 0; i < names.size() && i < most_listed_names; ++i)
-        list += (i ? ", " : "") + names[i];
-    return list + (names.size() > most_listed_names ? ", ..." : "");
+    return joined(names, ", ", {}, most_listed_names) +
+           (names.size() > most_listed_names ? ", ..." : "");
 }
 
 /// Types that differ because of a type to which they refer: a finding for each such cause. The

@@ -127,10 +127,8 @@ std::string only(const std::vector<std::string> &list, const char *where)
 {
     if (list.empty())
         return "";
-    std::string out = strf("%zu types only %s (", list.size(), where);
-    for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i)
-        out += (i ? ", " : "") + first_line(list[i]);
-    return out + (list.size() > 3 ? ", ...)" : ")");
+    return strf("%zu types only %s (", list.size(), where) + joined(list, ", ", first_line, 3) +
+           (list.size() > 3 ? ", ...)" : ")");
 }
 
 std::string compare_types(const Btf &here, const Btf &there)

@@ -32,8 +32,8 @@ public:
     {
         std::vector<Effect> out;
         for (Entry &e : list_) {
-            for (size_t i = 0; i < std::min(named_places, e.places.size()); ++i)
-                e.effect.text += (i ? ", " : ": ") + e.places[i];
+            if (!e.places.empty())
+                e.effect.text += ": " + joined(e.places, ", ", {}, named_places);
             if (e.places.size() > named_places)
                 e.effect.text += " and " + std::to_string(e.places.size() - named_places) + " more";
             out.push_back(std::move(e.effect));

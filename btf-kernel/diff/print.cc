@@ -147,11 +147,8 @@ std::string places_text(const Difference &difference, const Change &change)
 {
     if (change.places.empty() || (change.places.size() == 1 && !change.places[0]))
         return "";
-    std::string text = " in ";
-    for (size_t i = 0; i < std::min(named_modules, change.places.size()); ++i) {
-        text += i ? ", " : "";
-        text += change.places[i] ? difference.modules[change.places[i] - 1] : "vmlinux";
-    }
+    auto name = [&](uint32_t place) { return place ? difference.modules[place - 1] : "vmlinux"; };
+    std::string text = " in " + joined(change.places, ", ", name, named_modules);
     if (change.places.size() > named_modules)
         text += strf(" and %zu more modules", change.places.size() - named_modules);
     return text;

@@ -7,7 +7,6 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
-#include <elf.h>
 
 namespace btflink::kernel
 {
@@ -21,16 +20,10 @@ std::string_view trimmed(std::string_view text)
     return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-bool is_relocatable(Bytes elf)
-{
-    return elf.size() > 17 &&
-           std::to_integer<unsigned>(elf[16]) + std::to_integer<unsigned>(elf[17]) == ET_REL;
-}
-
 bool is_module(const Content &content)
 {
     return role_of(content.path) == Role::module || role_of_encoded(content.path) == Role::module ||
-           (is_elf(content.bytes) && is_relocatable(content.bytes));
+           is_relocatable(content.bytes);
 }
 
 /// Of a module only the Binary is set.
@@ -42,14 +35,6 @@ Result<ImageFacts> read_file_of_kernel(Role role, const Content &content)
     ImageFacts facts;
     facts.binary = TRY(read_module(content.bytes, where));
     return facts;
-}
-
-std::string listed(const std::set<std::string> &names)
-{
-    std::string list;
-    for (const std::string &name : names)
-        list += (list.empty() ? "" : ", ") + name;
-    return list;
 }
 
 Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
@@ -149,7 +134,8 @@ Result<std::string> Collector::choose_release() const
     if (!options_.release.empty()) {
         if (releases_seen_.empty() || releases_seen_.contains(options_.release))
             return options_.release;
-        return fail({}, "has no kernel " + options_.release + ", but: " + listed(releases_seen_));
+        return fail({},
+                    "has no kernel " + options_.release + ", but: " + joined(releases_seen_, ", "));
     }
     std::set<std::string> releases;
     for (const Binary &module : own_.modules)
@@ -161,7 +147,7 @@ Result<std::string> Collector::choose_release() const
     releases.erase("");
     if (releases.size() > 1)
         return fail({}, "has several kernels, of which --release=NAME chooses one: " +
-                            listed(releases));
+                            joined(releases, ", "));
     if (!releases.empty())
         return *releases.begin();
     if (!release_.empty())
@@ -259,17 +245,14 @@ Result<Kernel> Collector::finish(std::string package)
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options)
 {
     Collector collector(options);
-    std::string names;
-    for (const std::string &path : paths) {
-        names += (names.empty() ? "" : ", ") + path;
+    for (const std::string &path : paths)
         if (auto collected = collect(path, collector); !collected) {
             Error error = collected.error();
             if (error.where.file.empty())
                 error.where.file = path;
             return fail(std::move(error));
         }
-    }
-    return collector.finish(names);
+    return collector.finish(joined(paths, ", "));
 }
 
 std::string_view Kernel::config_value(std::string_view name) const

@@ -213,8 +213,7 @@ std::string duplicates(const Data &d)
                 continue;
             out += "<p>Version " + number(i + 1) + ", in " + number(files.size()) +
                    (files.size() == 1 ? " file: " : " files: ");
-            for (size_t k = 0; k < std::min(files.size(), shown_files); ++k)
-                out += (k ? ", " : "") + html_text(files[k]);
+            out += joined(files, ", ", html_text, shown_files);
             if (files.size() > shown_files)
                 out += " and " + number(files.size() - shown_files) + " more";
             out += "</p>\n";

@@ -2,8 +2,6 @@
 // Checks a BTF blob when it is parsed, and looks up types and strings.
 #include "common/btf/btf.h"
 
-#include "common/io/long_text.h"
-
 #include <algorithm>
 
 namespace btflink

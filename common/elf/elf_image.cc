@@ -291,6 +291,13 @@ bool is_elf(Bytes file)
     return as_text(file).starts_with(ELFMAG);
 }
 
+bool is_relocatable(Bytes file)
+{
+    // e_type is 1, in either byte order: one of the two bytes is 1, the other 0.
+    return is_elf(file) && file.size() > 17 &&
+           std::to_integer<int>(file[16]) + std::to_integer<int>(file[17]) == ET_REL;
+}
+
 bool is_bitcode(Bytes file)
 {
     return file.size() >= 4 && (std::memcmp(file.data(), "BC\xc0\xde", 4) == 0 ||

@@ -93,7 +93,8 @@ private:
 
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
-bool is_elf(Bytes file); // by the magic number
+bool is_elf(Bytes file);         // by the magic number
+bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 
 /// Is it LLVM bitcode, which clang writes in place of ELF for link-time optimisation? Tests for the
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").

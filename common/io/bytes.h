@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -109,6 +111,30 @@ inline Bytes as_bytes(std::string_view text)
 inline std::string_view as_text(Bytes bytes)
 {
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+/// The texts of a list's first `most` items. text(item) makes one.
+template <typename List, typename Text = std::identity>
+std::string joined(const List &list, std::string_view between, Text text = {},
+                   size_t most = SIZE_MAX)
+{
+    std::string out;
+    size_t count = 0;
+    for (const auto &item : list)
+        if (count++ < most)
+            (out += count > 1 ? between : "") += text(item);
+    return out;
+}
+
+/// May a string of a string section, which ends with NUL, have `length` characters or more? True if
+/// one has twice as many. Looks at one string in `length` bytes. (Names may be tails of such a
+/// string, so that the names of a file can be far larger than the file.)
+inline bool may_have_string(std::string_view strings, size_t length)
+{
+    for (size_t at = length; at + length <= strings.size(); at += length)
+        if (!std::memchr(strings.data() + at, 0, length))
+            return true;
+    return false;
 }
 
 /// Removes the first part of `text`, up to and including `end`. Returns it without `end`.

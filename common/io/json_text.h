@@ -2,6 +2,8 @@
 // Writes JSON.
 #pragma once
 
+#include "common/io/bytes.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,20 +36,15 @@ private:
 template <typename List, typename Write>
 std::string json_array(const List &list, Write write, std::string_view between = ", ")
 {
-    std::string out;
-    for (const auto &item : list)
-        (out += out.empty() ? "" : between) += write(item);
-    return "[" + out + "]";
+    return "[" + joined(list, between, write) + "]";
 }
 
 /// The same with each item on a line of its own, after `indent`.
 template <typename List, typename Write>
-std::string json_lines(const List &list, Write write, std::string_view indent = "")
+std::string json_lines(const List &list, Write write, const std::string &indent = "")
 {
-    std::string out;
-    for (const auto &item : list)
-        ((out += out.empty() ? "\n" : ",\n") += indent) += write(item);
-    return "[" + out + "]";
+    const std::string lines = joined(list, ",\n" + indent, write);
+    return lines.empty() ? "[]" : "[\n" + indent + lines + "]";
 }
 
 } // namespace btflink

@@ -145,12 +145,7 @@ bool is_elf_object(const std::string &path)
     if (!std::filesystem::is_regular_file(path, unknown))
         return false;
     const auto file = read_parts(path);
-    if (!file)
-        return true; // emit_file() says why it cannot be read
-    // e_type is ET_REL, 1, in either byte order: one of the two bytes is 1, the other 0.
-    const std::span bytes = file->bytes;
-    return is_elf(bytes) && bytes.size() > 17 &&
-           std::to_integer<int>(bytes[16]) + std::to_integer<int>(bytes[17]) == 1;
+    return !file || is_relocatable(file->bytes); // emit_file() says why it cannot be read
 }
 
 void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)

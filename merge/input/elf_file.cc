@@ -5,7 +5,6 @@
 
 #include "common/elf/arch.h"
 #include "common/elf/compressed_section.h"
-#include "common/io/long_text.h"
 
 #include <algorithm>
 #include <cstring>
