@@ -39,7 +39,7 @@ constexpr std::span<const int8_t> arm_params = aarch64_params;
 // RISC-V ELF psABI, table 3; some <elf.h> lack two of these types. pahole knows only the number of
 // parameter registers (a0 to a7).
 constexpr uint32_t riscv_set_uleb128 = 60, riscv_sub_uleb128 = 61;
-constexpr DebugReloc riscv64_relocs[] = {
+constexpr DebugReloc riscv_relocs[] = {
     {R_RISCV_32, 4},
     {R_RISCV_64, 8},
     {R_RISCV_TLS_DTPREL32, 4},
@@ -64,6 +64,22 @@ constexpr DebugReloc powerpc64_relocs[] = {
     {R_PPC64_ADDR32, 4},  {R_PPC64_ADDR64, 8},   {R_PPC64_UADDR32, 4},
     {R_PPC64_UADDR64, 8}, {R_PPC64_DTPREL64, 8},
 };
+
+// The supplements of the System V ABI for PowerPC, SPARC and 68000, and Alpha's assembler:
+// relocation types. pahole knows only the number of parameter registers of PowerPC and SPARC.
+constexpr DebugReloc powerpc_relocs[] = {
+    {R_PPC_ADDR32, 4}, {R_PPC_UADDR32, 4}, {R_PPC_DTPREL32, 4}};
+
+// SPARC: types without UA need an aligned place, which .BTF may not have after ld -r.
+constexpr DebugReloc sparc_relocs[] = {
+    {R_SPARC_32, 4},   {R_SPARC_64, 8},           {R_SPARC_UA32, 4},
+    {R_SPARC_UA64, 8}, {R_SPARC_TLS_DTPOFF32, 4}, {R_SPARC_TLS_DTPOFF64, 8},
+};
+
+constexpr DebugReloc m68k_relocs[] = {{R_68K_32, 4}, {R_68K_TLS_LDO32, 4}};
+
+constexpr DebugReloc alpha_relocs[] = {
+    {R_ALPHA_REFLONG, 4}, {R_ALPHA_REFQUAD, 8}, {R_ALPHA_DTPREL64, 8}};
 
 // System V ABI, MIPS supplement, and the 64-bit ELF Object File Specification: relocation types.
 // pahole knows only the number of n64's parameter registers ($4 to $11), and uses it for o32, too.
@@ -103,11 +119,22 @@ constexpr Arch arches[] = {
     {"i386", EM_386, 4, false, R_386_NONE, R_386_32, R_386_32, i386_relocs, any_register, 0, true},
     {"arm", EM_ARM, 4, false, R_ARM_NONE, R_ARM_ABS32, R_ARM_ABS32, arm_relocs, arm_params, 8,
      true},
-    {"riscv", EM_RISCV, 8, true, R_RISCV_NONE, R_RISCV_32, R_RISCV_64, riscv64_relocs, any_register,
+    {"riscv", EM_RISCV, 8, true, R_RISCV_NONE, R_RISCV_32, R_RISCV_64, riscv_relocs, any_register,
+     8, true, true},
+    {"riscv", EM_RISCV, 4, true, R_RISCV_NONE, R_RISCV_32, R_RISCV_32, riscv_relocs, any_register,
      8, true, true},
     {"s390", EM_S390, 8, true, R_390_NONE, R_390_32, R_390_64, s390_relocs, s390_params, 5, false},
     {"powerpc", EM_PPC64, 8, true, R_PPC64_NONE, R_PPC64_ADDR32, R_PPC64_ADDR64, powerpc64_relocs,
      any_register, 8, true},
+    {"powerpc", EM_PPC, 4, true, R_PPC_NONE, R_PPC_ADDR32, R_PPC_ADDR32, powerpc_relocs,
+     any_register, 8, true},
+    {"sparc", EM_SPARC, 4, true, R_SPARC_NONE, R_SPARC_UA32, R_SPARC_UA32, sparc_relocs,
+     any_register, 6, true},
+    {"sparc", EM_SPARCV9, 8, true, R_SPARC_NONE, R_SPARC_UA32, R_SPARC_UA64, sparc_relocs,
+     any_register, 6, true},
+    {"m68k", EM_68K, 4, true, R_68K_NONE, R_68K_32, R_68K_32, m68k_relocs, any_register, 0, true},
+    {"alpha", EM_ALPHA, 8, true, R_ALPHA_NONE, R_ALPHA_REFLONG, R_ALPHA_REFQUAD, alpha_relocs,
+     any_register, 0, true},
     {"mips", EM_MIPS, 4, false, R_MIPS_NONE, R_MIPS_32, R_MIPS_32, mips_relocs, any_register, 8,
      true},
     {"mips", EM_MIPS, 8, true, R_MIPS_NONE, R_MIPS_32, R_MIPS_64, mips64_relocs, any_register, 8,

@@ -83,7 +83,7 @@ constexpr Target targets[] = {
     {"i386", 4, EM_386},      {"i486", 4, EM_386},
     {"i586", 4, EM_386},      {"i686", 4, EM_386},
     {"i686", 8, EM_X86_64},   {"aarch64", 8, EM_AARCH64},
-    {"arm", 4, EM_ARM},       {"riscv", 0, EM_RISCV},
+    {"arm", 4, EM_ARM},       {"riscv", 8, EM_RISCV},
     {"s390", 0, EM_S390},     {"powerpc64", 8, EM_PPC64},
     {"mips", 0, EM_MIPS},     {"loongarch", 0, EM_LOONGARCH},
 };

@@ -31,7 +31,7 @@ import sys
 import tempfile
 
 from helpers.btf_reader import SHT_BTF, Elf
-from helpers.compilers import CROSS, clangs, cross_compiler, has_lld
+from helpers.compilers import CROSS, MACHINES_32, clangs, cross_compiler, has_lld
 from helpers.directives import check, directives, values
 from helpers.reference_pahole import decides
 
@@ -298,7 +298,7 @@ def main():
     ran = failed = 0
     for name, command, words in variants(case, machines):
         with tempfile.TemporaryDirectory() as folder:
-            width = '32' if words[1] in REL_MACHINES else '64'
+            width = '32' if words[1] in MACHINES_32 else '64'
             try:
                 problems = Build(tools, case, command, [*words, width], folder).run()
             except Failed as why:

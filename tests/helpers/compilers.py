@@ -36,15 +36,22 @@ def gccs_with_annotations():
 # Machine, as the tests name it -> cross compiler, or the host's compiler with options.
 CROSS = {
     'aarch64': ('aarch64-linux-gnu-gcc',),
+    'alpha': ('alpha-linux-gnu-gcc',),
     'arm': ('arm-linux-gnueabihf-gcc',),
     'i386': ('gcc', '-m32', '-march=i686'),
     'loongarch64': ('loongarch64-linux-gnu-gcc',),
+    'm68k': ('m68k-linux-gnu-gcc',),
     'mips64el': ('mips64el-linux-gnuabi64-gcc',),
     'mipsel': ('mipsel-linux-gnu-gcc',),
+    'powerpc': ('powerpc-linux-gnu-gcc',),
     'ppc64le': ('powerpc64le-linux-gnu-gcc',),
+    'riscv32': ('riscv64-linux-gnu-gcc', '-march=rv32gc', '-mabi=ilp32d'),
     'riscv64': ('riscv64-linux-gnu-gcc',),
     's390x': ('s390x-linux-gnu-gcc',),
+    'sparc': ('sparc64-linux-gnu-gcc', '-m32', '-mcpu=v8'),
+    'sparc64': ('sparc64-linux-gnu-gcc',),
 }
+MACHINES_32 = ('arm', 'i386', 'm68k', 'mipsel', 'powerpc', 'riscv32', 'sparc')  # 32-bit
 
 
 def cross_compiler(machine):

@@ -50,7 +50,7 @@ struct bits {
     int b : 7;
     enum small e : 2;
     u32 : 0;
-    unsigned c : 20;
+    unsigned c : 20 __attribute__((aligned(4))); // m68k aligns less
     _Bool d : 1;
 } bits;
 _Bool truth;
@@ -59,6 +59,9 @@ long long longest;
 struct opaque *opaque;
 int shared[4] = {1, 2, 3, 4};
 __thread int per_thread = 1;
+#ifdef __m68k__
+void *__m68k_read_tp(void) { return 0; } // libc's
+#endif
 static volatile int counter = 5;
 long on_cpu __attribute__((section(".data..percpu"))) = 1;
 static inline __attribute__((always_inline)) int inlined(int i) { return i * shared[1]; }
