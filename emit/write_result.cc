@@ -21,9 +21,9 @@ void append(std::vector<std::byte> &out, Bytes more)
     std::ranges::copy(more, out.data() + end);
 }
 
-void append(std::vector<NewReloc> &out, std::vector<NewReloc> more, uint64_t base)
+void append(std::vector<Reloc> &out, std::vector<Reloc> more, uint64_t base)
 {
-    for (NewReloc &reloc : more) {
+    for (Reloc &reloc : more) {
         reloc.offset += base;
         out.push_back(reloc);
     }

@@ -18,18 +18,19 @@ namespace
 
 /// Owns the large data of a merge. Freeing them takes a tenth of the merge.
 struct Memory {
-    Base base;
+    std::shared_ptr<const Base> base;
     MergeInputs inputs;
     LinkResult link;
 };
 
 /// libbpf needs all types checked.
-Result<Base> open_given_base(const Options &options)
+Result<std::shared_ptr<const Base>> open_given_base(const Options &options)
 {
     if (options.read_base)
-        return *options.read_base;
-    return read_indexed_base(options.base,
-                             options.engine == Engine::hash ? options.base_index : "");
+        return options.read_base;
+    auto base = TRY(
+        read_indexed_base(options.base, options.engine == Engine::hash ? options.base_index : ""));
+    return std::make_shared<const Base>(std::move(base));
 }
 
 bool has_no_types(const std::vector<std::byte> &blob)
@@ -48,16 +49,17 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     TRY(check_options(options));
     stats.begin_pass("base");
     m.base = TRY(open_given_base(options));
-    m.inputs = TRY(read_inputs(options, m.base, report, stats));
+    const Base &base = *m.base;
+    m.inputs = TRY(read_inputs(options, base, report, stats));
     if (!report.why_nothing.empty())
         return end_without_btf(options, report);
     m.link = TRY(follow_link(m.inputs, report, stats));
-    auto blob = TRY(make_blob(options, m.base, m.inputs, m.link, report, stats));
-    if (m.base.btf)
-        stats.add("base_index_used", m.base.index_was_kept);
+    auto blob = TRY(make_blob(options, base, m.inputs, m.link, report, stats));
+    if (base.btf)
+        stats.add("base_index_used", base.index_was_kept);
     if (!writes_result(options))
         return {};
-    if (!m.base.btf && has_no_types(blob)) {
+    if (!base.btf && has_no_types(blob)) {
         report.why_nothing = options.inputs.size() == 1 ? "has no types" : "no input has types";
         return end_without_btf(options, report);
     }
@@ -65,8 +67,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     // of a kernel's merge, as long as the check.
     const auto releasing =
         std::async(second_thread(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
-    const auto result =
-        TRY(finish_result(std::move(blob), options, m.base, m.inputs, report, stats));
+    const auto result = TRY(finish_result(std::move(blob), options, base, m.inputs, report, stats));
     stats.begin_pass("write");
     const uint64_t written = TRY(write_result(options, result, m.inputs));
     stats.add("bytes_written", written);

@@ -32,10 +32,10 @@ Result<void> check_machines(const MergeInputs &in, const Base &base, const ElfFi
         if (!input.elf)
             return {};
         const ElfFile &elf = *input.elf;
-        if (elf.order() != first.order() || elf.address_size() != first.address_size() ||
-            elf.machine() != first.machine())
-            return fail(elf.where(),
-                        "is for another machine, class or byte order than " + first.where().file);
+        if (elf.order != first.order || elf.address_size() != first.address_size() ||
+            elf.head.e_machine != first.head.e_machine)
+            return fail(elf.where,
+                        "is for another machine, class or byte order than " + first.where.file);
         return {};
     };
     for (const Input &input : in.files.list)
@@ -75,15 +75,15 @@ Result<Target> find_target(const MergeInputs &in, const Base &base)
         TRY(check_byte_order(in.objects(), base, target.order, in.objects().front().where.file));
         return target;
     }
-    const std::string &name = first->where().file;
+    const std::string &name = first->where.file;
     TRY(check_machines(in, base, *first));
-    TRY(check_byte_order(in.objects(), base, first->order(), name));
+    TRY(check_byte_order(in.objects(), base, first->order, name));
     const uint8_t size = first->address_size();
     const auto of_base = base.btf ? address_size_of(*base.btf) : std::nullopt;
     if (of_base && *of_base != size)
         return fail(base.input->where,
                     strf("pointer size is %u, but that of %s is %u", *of_base, name.c_str(), size));
-    return Target{first->machine(), first->machine_flags(), size, first->order()};
+    return Target{first->head.e_machine, first->head.e_flags, size, first->order};
 }
 
 /// Ids of the objects that were linked into the image: those with address pools in it.
@@ -215,7 +215,7 @@ void report_inputs(const MergeInputs &in, const Base &base, Report &report, Stat
 
 bool has_dwarf(const Input &input)
 {
-    return input.elf && std::ranges::any_of(input.elf->sections(), [](const Section &s) {
+    return input.elf && std::ranges::any_of(input.elf->sections, [](const ElfSection &s) {
                return s.name == ".debug_info" || s.name == ".zdebug_info";
            });
 }

@@ -3,7 +3,6 @@
 #include "btf-kernel/bpf/bpf_program.h"
 
 #include <algorithm>
-#include <elf.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -15,7 +14,6 @@ namespace
 
 constexpr uint32_t core_fields = 24; // of the header of .BTF.ext
 constexpr uint32_t core_kinds = 13;
-constexpr uint64_t shf_execinstr = SHF_EXECINSTR;
 
 /// Reads the CO-RE relocations in .BTF.ext.
 Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, const Btf &btf,
@@ -56,8 +54,8 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
 std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
 {
     std::unordered_set<std::string_view> names;
-    for (size_t i = 0; i < elf.symbols().size(); ++i)
-        if (const merge::Symbol symbol = elf.symbols()[i]; symbol.binding == STB_WEAK)
+    for (size_t i = 0; i < elf.symbols.size(); ++i)
+        if (const Symbol symbol = elf.symbols[i]; symbol.binding == STB_WEAK)
             names.insert(symbol.name());
     return names;
 }
@@ -95,9 +93,9 @@ by_section(std::vector<CoreRelocation> &relocations)
 Result<void> look_at_instructions(BpfObject &object)
 {
     auto relocations = by_section(object.relocations);
-    const auto &sections = object.input.elf->sections();
+    const auto &sections = object.input.elf->sections;
     for (uint32_t i = 0; i < sections.size(); ++i) {
-        if (!(sections[i].flags & shf_execinstr) || !sections[i].size)
+        if (!(sections[i].head.sh_flags & SHF_EXECINSTR) || !sections[i].head.sh_size)
             continue;
         object.programs.push_back(sections[i].name);
         auto code = TRY(object.input.elf->contents(i));
@@ -128,7 +126,7 @@ std::string_view core_name(Core kind)
 Result<BpfObject> open_bpf_object(const std::string &path)
 {
     auto input = TRY(merge::open_input(path));
-    if (!input.elf || input.elf->machine() != EM_BPF)
+    if (!input.elf || input.elf->head.e_machine != EM_BPF)
         return fail(Where{path}, "is not an object file of a BPF program");
     BpfObject object{std::move(input), {}, {}, nullptr, {}, {}, {}, {}};
     auto blob = TRY(merge::find_final_btf(object.input, ".BTF"));
@@ -137,11 +135,11 @@ Result<BpfObject> open_bpf_object(const std::string &path)
     object.btf_bytes = blob->contents;
     auto btf = TRY(Btf::parse(blob->blob, blob->where));
     object.btf = std::make_shared<const Btf>(std::move(btf));
-    const auto &sections = object.input.elf->sections();
+    const auto &sections = object.input.elf->sections;
     for (uint32_t i = 0; i < sections.size(); ++i)
         if (sections[i].name == ".BTF.ext") {
             object.ext_bytes = TRY(object.input.elf->contents(i));
-            TRY(read_relocations(object.ext_bytes.bytes, object.input.elf->order(),
+            TRY(read_relocations(object.ext_bytes.bytes, object.input.elf->order,
                                  Where{path, ".BTF.ext"}, *object.btf, object.relocations));
         }
     read_sections_of_btf(object);

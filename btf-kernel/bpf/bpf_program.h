@@ -52,7 +52,7 @@ struct StructOps {
 
 struct BpfObject {
     merge::Input input; // keeps alive what the other members point to
-    merge::SectionContents btf_bytes, ext_bytes;
+    SectionContents btf_bytes, ext_bytes;
     std::shared_ptr<const Btf> btf;
     std::vector<CoreRelocation> relocations;
     std::vector<Extern> externs;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decompresses a section.
-#include "common/elf/compressed_section.h"
+// Decompresses sections.
+#include "common/elf/elf_image.h"
 
 #include <cstring>
-#include <elf.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -37,8 +36,7 @@ bool unpack(uint32_t type, Bytes packed, std::span<std::byte> out)
     return rc == Z_OK && length == out.size();
 }
 
-} // namespace
-
+/// Is a section with this name, these sh_flags and contents compressed?
 bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
 {
     constexpr std::string_view magic = "ZLIB";
@@ -49,6 +47,7 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }
 
+/// Decompresses a section of a file of this class and byte order.
 Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is64, ByteOrder order,
                                           const Where &where)
 {
@@ -78,6 +77,18 @@ Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is6
     if (!unpack(type, packed, plain))
         return fail(where.at(header), "cannot decompress: the data is damaged");
     return plain;
+}
+
+} // namespace
+
+Result<SectionContents> ElfImage::contents(uint32_t section) const
+{
+    const ElfSection &s = sections[section];
+    if (!s.in_file() || !is_compressed(s.name, s.head.sh_flags, s.data))
+        return SectionContents{s.data, nullptr};
+    auto plain = TRY(decompress(s.data, s.head.sh_flags, is64, order, place(section)));
+    auto owned = std::make_shared<const std::vector<std::byte>>(std::move(plain));
+    return SectionContents{*owned, owned};
 }
 
 } // namespace btflink

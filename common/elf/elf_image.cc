@@ -67,16 +67,22 @@ To translate(const From &from, ByteOrder order)
 }
 
 template <typename Wide, typename Narrow>
-Wide decode(const std::byte *p, const ElfImage &image)
+Wide decode(const std::byte *p, bool is64, ByteOrder order)
 {
-    if (image.is64) {
+    if (is64) {
         Wide raw;
         std::memcpy(&raw, p, sizeof raw);
-        return translate<Wide>(raw, image.order);
+        return order == host_order ? raw : translate<Wide>(raw, order);
     }
     Narrow raw;
     std::memcpy(&raw, p, sizeof raw);
-    return translate<Wide>(raw, image.order);
+    return translate<Wide>(raw, order);
+}
+
+template <typename Wide, typename Narrow>
+Wide decode(const std::byte *p, const ElfImage &image)
+{
+    return decode<Wide, Narrow>(p, image.is64, image.order);
 }
 
 template <typename Narrow, typename Wide>
@@ -251,14 +257,16 @@ Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
     return static_cast<uint32_t>(s.data.size() / symbol_size());
 }
 
-Elf64_Sym ElfImage::symbol(Bytes symbols, size_t index) const
+Elf64_Sym decode_symbol(const std::byte *at, bool is64, ByteOrder order)
 {
-    return decode<Elf64_Sym, Elf32_Sym>(symbols.data() + index * symbol_size(), *this);
+    return decode<Elf64_Sym, Elf32_Sym>(at, is64, order);
 }
 
 Result<size_t> ElfImage::reloc_count(uint32_t section) const
 {
     const ElfSection &s = sections[section];
+    if (s.head.sh_type == sht_crel)
+        return fail(place(section), "compact relocations are not supported");
     const size_t entry =
         (is64 ? sizeof(uint64_t) : sizeof(uint32_t)) * (s.head.sh_type == SHT_RELA ? 3 : 2);
     if (s.head.sh_entsize != entry || s.data.size() % entry)

@@ -7,6 +7,7 @@
 #include "common/result.h"
 
 #include <elf.h>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,15 @@ struct ElfSection {
     bool links_info() const { return relocates() || (head.sh_flags & SHF_INFO_LINK); }
 };
 
+/// A symbol in host byte order.
+Elf64_Sym decode_symbol(const std::byte *at, bool is64, ByteOrder order);
+
+/// Contents of a section. `owned` keeps them alive if they were decompressed.
+struct SectionContents {
+    Bytes bytes;
+    std::shared_ptr<const std::vector<std::byte>> owned;
+};
+
 /// Every section's contents are inside the file, and every name is terminated. Links and contents
 /// are *not* checked.
 struct ElfImage {
@@ -49,6 +59,7 @@ struct ElfImage {
     ElfImage(ElfImage &&) = default;
     ElfImage &operator=(ElfImage &&) = default;
 
+    uint8_t address_size() const { return is64 ? 8 : 4; }
     size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
     size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
     size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
@@ -58,13 +69,22 @@ struct ElfImage {
     bool names_are_shared() const;
     Where place(uint32_t section) const; // "[12]" if it has no name
 
+    /// The section's contents, decompressed if compilers, linkers or objcopy compressed them:
+    /// SHF_COMPRESSED (zlib, zstd), or GNU's older scheme, in which .debug_info is called
+    /// .zdebug_info and has no flag. Errors: an unknown compression, damaged data, an impossible
+    /// size.
+    Result<SectionContents> contents(uint32_t section) const;
+
     Result<uint32_t> find_symtab() const; // 0: there is none
     /// Number of entries of a symbol table.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
     /// Entry `index` of a symbol table, in host byte order. `symbols`: the table's bytes.
-    Elf64_Sym symbol(Bytes symbols, size_t index) const;
+    Elf64_Sym symbol(Bytes symbols, size_t index) const
+    {
+        return decode_symbol(symbols.data() + index * symbol_size(), is64, order);
+    }
 
-    /// Number of entries of a section of relocations (SHT_REL, SHT_RELA).
+    /// Number of entries of a section of relocations. Error: they are compact ones (SHT_CREL).
     Result<size_t> reloc_count(uint32_t section) const;
 
     // The two parts of r_info; their positions depend on class and machine.
@@ -138,6 +158,65 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
 /// to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
+// symbol_table.cc: symbols, decoded on access. A kernel has half a million, of which few are
+// needed.
+
+/// Where a symbol is defined.
+enum class Home : uint8_t { undefined, section, absolute, common };
+
+struct Symbol {
+    const char *text = ""; // its name, ended by NUL
+    uint64_t value = 0;
+    uint64_t size = 0;
+    uint32_t section = 0; // 0 if home is not Home::section
+    Home home = Home::undefined;
+    uint8_t type = 0;    // STT_*
+    uint8_t binding = 0; // STB_*
+
+    std::string_view name() const { return text; } // computes the length
+};
+
+class SymbolTable
+{
+public:
+    SymbolTable() = default;
+    /// Checks that all symbols are in sections and have names.
+    static Result<SymbolTable> open(const ElfImage &image, uint32_t section);
+
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    /// The section with indexes of sections that do not fit into st_shndx (SHT_SYMTAB_SHNDX); or 0.
+    uint32_t extended_section() const { return extended_section_; }
+    /// The file may have changed since it was checked. Then the result is wrong, but harmless.
+    Symbol operator[](size_t number) const;
+    /// The value alone, with the Thumb bit of functions of ARM.
+    uint64_t value(size_t number) const
+    {
+        const Elf64_Sym symbol = record(number);
+        return symbol.st_shndx == SHN_COMMON ? 0 : symbol.st_value;
+    }
+
+private:
+    Elf64_Sym record(size_t number) const
+    {
+        if (!is64_ || order_ != host_order)
+            return decode_symbol(records_.data() +
+                                     number * (is64_ ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)),
+                                 is64_, order_);
+        Elf64_Sym symbol;
+        __builtin_memcpy(&symbol, records_.data() + number * sizeof symbol, sizeof symbol);
+        return symbol;
+    }
+
+    size_t size_ = 0;
+    Bytes records_, extended_;
+    std::string_view names_;
+    size_t sections_ = 0; // number of the file's sections
+    uint32_t extended_section_ = 0;
+    bool is64_ = true, is_arm_ = false;
+    ByteOrder order_ = host_order;
+};
+
 // reloc_table.cc: the entries of a relocation section, decoded on access.
 
 /// A decoded entry of SHT_REL or SHT_RELA.
@@ -154,6 +233,7 @@ public:
     RelocTable() = default;
     /// `raw` is a multiple of the entry size.
     RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order);
+    static Result<RelocTable> read(const ElfImage &image, uint32_t section);
 
     size_t size() const { return count_; }
     RelocEntry operator[](size_t i) const
@@ -195,5 +275,17 @@ private:
     bool is64_ = true, rela_ = true;
     ByteOrder order_ = host_order;
 };
+
+/// A relocation of an absolute address: the value to be written is symbol + addend.
+struct Reloc {
+    uint64_t offset = 0; // in the section
+    uint32_t symbol = 0; // index into the file's symbols
+    int64_t addend = 0;
+};
+
+/// The relocations of section `target`, sorted by offset. `contents`: its contents. `width`: bytes
+/// that each fills. Error: one is not of an absolute address, or outside of the section.
+Result<std::vector<Reloc>> absolute_relocs(const ElfImage &image, uint32_t target, Bytes contents,
+                                           uint8_t width);
 
 } // namespace btflink

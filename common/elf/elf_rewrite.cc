@@ -39,65 +39,6 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
     return members;
 }
 
-/// A symbol table with the side table for section indexes that do not fit into st_shndx.
-class SymbolTable
-{
-public:
-    static Result<SymbolTable> open(const ElfImage &image, uint32_t section)
-    {
-        auto count = TRY(image.symbol_count(section));
-        SymbolTable table(image, section, count);
-        for (uint32_t i = 1; i < image.sections.size(); ++i) {
-            const ElfSection &s = image.sections[i];
-            if (s.head.sh_type != SHT_SYMTAB_SHNDX || s.head.sh_link != section)
-                continue;
-            if (s.data.size() / 4 < count)
-                return fail(image.place(i), strf("%zu bytes for the section indexes of %u symbols",
-                                                 s.data.size(), count));
-            table.wide_ = i;
-        }
-        return table;
-    }
-
-    uint32_t count() const { return count_; }
-    uint32_t wide_section() const { return wide_; } // 0: none
-
-    /// The section in which a symbol is defined; 0 if it is not in one (undefined, absolute, ...).
-    Result<uint32_t> section_of(uint32_t symbol) const
-    {
-        size_t at = symbol * image_.symbol_size() + shndx_at(image_);
-        uint32_t index = load<uint16_t>(image_.sections[section_].data.data() + at, image_.order);
-        if (index == SHN_XINDEX) {
-            if (!wide_)
-                return fail(
-                    image_.place(section_).at(at),
-                    strf("section index of symbol %u is in a table that is missing", symbol));
-            index = load<uint32_t>(image_.sections[wide_].data.data() + symbol * size_t{4},
-                                   image_.order);
-        } else if (index >= SHN_LORESERVE) {
-            return 0u;
-        }
-        if (index >= image_.sections.size())
-            return fail(image_.place(section_).at(at),
-                        strf("symbol %u is in section %u, which does not exist", symbol, index));
-        return index;
-    }
-
-    static size_t shndx_at(const ElfImage &image)
-    {
-        return image.is64 ? offsetof(Elf64_Sym, st_shndx) : offsetof(Elf32_Sym, st_shndx);
-    }
-
-private:
-    SymbolTable(const ElfImage &image, uint32_t section, uint32_t count)
-        : image_(image), section_(section), count_(count)
-    {
-    }
-
-    const ElfImage &image_;
-    uint32_t section_, count_, wide_ = 0;
-};
-
 /// The symbols that are kept, and their side table.
 struct NewSymbols {
     NewSymbols(const ElfImage &of, size_t size) : image(of) { symbols.reserve(size); }
@@ -112,7 +53,9 @@ struct NewSymbols {
         if (!section)
             return;
         const bool fits = section < SHN_LORESERVE;
-        store<uint16_t>(symbols.data() + at + SymbolTable::shndx_at(image),
+        const size_t place =
+            image.is64 ? offsetof(Elf64_Sym, st_shndx) : offsetof(Elf32_Sym, st_shndx);
+        store<uint16_t>(symbols.data() + at + place,
                         fits ? static_cast<uint16_t>(section) : uint16_t{SHN_XINDEX}, image.order);
         if (!fits) // indexes only get smaller, so there was a side table
             store<uint32_t>(wide.data() + wide.size() - 4, section, image.order);
@@ -195,21 +138,22 @@ private:
 
     Result<void> symbols(uint32_t index)
     {
-        auto table = TRY(SymbolTable::open(image_, index));
+        const SymbolTable table = TRY(SymbolTable::open(image_, index));
+        const auto count = static_cast<uint32_t>(table.size());
         ElfSection &s = image_.sections[index];
         const bool droppable = index == symtab_; // .dynsym is loaded: patch it, keep its size
         if (droppable) {
-            symbol_map_.assign(table.count(), dropped_symbol);
-            if (s.head.sh_info > table.count())
+            symbol_map_.assign(count, dropped_symbol);
+            if (s.head.sh_info > count)
                 return fail(image_.place(index),
-                            strf("%u of %u symbols are local", s.head.sh_info, table.count()));
+                            strf("%u of %u symbols are local", s.head.sh_info, count));
         }
         const size_t size = image_.symbol_size();
         NewSymbols kept(image_, s.data.size());
         uint32_t locals = 0;
-        for (uint32_t i = 0; i < table.count(); ++i) {
-            auto section = TRY(table.section_of(i));
-            if (section && drop_[section]) {
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t section = table[i].section;
+            if (drop_[section]) {
                 if (droppable)
                     continue;
                 return dangling(image_, image_.place(index).at(i * size),
@@ -222,21 +166,23 @@ private:
         }
         if (droppable) {
             s.head.sh_info = locals;
-            symbols_stay_ = kept.count() == table.count();
+            symbols_stay_ = kept.count() == count;
         }
-        if (table.wide_section())
-            image_.sections[table.wide_section()].replace(std::move(kept.wide));
+        if (table.extended_section())
+            image_.sections[table.extended_section()].replace(std::move(kept.wide));
         s.replace(std::move(kept.symbols));
         return {};
     }
 
-    /// The new index of a symbol to which `place` refers.
-    Result<uint32_t> symbol(uint32_t old, const Where &place, const char *what)
+    /// The new index of a symbol to which place() refers.
+    template <typename Place>
+    Result<uint32_t> symbol(uint32_t old, Place place, const char *what)
     {
         if (old >= symbol_map_.size())
-            return fail(place, strf("%s symbol %u of %zu", what, old, symbol_map_.size()));
+            return fail(place(), strf("%s symbol %u of %zu", what, old, symbol_map_.size()));
         if (symbol_map_[old] == dropped_symbol)
-            return fail(place, strf("%s symbol %u of a section that is to be dropped", what, old));
+            return fail(place(),
+                        strf("%s symbol %u of a section that is to be dropped", what, old));
         return symbol_map_[old];
     }
 
@@ -260,7 +206,8 @@ private:
             uint64_t info =
                 image_.is64 ? load<uint64_t>(p, image_.order) : load<uint32_t>(p, image_.order);
             uint32_t old = image_.reloc_symbol(info);
-            auto renumbered = TRY(symbol(old, image_.place(index).at(at), "relocation names"));
+            auto here = [&] { return image_.place(index).at(at); };
+            auto renumbered = TRY(symbol(old, here, "relocation names"));
             info += image_.reloc_info(renumbered, 0) - image_.reloc_info(old, 0);
             if (image_.is64)
                 store<uint64_t>(p, info, image_.order);
@@ -282,8 +229,8 @@ private:
                 now.put<uint32_t>(section_map_[member]);
         if (!symtab_ || s.head.sh_link != symtab_)
             return fail(image_.place(index), "section group without a symbol table");
-        s.head.sh_info =
-            TRY(symbol(s.head.sh_info, image_.place(index), "section group is named by"));
+        auto here = [&] { return image_.place(index); };
+        s.head.sh_info = TRY(symbol(s.head.sh_info, here, "section group is named by"));
         s.replace(now.take());
         return {};
     }
@@ -351,12 +298,10 @@ Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
         }
         if (s.head.sh_type != SHT_SYMTAB && s.head.sh_type != SHT_DYNSYM)
             continue;
-        auto table = TRY(SymbolTable::open(image, i));
-        for (uint32_t symbol = 0; symbol < table.count(); ++symbol) {
-            auto section = TRY(table.section_of(symbol));
-            if (hit(section))
+        const SymbolTable table = TRY(SymbolTable::open(image, i));
+        for (size_t symbol = 0; symbol < table.size(); ++symbol)
+            if (hit(table[symbol].section))
                 return true;
-        }
     }
     return false;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decodes relocations, and sorts them if a linker left them out of order.
+#include "common/elf/arch.h"
 #include "common/elf/elf_image.h"
 
 #include <algorithm>
@@ -37,6 +38,13 @@ RelocTable::RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order)
     raw_ = sorted_;
 }
 
+Result<RelocTable> RelocTable::read(const ElfImage &image, uint32_t section)
+{
+    TRY(image.reloc_count(section));
+    const ElfSection &s = image.sections[section];
+    return RelocTable(s.data, image.is64, s.head.sh_type == SHT_RELA, image.order);
+}
+
 RelocEntry RelocTable::decode(const std::byte *p) const
 {
     if (is64_)
@@ -57,6 +65,60 @@ size_t RelocTable::find(uint64_t at) const
             high = middle;
     }
     return low;
+}
+
+namespace
+{
+
+/// Appends the relocations in section `table`.
+Result<void> add_relocs(const ElfImage &image, uint32_t table, Bytes contents, uint8_t width,
+                        uint32_t symbols, std::vector<Reloc> &out)
+{
+    const RelocTable entries = TRY(RelocTable::read(image, table));
+    const Elf64_Shdr &head = image.sections[table].head;
+    const Arch *arch = find_arch(image.head.e_machine, image.address_size());
+    out.reserve(out.size() + entries.size());
+    for (size_t i = 0; i < entries.size(); ++i) {
+        auto here = [&] { return image.place(table).at(i * head.sh_entsize); };
+        const RelocEntry entry = entries[i];
+        const uint32_t type = image.reloc_type(entry.info);
+        if (type == 0) // R_*_NONE: lld leaves it where `ld -r` discarded a section
+            continue;
+        if (!arch)
+            return fail(here(), strf("relocation of type %u: unsupported architecture (ELF machine "
+                                     "%u, %u-bit)",
+                                     type, image.head.e_machine, image.address_size() * 8));
+        if (!is_absolute(*arch, type))
+            return fail(here(), strf("relocation of type %u is not an absolute address", type));
+        Reloc reloc{entry.offset, image.reloc_symbol(entry.info), entry.addend};
+        if (reloc.offset > contents.size() || width > contents.size() - reloc.offset)
+            return fail(here(), "relocation is outside of its section");
+        if (reloc.symbol >= symbols)
+            return fail(here(), strf("relocation names symbol %u, but there are %u", reloc.symbol,
+                                     symbols));
+        const std::byte *place = contents.data() + reloc.offset;
+        if (head.sh_type == SHT_REL)
+            reloc.addend = width == 8 ? static_cast<int64_t>(load<uint64_t>(place, image.order))
+                                      : static_cast<int32_t>(load<uint32_t>(place, image.order));
+        out.push_back(reloc);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<Reloc>> absolute_relocs(const ElfImage &image, uint32_t target, Bytes contents,
+                                           uint8_t width)
+{
+    std::vector<Reloc> relocs;
+    const uint32_t symtab = TRY(image.find_symtab());
+    const uint32_t symbols = symtab ? TRY(image.symbol_count(symtab)) : 0;
+    for (uint32_t i = 1; i < image.sections.size(); ++i)
+        if (image.sections[i].relocates() && image.sections[i].head.sh_info == target)
+            TRY(add_relocs(image, i, contents, width, symbols, relocs));
+    if (!std::ranges::is_sorted(relocs, {}, &Reloc::offset)) // of several tables
+        std::ranges::stable_sort(relocs, {}, &Reloc::offset);
+    return relocs;
 }
 
 } // namespace btflink

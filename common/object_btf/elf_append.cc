@@ -27,7 +27,6 @@
 // Cost: the new part; the rest of the file is copied only by a rewrite.
 #include "common/object_btf/elf_append.h"
 
-#include "common/elf/compressed_section.h"
 #include "common/elf/elf_image.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
@@ -61,11 +60,8 @@ Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::se
     // A section in which a linker joined pools with DWARF's own addresses must stay.
     if (!may_have_pools(s.name) || (s.head.sh_flags & SHF_ALLOC) || !s.in_file())
         return false;
-    if (!is_compressed(s.name, s.head.sh_flags, s.data))
-        return is_only_pools(s.data, image.order, ids);
-    auto plain =
-        TRY(decompress(s.data, s.head.sh_flags, image.is64, image.order, image.place(index)));
-    return is_only_pools(plain, image.order, ids);
+    const SectionContents contents = TRY(image.contents(index));
+    return is_only_pools(contents.bytes, image.order, ids);
 }
 
 /// May a part that was appended here earlier begin with this section, and does it end the file?

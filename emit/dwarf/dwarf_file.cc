@@ -2,8 +2,6 @@
 // Finds the debug sections of a file, and resolves addresses in them.
 #include "emit/dwarf/dwarf_file.h"
 
-#include "common/elf/compressed_section.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -66,16 +64,9 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &whe
 
 Result<void> DwarfFile::find_sections()
 {
-    auto symtab = TRY(image_.find_symtab());
-    if (symtab) {
-        symbol_count_ = TRY(image_.symbol_count(symtab));
-        symtab_ = image_.sections[symtab].data;
-    }
     std::vector<uint32_t> candidates; // debug sections
     for (uint32_t i = 1; i < image_.sections.size(); ++i) {
         const ElfSection &s = image_.sections[i];
-        if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == symtab)
-            xindex_ = s.data;
         if (s.head.sh_type == SHT_NOTE && s.name == ".note.Linux")
             if (Bytes lto = find_note(s.data, "Linux", note_lto_info, image_.order);
                 lto.size() >= sizeof(uint32_t))
@@ -87,7 +78,8 @@ Result<void> DwarfFile::find_sections()
     TRY(load_sections(candidates));
     if (!relocatable())
         return {};
-    TRY(check_symbols());
+    if (const uint32_t symtab = TRY(image_.find_symtab()))
+        symbols_ = TRY(SymbolTable::open(image_, symtab));
     for (uint32_t i = 1; i < image_.sections.size(); ++i)
         if (image_.sections[i].relocates())
             TRY(attach_relocations(i));
@@ -126,27 +118,19 @@ Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 /// Appends the contents of section `index` of the file.
 Result<void> DwarfFile::append_section(uint32_t index, DebugSection &section) const
 {
-    const ElfSection &s = image_.sections[index];
-    const bool is_first = section.pieces.empty();
-    std::vector<std::byte> unpacked;
-    Bytes data = s.data;
-    if (is_compressed(s.name, s.head.sh_flags, s.data)) {
-        unpacked = TRY(
-            decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(index)));
-        data = unpacked;
-    }
+    SectionContents added = TRY(image_.contents(index));
     section.pieces.push_back({index, section.data.size()});
-    if (is_first) {
-        section.own = std::move(unpacked);
-        section.data = data;
+    if (section.pieces.size() == 1) {
+        section.data = added.bytes;
+        section.unpacked = std::move(added.owned);
         return {};
     }
-    if (section.own.empty())
-        section.own.assign(section.data.begin(), section.data.end());
-    const size_t end = section.own.size();
-    section.own.resize(end + data.size());
-    std::ranges::copy(data, section.own.data() + end);
-    section.data = section.own;
+    if (section.joined.empty())
+        section.joined.assign(section.data.begin(), section.data.end());
+    const size_t end = section.joined.size();
+    section.joined.resize(end + added.bytes.size());
+    std::ranges::copy(added.bytes, section.joined.data() + end);
+    section.data = section.joined;
     return {};
 }
 
@@ -199,10 +183,7 @@ void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
 Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size) const
 {
     const ElfSection &rel = image_.sections[rel_index];
-    if (rel.head.sh_type == sht_crel)
-        return fail(image_.place(rel_index), "compact relocations are not supported");
-    TRY(image_.reloc_count(rel_index));
-    RelocTable table(rel.data, image_.is64, rel.head.sh_type == SHT_RELA, image_.order);
+    RelocTable table = TRY(RelocTable::read(image_, rel_index));
     // The table may have been sorted, so the offset is approximate.
     auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
     const DebugReloc *known = nullptr; // of the last entry: most have the same type
@@ -218,37 +199,11 @@ Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size
         if (known && (r.offset > size || size - r.offset < known->size))
             return fail(here(i), strf("relocation is for offset 0x%llx, beyond the section's end",
                                       ull(r.offset)));
-        if (image_.reloc_symbol(r.info) >= symbol_count_)
-            return fail(here(i), strf("relocation names symbol %u, but there are %u",
-                                      image_.reloc_symbol(r.info), symbol_count_));
+        if (image_.reloc_symbol(r.info) >= symbols_.size())
+            return fail(here(i), strf("relocation names symbol %u, but there are %zu",
+                                      image_.reloc_symbol(r.info), symbols_.size()));
     }
     return table;
-}
-
-Result<void> DwarfFile::check_symbols() const
-{
-    for (uint32_t i = 0; i < symbol_count_; ++i)
-        if (uint32_t section = symbol(i).section; section >= image_.sections.size())
-            return fail(where().in(".symtab").at(uint64_t{i} * image_.symbol_size()),
-                        strf("symbol %u is in section %u, but there are %zu", i, section,
-                             image_.sections.size()));
-    return {};
-}
-
-/// `index` was checked when relocations were attached.
-DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
-{
-    const Elf64_Sym symbol = image_.symbol(symtab_, index);
-    uint32_t section = symbol.st_shndx;
-    if (section == SHN_COMMON)
-        return {0, 0, true, false};
-    if (section == SHN_XINDEX)
-        section = (size_t{index} + 1) * 4 <= xindex_.size()
-                      ? load<uint32_t>(xindex_.data() + size_t{index} * 4, image_.order)
-                      : 0;
-    else if (section >= SHN_LORESERVE)
-        section = 0;
-    return {symbol.st_value, section, false, ELF64_ST_BIND(symbol.st_info) == STB_WEAK};
 }
 
 const DebugReloc *DwarfFile::find_reloc(uint32_t type) const
@@ -267,7 +222,7 @@ uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64
         const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
         if (!known) // R_*_NONE
             continue;
-        uint64_t operand = symbol(image_.reloc_symbol(r.info)).value +
+        uint64_t operand = symbols_.value(image_.reloc_symbol(r.info)) +
                            static_cast<uint64_t>(r.addend); // RELA only
         value = known->op == RelocOp::set   ? operand
                 : known->op == RelocOp::add ? value + operand
@@ -334,12 +289,12 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
     if (!known || known->op != RelocOp::set)
         return std::nullopt;
     ref.symbol = image_.reloc_symbol(r.info);
-    Symbol sym = symbol(ref.symbol);
+    const Symbol symbol = symbols_[ref.symbol];
     ref.addend = section.rela ? r.addend : static_cast<int64_t>(raw);
-    ref.offset = sym.value + static_cast<uint64_t>(ref.addend);
-    ref.section = sym.section;
-    ref.common = sym.common;
-    ref.weak = sym.weak;
+    ref.offset = symbols_.value(ref.symbol) + static_cast<uint64_t>(ref.addend);
+    ref.section = symbol.section;
+    ref.common = symbol.home == Home::common;
+    ref.weak = symbol.binding == STB_WEAK;
     return ref;
 }
 

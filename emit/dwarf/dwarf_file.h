@@ -26,9 +26,10 @@ struct DebugSection {
     };
     std::vector<Piece> pieces; // several only for units
     Bytes data;
-    std::vector<std::byte> own;        // `data`, if decompressed or made of several pieces
-    RelocTable relocs;                 // empty in linked files
-    std::vector<std::byte> own_relocs; // of several pieces
+    std::vector<std::byte> joined;                          // `data` of several pieces
+    std::shared_ptr<const std::vector<std::byte>> unpacked; // `data` of one piece, if decompressed
+    RelocTable relocs;                                      // empty in linked files
+    std::vector<std::byte> own_relocs;                      // of several pieces
     bool rela = true;
 
     bool present() const { return !data.empty(); }
@@ -84,7 +85,7 @@ public:
             return raw;
         if (arch_->reloc_pairs)
             return difference(section, reloc, raw);
-        return symbol_value(image_.reloc_symbol(r.info)) +
+        return symbols_.value(image_.reloc_symbol(r.info)) +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
     /// The same, with the relocation found by offset.
@@ -115,29 +116,11 @@ private:
     const DwarfFile *skeleton_ = nullptr;
     const Arch *arch_ = nullptr;
     bool lto_note_ = false;
-    Bytes symtab_;
-    Bytes xindex_;
-    uint32_t symbol_count_ = 0;
+    SymbolTable symbols_; // of a relocatable file
 
-    struct Symbol {
-        uint64_t value;
-        uint32_t section;
-        bool common, weak;
-    };
-    Symbol symbol(uint32_t index) const;
     const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
     /// Applies all relocations at the place of entry `reloc`.
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
-    /// Only the value. Needed for every string, so it has a fast path.
-    uint64_t symbol_value(uint32_t index) const
-    {
-        if (!image_.is64 || image_.order != host_order)
-            return symbol(index).value;
-        Elf64_Sym s;
-        __builtin_memcpy(&s, symtab_.data() + size_t{index} * sizeof s, sizeof s);
-        return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
-    }
-    Result<void> check_symbols() const;
 };
 
 // debug_files.cc: finds separate files with debug information: all of a file's information, if the

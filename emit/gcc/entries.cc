@@ -159,7 +159,7 @@ void put_hex(std::string &out, uint64_t value)
 }
 
 /// `relocs` are in ascending order, each `reloc_size` bytes long and aligned to its size.
-void put_words(std::string &out, Bytes bytes, std::span<const NewReloc> relocs, size_t reloc_size,
+void put_words(std::string &out, Bytes bytes, std::span<const Reloc> relocs, size_t reloc_size,
                ByteOrder order, const std::vector<std::string> &symbols)
 {
     WordList words(out);

@@ -50,42 +50,17 @@ private:
 
     /// Appends the section's contents and relocations, each of an address with `size` bytes.
     Result<void> append(uint32_t section, uint8_t size, std::vector<std::byte> &bytes,
-                        std::vector<NewReloc> &relocs)
+                        std::vector<Reloc> &relocs)
     {
         bytes.resize(align_up(bytes.size(), 8));
         const uint64_t base = bytes.size();
         Bytes data = image_.sections[section].data;
         bytes.insert(bytes.end(), data.begin(), data.end());
         bytes.resize(align_up(bytes.size(), 8));
-        for (uint32_t i = 1; i < image_.sections.size(); ++i) {
-            const ElfSection &rel = image_.sections[i];
-            if (!rel.relocates() || rel.head.sh_info != section)
-                continue;
-            Where where = image_.place(i);
-            if (rel.head.sh_type != (arch_.rela ? SHT_RELA : SHT_REL))
-                return fail(where,
-                            std::string("must have type ") + (arch_.rela ? "SHT_RELA" : "SHT_REL"));
-            TRY(image_.reloc_count(i));
-            RelocTable table(rel.data, image_.is64, arch_.rela, image_.order);
-            for (size_t k = 0; k < table.size(); ++k) {
-                RelocEntry r = table[k];
-                const uint32_t found = image_.reloc_type(r.info);
-                if (found == arch_.reloc_none)
-                    continue;
-                if (!is_absolute(arch_, found) || r.offset > data.size() ||
-                    data.size() - r.offset < size)
-                    return fail(where, strf("relocation %zu is not one of object BTF", k));
-                relocs.push_back({base + r.offset, image_.reloc_symbol(r.info), addend(r, data)});
-            }
-        }
+        const auto found = TRY(absolute_relocs(image_, section, data, size));
+        for (const Reloc &r : found)
+            relocs.push_back({base + r.offset, r.symbol, r.addend});
         return {};
-    }
-
-    int64_t addend(const RelocEntry &r, Bytes data) const
-    {
-        if (arch_.rela)
-            return r.addend;
-        return static_cast<int32_t>(load<uint32_t>(data.data() + r.offset, image_.order));
     }
 
     const ElfImage &image_;

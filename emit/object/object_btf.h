@@ -15,18 +15,11 @@
 namespace btflink::emit
 {
 
-/// A relocation of a new section. The section determines its type.
-struct NewReloc {
-    uint64_t offset; // in the new section
-    uint32_t symbol; // index into the input file's .symtab
-    int64_t addend;  // on REL targets stored in the section itself
-};
-
 struct ObjectBtf {
     std::vector<std::byte> btf;         // contents of .BTF; empty: only drop the old one
-    std::vector<NewReloc> btf_relocs;   // 32-bit absolute
+    std::vector<Reloc> btf_relocs;      // 32-bit; symbols are those of the input file
     std::vector<std::byte> pool;        // contents of the address pool; empty: no pool
-    std::vector<NewReloc> pool_relocs;  // pointer-sized absolute
+    std::vector<Reloc> pool_relocs;     // pointer-sized
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
     bool strip_dwarf = false;           // drop .debug_* (also .zdebug_*, and .gnu.debuglto_* where

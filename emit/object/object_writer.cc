@@ -69,7 +69,7 @@ public:
 
 private:
     Result<void> add(std::string_view name, std::string_view reloc_name, uint32_t type,
-                     uint64_t flags, Bytes data, const std::vector<NewReloc> &relocs,
+                     uint64_t flags, Bytes data, const std::vector<Reloc> &relocs,
                      uint32_t reloc_type, uint8_t reloc_size)
     {
         auto target = static_cast<uint32_t>(image_.sections.size());
@@ -92,7 +92,7 @@ private:
             else
                 entries.put<uint32_t>(static_cast<uint32_t>(value));
         };
-        for (const NewReloc &reloc : relocs) {
+        for (const Reloc &reloc : relocs) {
             CHECK(reloc.offset <= data.size() && reloc_size <= data.size() - reloc.offset);
             auto symbol = TRY(new_symbol(reloc, symbols, reloc_name));
             put_word(reloc.offset);
@@ -117,7 +117,7 @@ private:
     }
 
     /// The new number of a symbol. `count`: the number of symbols in the new file.
-    Result<uint32_t> new_symbol(const NewReloc &reloc, uint32_t count, std::string_view section)
+    Result<uint32_t> new_symbol(const Reloc &reloc, uint32_t count, std::string_view section)
     {
         uint32_t symbol = reloc.symbol;
         Where place = image_.where.in(section).at(reloc.offset);

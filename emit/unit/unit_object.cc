@@ -295,9 +295,9 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
 }
 
 /// Returns the relocations for the offsets.
-std::vector<NewReloc> add_datasecs(NewContribution &contribution, Sections &&sections)
+std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sections)
 {
-    std::vector<NewReloc> relocs;
+    std::vector<Reloc> relocs;
     for (auto &[name, entries] : sections) {
         std::ranges::stable_sort(entries, {},
                                  [](const SectionEntry &v) { return v.candidate->address.offset; });

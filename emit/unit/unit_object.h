@@ -37,11 +37,11 @@ struct UnitObject {
     std::unique_ptr<OpenUnit> open;      // instead, with UnitOptions::strings
     uint64_t blob_size = 0, size = 0;    // bytes of the blob and of the contribution; if open, of
                                          // types alone, and of types and trailer
-    std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
+    std::vector<Reloc> btf_relocs;       // offsets from the contribution's start
     uint64_t object_id = 0;
     bool has_pool = false; // an empty pool also shows that the object was linked
     uint32_t pool_entries = 0;
-    std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
+    std::vector<Reloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
     std::vector<RejectedVariable> rejected;
     std::vector<Error> left_out; // parts of types that BTF cannot express

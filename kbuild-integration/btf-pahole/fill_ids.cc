@@ -24,24 +24,22 @@ namespace btflink::kbuild
 namespace
 {
 
-using merge::Symbol;
-
 class IdFiller
 {
 public:
     IdFiller(const FinalTypes &types, uint32_t section, std::vector<std::byte> bytes)
         : elf_(*types.input->elf), section_(section), bytes_(std::move(bytes))
     {
-        where_ = elf_.where().in(".BTF_ids");
+        where_ = elf_.where.in(".BTF_ids");
         find_names(*types.btf);
     }
 
     Result<void> run()
     {
         std::vector<Symbol> symbols;
-        for (size_t i = 0; i < elf_.symbols().size(); ++i)
-            if (is_here(elf_.symbols()[i]))
-                symbols.push_back(elf_.symbols()[i]);
+        for (size_t i = 0; i < elf_.symbols.size(); ++i)
+            if (is_here(elf_.symbols[i]))
+                symbols.push_back(elf_.symbols[i]);
         for (const Symbol &symbol : symbols)
             TRY(add_set(symbol));
         for (const Symbol &symbol : symbols)
@@ -78,7 +76,7 @@ private:
 
     bool is_here(const Symbol &symbol) const
     {
-        return symbol.home == merge::Home::section && symbol.section == section_;
+        return symbol.home == Home::section && symbol.section == section_;
     }
 
     Failure bad(const Symbol &symbol, const char *what) const
@@ -163,8 +161,8 @@ private:
         }
     }
 
-    uint32_t word(uint64_t at) const { return load<uint32_t>(bytes_.data() + at, elf_.order()); }
-    void set_word(uint64_t at, uint32_t value) { store(bytes_.data() + at, value, elf_.order()); }
+    uint32_t word(uint64_t at) const { return load<uint32_t>(bytes_.data() + at, elf_.order); }
+    void set_word(uint64_t at, uint32_t value) { store(bytes_.data() + at, value, elf_.order); }
 
     const merge::ElfFile &elf_;
     const uint32_t section_;

@@ -13,8 +13,8 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
 {
     FinalBlob found{{input.bytes, {}}, {}, input.where.at(0)};
     if (input.elf) {
-        const auto &sections = input.elf->sections();
-        auto place = std::ranges::find(sections, section, &Section::name);
+        const auto &sections = input.elf->sections;
+        auto place = std::ranges::find(sections, section, &ElfSection::name);
         if (place == sections.end())
             return std::nullopt;
         found.contents = TRY(input.elf->contents(static_cast<uint32_t>(place - sections.begin())));

@@ -8,7 +8,6 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
-#include <elf.h>
 #include <optional>
 #include <unordered_map>
 
@@ -46,11 +45,11 @@ std::optional<RelocatablePool> read_pool(const PoolPart &part, Bytes section,
 Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
 {
     std::vector<PoolSection> found;
-    for (uint32_t i = 0; i < elf.sections().size(); ++i) {
-        if (!may_have_pools(elf.sections()[i].name) || elf.sections()[i].type == SHT_NOBITS)
+    for (uint32_t i = 0; i < elf.sections.size(); ++i) {
+        if (!may_have_pools(elf.sections[i].name) || !elf.sections[i].in_file())
             continue;
         auto contents = TRY(elf.contents(i));
-        std::vector<PoolPart> parts = find_pools(contents.bytes, elf.order());
+        std::vector<PoolPart> parts = find_pools(contents.bytes, elf.order);
         found.push_back({i, std::move(contents), std::move(parts)});
     }
     return found;
@@ -61,7 +60,8 @@ Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf)
     auto sections = TRY(pool_sections(elf));
     std::vector<RelocatablePool> pools;
     for (const PoolSection &section : sections) {
-        auto relocs = TRY(elf.relocations(section.section, elf.address_size()));
+        auto relocs =
+            TRY(absolute_relocs(elf, section.section, section.contents.bytes, elf.address_size()));
         auto next = relocs.cbegin();
         for (const PoolPart &part : section.parts)
             if (auto pool = read_pool(part, section.contents.bytes, relocs, next))
@@ -77,12 +77,12 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
 {
     const ElfFile &elf = *input.elf;
     auto contents = TRY(elf.contents(section));
-    Where where{input.where.file, std::string(elf.sections()[section].name), 0};
+    Where where{input.where.file, std::string(elf.sections[section].name), 0};
     auto parts = TRY(split_contributions(contents.bytes, where));
     out.contents.push_back(contents);
     std::vector<Reloc> &relocs = out.relocs.emplace_back();
     if (elf.is_relocatable() && !parts.empty())
-        relocs = TRY(elf.relocations(section, 4));
+        relocs = TRY(absolute_relocs(elf, section, contents.bytes, 4));
     for (const Contribution &part : parts) {
         const auto begin = std::ranges::lower_bound(relocs, part.offset, {}, &Reloc::offset);
         const auto end =
@@ -100,7 +100,7 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<InputPart> &parts)
     for (RelocatablePool &pool : pools)
         by_id[pool.object_id].push_back(&pool);
     for (InputPart &part : parts) {
-        auto id = stated_object_id(part.bytes.trailer, elf.order());
+        auto id = stated_object_id(part.bytes.trailer, elf.order);
         auto found = id ? by_id.find(*id) : by_id.end();
         if (found == by_id.end() || found->second.empty())
             continue;
@@ -120,8 +120,8 @@ Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
         return {};
     }
     const ElfFile &elf = *input.elf;
-    for (uint32_t i = 0; i < elf.sections().size(); ++i)
-        if (elf.sections()[i].name == ".BTF" && elf.sections()[i].type != SHT_NOBITS)
+    for (uint32_t i = 0; i < elf.sections.size(); ++i)
+        if (elf.sections[i].name == ".BTF" && elf.sections[i].in_file())
             TRY(split_section(input, number, i, out));
     if (elf.is_relocatable() && !out.list.empty())
         TRY(attach_pools(elf, out.list));

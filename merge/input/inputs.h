@@ -3,9 +3,9 @@
 // pools.
 #pragma once
 
+#include "common/elf/elf_image.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
-#include "merge/input/elf_file.h"
 
 #include <deque>
 #include <memory>
@@ -17,8 +17,31 @@
 namespace btflink::merge
 {
 
+// archive.cc
+
+bool is_archive(Bytes bytes);
+
+/// A member of an archive, in archive order.
+struct ArchiveMember {
+    std::string name;
+    Bytes bytes;      // inside the archive's bytes
+    std::string path; // thin archives: of the member's file; `bytes` is empty
+};
+
+Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where);
+
 // open.cc: opens the files on the command line in link order, with response files and archives
 // expanded.
+
+/// An ELF file with its symbols.
+struct ElfFile : ElfImage {
+    SymbolTable symbols; // .symtab; empty if there is none
+
+    /// `bytes` must outlive the result.
+    static Result<ElfFile> parse(Bytes bytes, const Where &where);
+    /// Made by a compiler, assembler or `ld -r`: no addresses yet.
+    bool is_relocatable() const { return head.e_type == ET_REL; }
+};
 
 struct Input {
     Where where;                         // file, or "archive(member)"

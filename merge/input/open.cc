@@ -2,7 +2,6 @@
 // Opens files, members of archives and response files.
 #include "merge/input/inputs.h"
 
-#include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
 #include "common/object_btf/link_trailer.h"
@@ -94,6 +93,14 @@ Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes by
 }
 
 } // namespace
+
+Result<ElfFile> ElfFile::parse(Bytes bytes, const Where &where)
+{
+    ElfFile file{TRY(read_elf(bytes, where)), {}};
+    if (const uint32_t symtab = TRY(file.find_symtab()))
+        file.symbols = TRY(SymbolTable::open(file, symtab));
+    return file;
+}
 
 Result<Input> open_input(const std::string &path)
 {

@@ -12,7 +12,6 @@
 
 #include "common/io/parallel.h"
 
-#include <elf.h>
 #include <unordered_map>
 
 namespace btflink::merge
@@ -92,9 +91,10 @@ bool has_addends_inside(const Input &input)
 {
     if (!input.elf)
         return false;
-    const auto &sections = input.elf->sections();
+    const auto &sections = input.elf->sections;
     return std::ranges::any_of(sections, [&](const auto &s) {
-        return s.type == SHT_REL && s.info < sections.size() && sections[s.info].name == ".BTF";
+        return s.head.sh_type == SHT_REL && s.head.sh_info < sections.size() &&
+               sections[s.head.sh_info].name == ".BTF";
     });
 }
 

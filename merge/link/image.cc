@@ -15,7 +15,6 @@
 #include "common/btf/id_symbols.h"
 
 #include <algorithm>
-#include <elf.h>
 #include <map>
 
 namespace btflink::merge
@@ -69,22 +68,22 @@ void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Addres
 /// Reads the kfunc sets of one file (common/btf/id_symbols.h).
 Result<void> read_kfuncs(const ElfFile &elf, Image &out)
 {
-    const auto &sections = elf.sections();
+    const auto &sections = elf.sections;
     for (uint32_t index = 0; index < sections.size(); ++index) {
-        if (sections[index].name != ".BTF_ids" || sections[index].type == SHT_NOBITS)
+        if (sections[index].name != ".BTF_ids" || !sections[index].in_file())
             continue;
         auto contents = TRY(elf.contents(index));
-        uint64_t base = elf.is_relocatable() ? 0 : sections[index].address;
+        uint64_t base = elf.is_relocatable() ? 0 : sections[index].head.sh_addr;
         auto flags_at = [&](const Symbol &symbol) -> std::optional<uint32_t> {
             uint64_t at = symbol.value - base + 4;
             if (symbol.value < base || at + 4 < at || at + 4 > contents.bytes.size())
                 return std::nullopt;
-            return load<uint32_t>(contents.bytes.data() + at, elf.order());
+            return load<uint32_t>(contents.bytes.data() + at, elf.order);
         };
         std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
         std::vector<std::pair<std::string_view, Symbol>> functions;
-        for (size_t i = 0; i < elf.symbols().size(); ++i) {
-            const Symbol symbol = elf.symbols()[i];
+        for (size_t i = 0; i < elf.symbols.size(); ++i) {
+            const Symbol symbol = elf.symbols[i];
             if (symbol.home != Home::section || symbol.section != index)
                 continue;
             const IdSymbol id = parse_id_symbol(symbol.name());
@@ -113,9 +112,9 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
             out.pools[part.first_id].push_back(part);
         out.kept.push_back(std::move(section.contents));
     }
-    out.functions.reserve(elf.symbols().size()); // unused pages cost nothing
-    for (size_t i = 0; i < elf.symbols().size(); ++i) {
-        const Symbol symbol = elf.symbols()[i];
+    out.functions.reserve(elf.symbols.size()); // unused pages cost nothing
+    for (size_t i = 0; i < elf.symbols.size(); ++i) {
+        const Symbol symbol = elf.symbols[i];
         add_function(out.functions, symbol, {0, symbol.value});
         if (symbol.type == STT_OBJECT && symbol.value == 0 && symbol.home == Home::section)
             out.objects_at_zero.emplace_back(symbol.name(), symbol.section);
@@ -128,8 +127,8 @@ Result<void> read_relocatable(const ElfFile &elf, Image &out)
     auto pools = TRY(relocatable_pools(elf));
     for (RelocatablePool &pool : pools)
         out.relocatable_pools[pool.object_id].push_back(std::move(pool));
-    for (size_t i = 0; i < elf.symbols().size(); ++i) {
-        const Symbol symbol = elf.symbols()[i];
+    for (size_t i = 0; i < elf.symbols.size(); ++i) {
+        const Symbol symbol = elf.symbols[i];
         const bool in_section = symbol.home == Home::section;
         add_function(out.functions, symbol,
                      {in_section ? symbol.section : absolute_section, symbol.value});
@@ -164,8 +163,8 @@ public:
             if (!inputs_[i].elf)
                 continue;
             const ElfFile &elf = *inputs_[i].elf;
-            for (uint32_t s = 0; s < elf.symbols().size(); ++s)
-                add_symbol(elf.symbols()[s], i, s);
+            for (uint32_t s = 0; s < elf.symbols.size(); ++s)
+                add_symbol(elf.symbols[s], i, s);
             TRY(read_kfuncs(elf, out_));
         }
         return {};
@@ -177,16 +176,20 @@ private:
     {
         auto [found, is_new] = numbers_.try_emplace(std::pair(name, which),
                                                     static_cast<uint32_t>(out_.sections.size()));
-        if (is_new)
-            out_.sections.push_back({.name = name, .type = SHT_PROGBITS, .flags = SHF_ALLOC});
+        if (is_new) {
+            ElfSection &section = out_.sections.emplace_back();
+            section.name = name;
+            section.head.sh_type = SHT_PROGBITS;
+            section.head.sh_flags = SHF_ALLOC;
+        }
         return found->second;
     }
 
     Address append(uint32_t index, uint64_t size, uint64_t alignment)
     {
-        Section &section = out_.sections[index];
-        uint64_t begin = align_up(section.size, alignment);
-        section.size = begin + size;
+        Elf64_Shdr &section = out_.sections[index].head;
+        uint64_t begin = align_up(section.sh_size, alignment);
+        section.sh_size = begin + size;
         return {index, begin};
     }
 
@@ -196,16 +199,16 @@ private:
         for (uint32_t i = 0; i < inputs_.size(); ++i) {
             if (!inputs_[i].elf)
                 continue;
-            for (const Section &section : inputs_[i].elf->sections()) {
+            for (const ElfSection &section : inputs_[i].elf->sections) {
                 out_.bases[i].emplace_back();
-                if (!(section.flags & SHF_ALLOC))
+                if (!(section.head.sh_flags & SHF_ALLOC))
                     continue;
                 out_.bases[i].back() =
-                    append(section_named(section.name), section.size,
-                           std::min<uint64_t>(section.alignment, uint64_t{1} << 32));
-                Section &all = out_.sections[out_.bases[i].back()->section];
-                all.flags |= section.flags;
-                all.type = section.type;
+                    append(section_named(section.name), section.head.sh_size,
+                           std::min<uint64_t>(section.head.sh_addralign, uint64_t{1} << 32));
+                Elf64_Shdr &all = out_.sections[out_.bases[i].back()->section].head;
+                all.sh_flags |= section.head.sh_flags;
+                all.sh_type = section.head.sh_type;
             }
         }
     }
@@ -235,7 +238,7 @@ private:
         for (uint32_t i = 0; i < inputs_.size(); ++i) {
             if (!inputs_[i].elf)
                 continue;
-            const SymbolTable &symbols = inputs_[i].elf->symbols();
+            const SymbolTable &symbols = inputs_[i].elf->symbols;
             for (uint32_t s = 0; s < symbols.size(); ++s) {
                 const Symbol symbol = symbols[s];
                 if (symbol.binding == STB_LOCAL || strength(symbol) == 0)
@@ -244,7 +247,7 @@ private:
                 if (added)
                     continue;
                 auto [old_input, old_symbol] = it->second;
-                if (strength(symbol) > strength(inputs_[old_input].elf->symbols()[old_symbol]))
+                if (strength(symbol) > strength(inputs_[old_input].elf->symbols[old_symbol]))
                     it->second = {i, s};
             }
         }
@@ -276,14 +279,14 @@ private:
 
 Symbol Image::definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const
 {
-    const Symbol named = inputs[input].elf->symbols()[symbol];
+    const Symbol named = inputs[input].elf->symbols[symbol];
     if (named.binding == STB_LOCAL)
         return named;
     auto found = globals.find(named.name());
     if (found == globals.end())
         return named;
     input = found->second.first;
-    return inputs[input].elf->symbols()[found->second.second];
+    return inputs[input].elf->symbols[found->second.second];
 }
 
 Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
@@ -299,8 +302,8 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
     out.kind = elf.is_relocatable() ? ImageKind::relocatable : ImageKind::linked;
     out.name = image->where.file;
     out.elf = &elf;
-    out.has_symbols = elf.has_symbols();
-    out.sections = elf.sections();
+    out.has_symbols = !elf.symbols.empty();
+    out.sections = elf.sections;
     TRY(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));
     TRY(read_kfuncs(elf, out));
     return out;

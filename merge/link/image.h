@@ -44,7 +44,7 @@ struct Image {
     bool has_symbols = false;     // linked, relocatable: there is a symbol table
     /// linked, relocatable: by section index. combined: one per name, in order of appearance;
     /// several if a raw blob has several DATASECs of one name.
-    std::vector<Section> sections;
+    std::vector<ElfSection> sections;
     /// combined: sections from this one on are known only from DATASECs of raw BTF.
     size_t first_datasec = SIZE_MAX;
     /// Defined STT_FUNC symbols, in symbol table order.

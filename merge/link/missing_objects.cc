@@ -9,7 +9,6 @@
 #include "merge/link/image.h"
 
 #include <algorithm>
-#include <elf.h>
 #include <map>
 #include <unordered_set>
 
@@ -40,7 +39,7 @@ Places places_of(const RelocatablePool &pool, const ElfFile &elf)
     for (const UnresolvedAddress &p : pool.addresses) {
         if (p.kind != UnresolvedAddress::symbol)
             continue;
-        const Symbol s = elf.symbols()[p.symbol_index];
+        const Symbol s = elf.symbols[p.symbol_index];
         if (s.home == Home::section)
             places.emplace_back(s.section, s.value + static_cast<uint64_t>(p.addend));
     }
@@ -55,7 +54,7 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
     for (const auto &place : places)
         names[place];
     std::string_view source;
-    const SymbolTable &symbols = image.elf->symbols();
+    const SymbolTable &symbols = image.elf->symbols;
     for (size_t i = 0; i < symbols.size(); ++i) {
         const Symbol s = symbols[i];
         if (s.type == STT_FILE)
@@ -83,9 +82,9 @@ bool may_be_address(const PoolPart &part, const Image &image)
                                                     : load<uint32_t>(first, part.order);
     const uint64_t last = part.address_size == 8 ? UINT64_MAX : UINT32_MAX;
     return address < small_address || address > last - tombstones ||
-           std::ranges::any_of(image.sections, [&](const Section &s) {
-               return (s.flags & SHF_ALLOC) && address >= s.address &&
-                      address - s.address <= s.size;
+           std::ranges::any_of(image.sections, [&](const ElfSection &s) {
+               return (s.head.sh_flags & SHF_ALLOC) && address >= s.head.sh_addr &&
+                      address - s.head.sh_addr <= s.head.sh_size;
            });
 }
 

@@ -14,7 +14,6 @@
 // may be the address of a per-CPU variable. Callers must check it.
 #include "merge/link/image.h"
 
-#include <elf.h>
 #include <map>
 
 namespace btflink::merge
@@ -28,8 +27,8 @@ using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Symbol>;
 SymbolsByPlace index_places(const ElfFile &elf)
 {
     SymbolsByPlace out;
-    for (size_t i = 0; i < elf.symbols().size(); ++i) {
-        const Symbol s = elf.symbols()[i];
+    for (size_t i = 0; i < elf.symbols.size(); ++i) {
+        const Symbol s = elf.symbols[i];
         if (*s.text && s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
             out.try_emplace({s.section, s.value}, s);
     }
@@ -46,8 +45,8 @@ SymbolsByName index_names(const ElfFile &elf)
         return a.value == b.value &&
                (!elf.is_relocatable() || (a.home == b.home && a.section == b.section));
     };
-    for (size_t i = 0; i < elf.symbols().size(); ++i) {
-        const Symbol s = elf.symbols()[i];
+    for (size_t i = 0; i < elf.symbols.size(); ++i) {
+        const Symbol s = elf.symbols[i];
         if (!*s.text || s.type == STT_SECTION || s.type == STT_FILE || s.home == Home::undefined)
             continue;
         std::optional<Symbol> &known = out.try_emplace(s.name(), s).first->second;
@@ -108,7 +107,7 @@ private:
                 return false;
             for (const UnresolvedAddress &p : std::span(pool->addresses).first(count))
                 out.push_back(p.kind == UnresolvedAddress::symbol
-                                  ? of_symbol(image_.elf->symbols()[p.symbol_index], p.addend)
+                                  ? of_symbol(image_.elf->symbols[p.symbol_index], p.addend)
                                   : discarded);
         }
         return true;
@@ -217,7 +216,7 @@ private:
     Location by_symbol(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
-        Symbol s = elf.symbols()[p.symbol_index];
+        Symbol s = elf.symbols[p.symbol_index];
         int64_t addend = p.addend;
         if (s.binding == STB_LOCAL && s.home == Home::section) {
             auto [symbols, is_new] = input_symbols_.try_emplace(o.input);
@@ -244,8 +243,9 @@ private:
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
         for (uint64_t address : {uint64_t{low}, extended})
-            for (const Section &s : image_.sections)
-                if ((s.flags & SHF_ALLOC) && address >= s.address && address - s.address < s.size)
+            for (const ElfSection &s : image_.sections)
+                if ((s.head.sh_flags & SHF_ALLOC) && address >= s.head.sh_addr &&
+                    address - s.head.sh_addr < s.head.sh_size)
                     return known(0, address);
         return discarded;
     }
@@ -262,14 +262,14 @@ private:
             const Address base = places->at(v.datasec);
             return known(base.section, base.value + offset);
         }
-        for (uint32_t i = 0; combined && i < elf->sections().size(); ++i)
-            if (elf->sections()[i].name == name && image_.bases[o.input][i])
+        for (uint32_t i = 0; combined && i < elf->sections.size(); ++i)
+            if (elf->sections[i].name == name && image_.bases[o.input][i])
                 return in_section(o.input, i, offset);
         for (uint32_t i = 0; !combined && i < image_.sections.size(); ++i)
             if (image_.sections[i].name == name)
-                return known(
-                    i,
-                    offset + (image_.kind == ImageKind::linked ? image_.sections[i].address : 0));
+                return known(i, offset + (image_.kind == ImageKind::linked
+                                              ? image_.sections[i].head.sh_addr
+                                              : 0));
         return {};
     }
 

@@ -21,7 +21,6 @@
 #include "merge/link/select.h"
 
 #include <algorithm>
-#include <elf.h>
 #include <optional>
 #include <set>
 
@@ -62,7 +61,8 @@ public:
         if (image_.kind == ImageKind::linked) // by section index; else by first appearance
             std::ranges::sort(order_);
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
-            if (by_section_[s].empty() && image_.sections[s].size && wanted(image_.sections[s]))
+            if (by_section_[s].empty() && image_.sections[s].head.sh_size &&
+                wanted(image_.sections[s]))
                 order_.push_back(static_cast<uint32_t>(s)); // kept, though it is empty
         for (uint32_t section : order_)
             finish(section);
@@ -102,7 +102,7 @@ private:
             if (!found)
                 return VariableSkip::other_section;
             section = *found;
-            offset -= image_.sections[section].address;
+            offset -= image_.sections[section].head.sh_addr;
         }
         if (section >= image_.sections.size() || !wanted(image_.sections[section]))
             return VariableSkip::other_section;
@@ -136,8 +136,8 @@ private:
             return false;
         if (!symbols_) {
             symbols_.emplace();
-            for (size_t i = 0; i < image_.elf->symbols().size(); ++i)
-                if (const Symbol s = image_.elf->symbols()[i]; s.type == STT_OBJECT)
+            for (size_t i = 0; i < image_.elf->symbols.size(); ++i)
+                if (const Symbol s = image_.elf->symbols[i]; s.type == STT_OBJECT)
                     symbols_->emplace(s.value, s.size);
         }
         return symbols_->contains({address, size});
@@ -160,13 +160,13 @@ private:
         return VariableSkip::none;
     }
 
-    static bool is_variable_section(const Section &s)
+    static bool is_variable_section(const ElfSection &s)
     {
-        return (s.flags & SHF_ALLOC) && !(s.flags & SHF_TLS) &&
-               (s.type == SHT_PROGBITS || s.type == SHT_NOBITS);
+        return (s.head.sh_flags & SHF_ALLOC) && !(s.head.sh_flags & SHF_TLS) &&
+               (s.head.sh_type == SHT_PROGBITS || s.head.sh_type == SHT_NOBITS);
     }
 
-    bool wanted(const Section &s) const
+    bool wanted(const ElfSection &s) const
     {
         if (!is_variable_section(s))
             return false;
@@ -177,8 +177,9 @@ private:
     std::optional<uint32_t> section_at(uint64_t address) const
     {
         for (uint32_t i = 0; i < image_.sections.size(); ++i) {
-            const Section &s = image_.sections[i];
-            if (is_variable_section(s) && address >= s.address && address - s.address < s.size)
+            const ElfSection &s = image_.sections[i];
+            if (is_variable_section(s) && address >= s.head.sh_addr &&
+                address - s.head.sh_addr < s.head.sh_size)
                 return i;
         }
         return std::nullopt;
@@ -216,7 +217,7 @@ private:
             out_.kept[e.chosen.object][e.chosen.index] = true;
         }
         if (section >= image_.first_datasec)
-            end = std::max(end, image_.sections[section].size);
+            end = std::max(end, image_.sections[section].head.sh_size);
         data.size = static_cast<uint32_t>(end);
         out_.sections.push_back(std::move(data));
     }

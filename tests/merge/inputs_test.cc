@@ -3,6 +3,7 @@
 #include "tests/merge/object_maker.h"
 
 #include "common/btf/btf_builder.h"
+#include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_text.h"
 
@@ -386,6 +387,20 @@ TEST_F(Inputs, RelocationsOfUnknownMachines)
     bytes[e_machine + 1] = std::byte{0x12};
     ASSERT_TRUE(write_file(a, bytes));
     EXPECT_TRUE(fails(merged(dir_, {a}), "unsupported architecture (ELF machine 4660, 64-bit)"));
+}
+
+TEST_F(Inputs, CompactRelocations)
+{
+    const std::string a = object("a");
+    auto bytes = *read_file(a);
+    const ElfImage image = *read_elf(bytes, Where{a});
+    for (size_t i = 0; i < image.sections.size(); ++i)
+        if (image.sections[i].relocates())
+            store<uint32_t>(bytes.data() + image.head.e_shoff + i * sizeof(Elf64_Shdr) +
+                                offsetof(Elf64_Shdr, sh_type),
+                            sht_crel, image.order);
+    ASSERT_TRUE(write_file(a, bytes));
+    EXPECT_TRUE(fails(merged(dir_, {a}), "compact relocations are not supported"));
 }
 
 TEST_F(Inputs, OtherFiles)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests final BTF in ELF files. Our writer makes the files; our reader and binutils read them.
-#include "merge/input/elf_file.h"
+#include "merge/input/inputs.h"
 #include "merge/input/load_objects.h"
 #include "merge/output/write_elf.h"
 #include "tests/merge/object_maker.h"
@@ -27,8 +27,8 @@ std::string btf_of(Bytes file)
     if (!elf)
         return "ERROR: " + elf.error().str();
     std::string found = "none";
-    for (uint32_t i = 0; i < elf->sections().size(); ++i) {
-        if (elf->sections()[i].name != ".BTF")
+    for (uint32_t i = 0; i < elf->sections.size(); ++i) {
+        if (elf->sections[i].name != ".BTF")
             continue;
         EXPECT_EQ(found, "none");
         auto contents = elf->contents(i);
@@ -48,12 +48,12 @@ TEST(Output, ObjectOfAnyClassAndOrder)
             auto elf = ElfFile::parse(bytes, Where{"object"});
             ASSERT_TRUE(elf) << elf.error().str();
             EXPECT_TRUE(elf->is_relocatable());
-            EXPECT_EQ(elf->machine(), EM_PPC64);
-            EXPECT_EQ(elf->machine_flags(), 2u);
+            EXPECT_EQ(elf->head.e_machine, EM_PPC64);
+            EXPECT_EQ(elf->head.e_flags, 2u);
             EXPECT_EQ(elf->address_size(), size);
-            EXPECT_EQ(elf->order(), order);
-            EXPECT_EQ(elf->sections()[1].flags, uint64_t{SHF_ALLOC});
-            EXPECT_EQ(elf->symbols().size(), 1u);
+            EXPECT_EQ(elf->order, order);
+            EXPECT_EQ(elf->sections[1].head.sh_flags, uint64_t{SHF_ALLOC});
+            EXPECT_EQ(elf->symbols.size(), 1u);
         }
 }
 
@@ -116,7 +116,7 @@ protected:
         auto elf = ElfFile::parse(bytes, Where{"file"});
         EXPECT_TRUE(elf);
         return static_cast<int>(std::ranges::count_if(
-            elf->sections(), [&](const Section &s) { return s.name == section; }));
+            elf->sections, [&](const ElfSection &s) { return s.name == section; }));
     }
     /// Two objects with pools and a group, linked by `ld -r`.
     std::string module(const std::string &more = "")
@@ -271,11 +271,11 @@ TEST_F(Update, Objects)
     EXPECT_LT(after.size(), before.size()); // object BTF was removed
     auto elf = ElfFile::parse(after, Where{"after"});
     ASSERT_TRUE(elf);
-    for (const Section &s : elf->sections()) {
+    for (const ElfSection &s : elf->sections) {
         EXPECT_NE(s.name, ".rela.BTF");
         if (s.name == ".BTF") {
-            EXPECT_EQ(s.type, uint32_t{SHT_PROGBITS});
-            EXPECT_EQ(s.flags, 0u);
+            EXPECT_EQ(s.head.sh_type, uint32_t{SHT_PROGBITS});
+            EXPECT_EQ(s.head.sh_flags, 0u);
         }
     }
     // The same result twice, then another one.

@@ -78,9 +78,9 @@ bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
     return same;
 }
 
-bool same_relocs(const std::vector<emit::NewReloc> &a, const std::vector<emit::NewReloc> &b)
+bool same_relocs(const std::vector<Reloc> &a, const std::vector<Reloc> &b)
 {
-    return std::ranges::equal(a, b, [](const emit::NewReloc &x, const emit::NewReloc &y) {
+    return std::ranges::equal(a, b, [](const Reloc &x, const Reloc &y) {
         return x.offset == y.offset && x.symbol == y.symbol && x.addend == y.addend;
     });
 }
