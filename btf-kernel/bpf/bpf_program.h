@@ -80,11 +80,13 @@ struct CandidateList {
     std::string decided_by; // the last relocation that removed a candidate
 };
 
+/// Types by name without flavour ("s" for "s___v2").
+using TypesByName = std::unordered_map<std::string_view, std::vector<diff::DefinitionRef>>;
+
 /// The candidates of a kernel, made as they are needed.
 struct CandidateLists {
     std::map<uint32_t, CandidateList> lists; // by the type of the program
-    // All types by name without flavour ("s" for "s___v2"), those of vmlinux first.
-    std::unordered_map<std::string_view, std::vector<diff::DefinitionRef>> types;
+    TypesByName vmlinux, modules;            // empty until a relocation needs them
 };
 
 /// The target of a relocation: "struct task_struct.pid".

@@ -247,24 +247,33 @@ bool is_question(Core kind)
 
 // Not by Side::names, which lacks flavours and copies: two types that look the same, but refer to
 // different types.
+void add_types(const Side &side, TypesByName &types)
+{
+    for (TypeId id : side.btf->ids())
+        types[essential_name(side.btf->name(id))].push_back({&side, raw(id)});
+}
+
 std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, const Sides &kernel,
                                            CandidateLists &known)
 {
-    if (known.types.empty())
-        for (uint32_t place = 0; place <= kernel.modules.size(); ++place)
-            if (const Side *side = kernel.at(place))
-                for (TypeId id : side->btf->ids())
-                    known.types[essential_name(side->btf->name(id))].push_back({side, raw(id)});
     const btf::Kind kind = local.kind(TypeId{type});
-    std::vector<DefinitionRef> out;
-    for (const DefinitionRef &found : known.types[essential_name(local.name(TypeId{type}))]) {
-        if (!out.empty() && out[0].side == kernel.vmlinux.get() && found.side != out[0].side)
-            break; // modules count only if vmlinux has none
-        const btf::Kind other = found.side->btf->kind(TypeId{found.id});
-        if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
-            out.push_back(found);
-    }
-    return out;
+    auto of_this_kind = [&](TypesByName &types) {
+        std::vector<DefinitionRef> out = types[essential_name(local.name(TypeId{type}))];
+        std::erase_if(out, [&](const DefinitionRef &found) {
+            const btf::Kind other = found.side->btf->kind(TypeId{found.id});
+            return other != kind && !(btf::is_enum(other) && btf::is_enum(kind));
+        });
+        return out;
+    };
+    if (known.vmlinux.empty())
+        add_types(*kernel.vmlinux, known.vmlinux);
+    if (auto out = of_this_kind(known.vmlinux); !out.empty())
+        return out;
+    if (known.modules.empty())
+        for (const auto &module : kernel.modules)
+            if (module)
+                add_types(*module, known.modules);
+    return of_this_kind(known.modules);
 }
 
 /// What a relocation is about.
