@@ -126,7 +126,10 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
         module.unreadable = std::move(facts).error();
     module.name = module_name(file.content.path);
     module.path = file.content.path;
-    module.is_debug = is_debug_file(file.content.place);
+    // Of a member of an archive only the path inside counts, not where the archive is.
+    const std::string_view place = file.content.place;
+    module.is_debug =
+        is_debug_file(module.path) || is_debug_file(place.substr(place.rfind('(') + 1));
 }
 
 Result<std::string> Collector::choose_release() const

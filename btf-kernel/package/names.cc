@@ -174,7 +174,8 @@ std::string_view place_of_module(std::string_view path)
 
 bool is_debug_file(std::string_view path)
 {
-    return path.find("lib/debug/") != std::string_view::npos || path.ends_with(".debug");
+    return path.starts_with("lib/debug/") || path.find("/lib/debug/") != std::string_view::npos ||
+           path.ends_with(".debug");
 }
 
 std::string_view release_in(std::string_view path)

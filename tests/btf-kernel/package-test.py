@@ -223,7 +223,10 @@ class Package(PackageCase):
         for folder, suffix in (('usr/lib/debug', ''), ('usr/lib/debug/usr', '.debug')):
             debug = [(f'{folder}/{name}{suffix}', b'damaged') for name, _ in modules]
             self.good(self.unpacked([*shipped, *debug], 'both'))
-            self.good(self.write('image.tar', tar(shipped)), self.write('debug.tar', tar(debug)))
+            for place in ('', 'lib/debug/'): # where an archive is does not matter
+                (self.top / place).mkdir(parents=True, exist_ok=True)
+                self.good(self.write(f'{place}image.tar', tar(shipped)),
+                          self.write(f'{place}debug.tar', tar(debug)))
         # A module that is not shipped is checked, too; and so is one of the same name in another place.
         more = [(f'usr/lib/debug/{modules[0][0]}'.replace('.ko', suffix), modules[0][1])
                 for suffix in ('-more.ko', '/again.ko')]
