@@ -58,9 +58,11 @@ Result<SymbolTable> SymbolTable::open(const ElfImage &image, uint32_t section)
                         strf("name of symbol %zu at %u is not in the %zu bytes of names", i,
                              symbol.st_name, out.names_.size()));
         uint32_t home = symbol.st_shndx;
+        if (home == SHN_XINDEX && out.extended_.empty())
+            return fail(where.at(i * image.symbol_size()),
+                        strf("symbol %zu has no extended section index", i));
         if (home == SHN_XINDEX)
-            home = out.extended_.empty() ? UINT32_MAX
-                                         : load<uint32_t>(out.extended_.data() + i * 4, out.order_);
+            home = load<uint32_t>(out.extended_.data() + i * 4, out.order_);
         else if (home >= SHN_LORESERVE)
             continue;
         if (home >= out.sections_)
