@@ -79,6 +79,7 @@ Result<void> add_relocs(const ElfImage &image, uint32_t table, Bytes contents, u
     const Arch *arch = find_arch(image.head.e_machine, image.address_size());
     out.reserve(out.size() + entries.size());
     for (size_t i = 0; i < entries.size(); ++i) {
+        // The table may have been sorted, so the offset is approximate.
         auto here = [&] { return image.place(table).at(i * head.sh_entsize); };
         const RelocEntry entry = entries[i];
         const uint32_t type = image.reloc_type(entry.info);
