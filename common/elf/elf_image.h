@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace btflink
@@ -283,9 +284,21 @@ struct Reloc {
     int64_t addend = 0;
 };
 
-/// The relocations of section `target`, sorted by offset. `contents`: its contents. `width`: bytes
-/// that each fills. Error: one is not of an absolute address, or outside of the section.
-Result<std::vector<Reloc>> absolute_relocs(const ElfImage &image, uint32_t target, Bytes contents,
-                                           uint8_t width);
+/// The relocations of an image, by the section that they are for.
+class AbsoluteRelocs
+{
+public:
+    static Result<AbsoluteRelocs> open(const ElfImage &image);
+    /// The relocations of a section with these contents, sorted by offset. `width`: bytes that each
+    /// fills. Error: one is not of an absolute address, or outside of the section.
+    Result<std::vector<Reloc>> of(uint32_t section, Bytes contents, uint8_t width) const;
+
+private:
+    Result<void> add(uint32_t table, Bytes contents, uint8_t width, std::vector<Reloc> &out) const;
+
+    const ElfImage *image_ = nullptr;
+    uint32_t symbols_ = 0;                              // their number
+    std::vector<std::pair<uint32_t, uint32_t>> tables_; // section, table; sorted
+};
 
 } // namespace btflink

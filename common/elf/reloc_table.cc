@@ -67,13 +67,35 @@ size_t RelocTable::find(uint64_t at) const
     return low;
 }
 
-namespace
+Result<AbsoluteRelocs> AbsoluteRelocs::open(const ElfImage &image)
 {
+    AbsoluteRelocs out;
+    out.image_ = &image;
+    if (const uint32_t symtab = TRY(image.find_symtab()))
+        out.symbols_ = TRY(image.symbol_count(symtab));
+    for (uint32_t i = 1; i < image.sections.size(); ++i)
+        if (image.sections[i].relocates())
+            out.tables_.emplace_back(image.sections[i].head.sh_info, i);
+    std::ranges::sort(out.tables_);
+    return out;
+}
+
+Result<std::vector<Reloc>> AbsoluteRelocs::of(uint32_t section, Bytes contents, uint8_t width) const
+{
+    std::vector<Reloc> relocs;
+    for (const auto &[target, table] :
+         std::ranges::equal_range(tables_, section, {}, [](const auto &t) { return t.first; }))
+        TRY(add(table, contents, width, relocs));
+    if (!std::ranges::is_sorted(relocs, {}, &Reloc::offset)) // of several tables
+        std::ranges::stable_sort(relocs, {}, &Reloc::offset);
+    return relocs;
+}
 
 /// Appends the relocations in section `table`.
-Result<void> add_relocs(const ElfImage &image, uint32_t table, Bytes contents, uint8_t width,
-                        uint32_t symbols, std::vector<Reloc> &out)
+Result<void> AbsoluteRelocs::add(uint32_t table, Bytes contents, uint8_t width,
+                                 std::vector<Reloc> &out) const
 {
+    const ElfImage &image = *image_;
     const RelocTable entries = TRY(RelocTable::read(image, table));
     const Elf64_Shdr &head = image.sections[table].head;
     const Arch *arch = find_arch(image.head.e_machine, image.address_size());
@@ -94,9 +116,9 @@ Result<void> add_relocs(const ElfImage &image, uint32_t table, Bytes contents, u
         Reloc reloc{entry.offset, image.reloc_symbol(entry.info), entry.addend};
         if (reloc.offset > contents.size() || width > contents.size() - reloc.offset)
             return fail(here(), "relocation is outside of its section");
-        if (reloc.symbol >= symbols)
+        if (reloc.symbol >= symbols_)
             return fail(here(), strf("relocation names symbol %u, but there are %u", reloc.symbol,
-                                     symbols));
+                                     symbols_));
         const std::byte *place = contents.data() + reloc.offset;
         if (head.sh_type == SHT_REL)
             reloc.addend = width == 8 ? static_cast<int64_t>(load<uint64_t>(place, image.order))
@@ -104,22 +126,6 @@ Result<void> add_relocs(const ElfImage &image, uint32_t table, Bytes contents, u
         out.push_back(reloc);
     }
     return {};
-}
-
-} // namespace
-
-Result<std::vector<Reloc>> absolute_relocs(const ElfImage &image, uint32_t target, Bytes contents,
-                                           uint8_t width)
-{
-    std::vector<Reloc> relocs;
-    const uint32_t symtab = TRY(image.find_symtab());
-    const uint32_t symbols = symtab ? TRY(image.symbol_count(symtab)) : 0;
-    for (uint32_t i = 1; i < image.sections.size(); ++i)
-        if (image.sections[i].relocates() && image.sections[i].head.sh_info == target)
-            TRY(add_relocs(image, i, contents, width, symbols, relocs));
-    if (!std::ranges::is_sorted(relocs, {}, &Reloc::offset)) // of several tables
-        std::ranges::stable_sort(relocs, {}, &Reloc::offset);
-    return relocs;
 }
 
 } // namespace btflink

@@ -20,6 +20,7 @@ public:
 
     Result<ExistingBtf> run()
     {
+        relocs_ = TRY(AbsoluteRelocs::open(image_));
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (image_.sections[i].name == ".BTF")
                 TRY(take_btf(i));
@@ -57,7 +58,7 @@ private:
         Bytes data = image_.sections[section].data;
         bytes.insert(bytes.end(), data.begin(), data.end());
         bytes.resize(align_up(bytes.size(), 8));
-        const auto found = TRY(absolute_relocs(image_, section, data, size));
+        const auto found = TRY(relocs_.of(section, data, size));
         for (const Reloc &r : found)
             relocs.push_back({base + r.offset, r.symbol, r.addend});
         return {};
@@ -65,6 +66,7 @@ private:
 
     const ElfImage &image_;
     const Arch &arch_;
+    AbsoluteRelocs relocs_;
     ExistingBtf out_;
 };
 

@@ -58,10 +58,10 @@ Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
 Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf)
 {
     auto sections = TRY(pool_sections(elf));
+    const AbsoluteRelocs all = TRY(AbsoluteRelocs::open(elf));
     std::vector<RelocatablePool> pools;
     for (const PoolSection &section : sections) {
-        auto relocs =
-            TRY(absolute_relocs(elf, section.section, section.contents.bytes, elf.address_size()));
+        auto relocs = TRY(all.of(section.section, section.contents.bytes, elf.address_size()));
         auto next = relocs.cbegin();
         for (const PoolPart &part : section.parts)
             if (auto pool = read_pool(part, section.contents.bytes, relocs, next))
@@ -73,7 +73,8 @@ Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf)
 namespace
 {
 
-Result<void> split_section(const Input &input, uint32_t number, uint32_t section, InputParts &out)
+Result<void> split_section(const Input &input, uint32_t number, uint32_t section,
+                           const AbsoluteRelocs &all, InputParts &out)
 {
     const ElfFile &elf = *input.elf;
     auto contents = TRY(elf.contents(section));
@@ -82,7 +83,7 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
     out.contents.push_back(contents);
     std::vector<Reloc> &relocs = out.relocs.emplace_back();
     if (elf.is_relocatable() && !parts.empty())
-        relocs = TRY(absolute_relocs(elf, section, contents.bytes, 4));
+        relocs = TRY(all.of(section, contents.bytes, 4));
     for (const Contribution &part : parts) {
         const auto begin = std::ranges::lower_bound(relocs, part.offset, {}, &Reloc::offset);
         const auto end =
@@ -120,9 +121,10 @@ Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
         return {};
     }
     const ElfFile &elf = *input.elf;
+    const AbsoluteRelocs relocs = TRY(AbsoluteRelocs::open(elf));
     for (uint32_t i = 0; i < elf.sections.size(); ++i)
         if (elf.sections[i].name == ".BTF" && elf.sections[i].in_file())
-            TRY(split_section(input, number, i, out));
+            TRY(split_section(input, number, i, relocs, out));
     if (elf.is_relocatable() && !out.list.empty())
         TRY(attach_pools(elf, out.list));
     return {};

@@ -106,7 +106,7 @@ def reference(at):
     return struct.pack('<I', at)
 
 
-def elf(machine, *parts):
+def elf(machine, *parts, relocatable=False):
     """An object or image with sections: name, type, contents, link, size of an entry."""
     parts = [(b'', 0, b'', 0, 0), *parts]
     names = b'\0'.join(name for name, *_ in parts) + b'\0.shstrtab\0'
@@ -116,7 +116,8 @@ def elf(machine, *parts):
                              link, link and 1, 8, entry)
         body += data + b'\0' * (-len(data) % 8)
     heads = bytes(64) + heads[64:]
-    return struct.pack('<4s12sHHIQQQIHHHHHH', b'\x7fELF', b'\2\1\1'.ljust(12, b'\0'), 1 if machine == 247 else 2,
+    file_type = 1 if machine == 247 or relocatable else 2
+    return struct.pack('<4s12sHHIQQQIHHHHHH', b'\x7fELF', b'\2\1\1'.ljust(12, b'\0'), file_type,
                        machine, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(parts) + 1, len(parts)) + body + heads
 
 
@@ -327,6 +328,12 @@ class Sharing(KbuildCase):
                                   (b'.symtab', 2, bytes(24) + struct.pack('<IBBHQQ', 1, 0, 0, 2, 0, 0) * N, 4, 24),
                                   (b'.strtab', 3, b'\0' + b'a' * 4 * N + b'\0', 0, 0)))
         self.kernel_ends('check', 'vmlinux', said='the names of symbols add up to more than 64 MB')
+
+    def test_pools(self):
+        """An object has many sections that may have address pools."""
+        many = [(b'.debug', 1, bytes(8), 0, 0)] * 60000
+        self.merge_ends('pools.o', elf(62, (b'.BTF', 1, functions(1, 0), 0, 0), *many, relocatable=True),
+                        status=0)
 
     def test_archives(self):
         for i in range(14):
