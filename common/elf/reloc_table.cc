@@ -83,9 +83,9 @@ Result<AbsoluteRelocs> AbsoluteRelocs::open(const ElfImage &image)
 Result<std::vector<Reloc>> AbsoluteRelocs::of(uint32_t section, Bytes contents, uint8_t width) const
 {
     std::vector<Reloc> relocs;
-    for (const auto &[target, table] :
-         std::ranges::equal_range(tables_, section, {}, [](const auto &t) { return t.first; }))
-        TRY(add(table, contents, width, relocs));
+    for (auto i = std::ranges::lower_bound(tables_, std::pair(section, uint32_t{0}));
+         i != tables_.end() && i->first == section; ++i)
+        TRY(add(i->second, contents, width, relocs));
     if (!std::ranges::is_sorted(relocs, {}, &Reloc::offset)) // of several tables
         std::ranges::stable_sort(relocs, {}, &Reloc::offset);
     return relocs;
