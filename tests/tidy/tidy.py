@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests", "bench"]
 NO_PRODUCT = ("tests", "bench")
@@ -181,7 +182,7 @@ def compile_flags(build):
     flags = {}
     for path, words in compile_commands(build):
         keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
-        keep += [w for w in words if w.startswith(("-I", "-isystem", "-D", "-std", "-W"))]
+        keep += [w for w in words if w.startswith(("-I", "-isystem", "-D", "-std", "-W", "-m"))]
         # The value of a macro may differ between programs; any value will do.
         keys = [w.split("=")[0] if w.startswith("-D") else w for w in keep]
         flags.setdefault(path.parent, {}).update(zip(keys, keep))
@@ -234,20 +235,30 @@ def clang_tidy(root, build):
     if not shutil.which("clang-tidy"):
         print("skipped: clang-tidy is not installed")
         sys.exit(SKIPPED)
-    # The compile commands are for g++, and have warnings that clang does not know.
-    command = ["clang-tidy", "-p", build, "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
-    compiled = {path: words for path, words in compile_commands(build)}
-    files = [path for path in (root / name for name in sources(root, ".cc"))
-             if path in compiled and not {"tests", "bench", "gcc"} & set(path.relative_to(root).parts)]
+    # The sources of a folder are included into one file, because most of the time goes into headers. Their
+    # findings are then findings in included files.
+    compiled = {path for path, _ in compile_commands(build)}
+    folders = {}
+    for path in (root / name for name in sources(root, ".cc")):
+        if path in compiled and not {"tests", "bench", "gcc"} & set(path.relative_to(root).parts):
+            folders.setdefault(path.parent, []).append(path)
+    options = ["--quiet", "--checks=-bugprone-suspicious-include",
+               f"--header-filter=/({'|'.join(FOLDERS)})/[a-z0-9_/-]*\\.(cc|h)$"]
+    flags = compile_flags(build)
 
-    def findings(path):
-        # clang-tidy 14 does not know -std=c++23; the sources are C++20.
-        older = ["--extra-arg=-std=c++20"] if "-std=c++23" in compiled[path] else []
-        result = subprocess.run(command + older + [path], cwd=root, text=True, capture_output=True)
-        return result.stdout if result.returncode else None
+    def findings(folder):
+        # The flags are for g++: clang does not know all of the warnings, nor clang-tidy 14 -std=c++23.
+        known = [re.sub("^-std=.*", "-std=c++20", word) for word in flags[folder][1:]]
+        together = pathlib.Path(scratch, f"{folder.relative_to(root)}.cc".replace("/", "-"))
+        together.write_text("".join(f'#include "{path}"\n' for path in folders[folder]))
+        result = subprocess.run(["clang-tidy", f"--config-file={root / '.clang-tidy'}", *options, together, "--",
+                                 *known, "-Wno-unknown-warning-option"],
+                                cwd=build, text=True, capture_output=True)
+        return result.stdout + result.stderr if result.returncode else None
 
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from filter(None, pool.map(findings, files))
+    with tempfile.TemporaryDirectory() as scratch, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from filter(None, pool.map(findings, folders))
 
 
 def anchors(path):
