@@ -6,9 +6,9 @@
 // two FUNCs: NAME without the implicit arguments, for programs, and NAME_impl with them.
 //
 // .BTF_ids has ids of types and functions that the kernel's C code asks for by name
-// (include/linux/btf_ids.h); resolve_btfids fills them in after the link. We find its
-// entries by symbol (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the symbols
-// in a set give its names, but not which entry has which name.
+// (include/linux/btf_ids.h); resolve_btfids fills them in after the link. The section's entries
+// are found by symbol (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the
+// symbols in a set give its names, but not which entry has which name.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/id_symbols.h"

@@ -2,9 +2,9 @@
 // Finds out why a module has a type that vmlinux also has.
 //
 // Problem. Split BTF should refer to types of the base. If a module has its own `struct
-// task_struct`, this is a different type for the kernel: programs cannot pass a task to kfuncs that
-// take it, and programs that read it are refused. A single difference far down is sufficient. Users
-// need to know its name.
+// task_struct`, this is a different type for the kernel: programs cannot pass a task to the
+// module's kfuncs, and programs that read the module's type are refused. A single difference far
+// down is sufficient. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with the base's type of the same
 // name, member by member. If anything except references differs (names, offsets, sizes), the type

@@ -10,9 +10,10 @@
 //                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
 //                                 longer than its INT becomes shorter; otherwise the member is left
 //                                 out
-//   an INT, a FLOAT, an ARRAY     a struct of the same size without members
+//   an INT, FLOAT, ARRAY or enum  a struct of the same size without members; an INT with several
+//                                 flags keeps one of them instead
 //   a result or parameter without a size
-//                                 const void: void; a declared struct: a struct of no bytes
+//                                 const void becomes void, a declared struct one of 0 bytes
 //   a tag, an entry of a DATASEC  left out
 //   more than 32 modifiers        the type behind all modifiers
 // Then check again, until no violations are left that can be mended. References to a type that was
@@ -142,8 +143,8 @@ private:
         return {low, (behind - fixed) / kind.element.count};
     }
 
-    /// A description of the change, "" if it was reported already, or nothing if it cannot be
-    /// mended.
+    /// A description of the change, "" if the change was reported already, or nothing if the
+    /// violation cannot be mended.
     Remedy mend(ElementRef place)
     {
         Words &words = types_[place.type];

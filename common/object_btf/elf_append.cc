@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Problem: add sections to an ELF file without disturbing the rest. It must be cheap: every object
-// of a kernel build passes here, and images of a gigabyte. A crash must leave a valid file, and a
-// second run must recognise the first one's work and produce the same bytes.
+// of a kernel build passes here, and images of a gigabyte. A killed run must leave a valid file,
+// and a second run must recognise the first one's work and produce the same bytes.
 //
 // Method: new sections, a new table of section names and new section headers go after the file's
 // last byte; the ELF header then points to them. The old names and headers remain as dead bytes.

@@ -5,8 +5,8 @@
 // member of a struct, without saying so.
 //
 // Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
-// takes two. If only one piece of a struct is passed, it is the member at that offset, unless the
-// next parameter is where it would be after the whole struct.
+// takes two. If only one piece of a struct has a location, only the member at its offset is passed,
+// unless the next parameter is in the register that follows the whole struct.
 //
 // Cost. One walk, and a search through the members of each struct of which only one is passed.
 #include "emit/unit/unit_passes.h"

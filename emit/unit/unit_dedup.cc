@@ -4,10 +4,10 @@
 // several units in one object repeat nearly all. Equal types must become one. Types that only look
 // equal must not: a program may have two structs of one name, in two functions.
 //
-// Method. Types with equal stub hashes form a block. This partition is never too fine. It is the
-// result unless a struct or union name has two definitions, or a definition and a forward
-// declaration. Then it is refined (common/graph/graphs.h) until types of one block refer to types
-// of the same blocks: until equal blocks mean equal (infinite) unfolded types.
+// Method. Types with equal stub hashes form a block, so equal types are in one block. This
+// partition is the result unless a struct or union name has two definitions, or a definition and a
+// forward declaration. Then it is refined (common/graph/graphs.h) until types of one block refer to
+// types of the same blocks.
 //
 // Cost. A round is linear. The number of rounds is at most the length of the longest chain of
 // references to a difference; only objects with such names need any rounds.

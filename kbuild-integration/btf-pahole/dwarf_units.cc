@@ -24,7 +24,7 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 }
 
 /// Encodes `file`. Returns whether anything was written. Variables that BTF cannot express are
-/// reported, and an error without Feature::encode_force. `all`: there is no other object BTF.
+/// reported; without Feature::encode_force they are an error. `all`: there is no other object BTF.
 Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
                     const PaholeOptions &options, bool all, DwarfReport &report)
 {

@@ -18,8 +18,8 @@ namespace btflink::kbuild
 namespace
 {
 
-// Of vmlinux. The later two are compiled between vmlinux.o and the link of the image: exported
-// symbols, and the version with its time stamp.
+// The inputs of vmlinux. The second and third are compiled between vmlinux.o and the link of the
+// image: exported symbols, and the version with its time stamp.
 constexpr const char *objects[] = {"vmlinux.o", ".vmlinux.export.o", "init/version-timestamp.o"};
 
 /// vmlinux or a temporary file of its link; not, for example, a vdso image in the same tree.

@@ -10,8 +10,8 @@
 // address is the position of the input's section, plus symbol and addend.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. An address of 0 in a linked
-// image counts as known, although linkers also write 0 into the pools for discarded sections: it
-// may be the address of a per-CPU variable. Callers must check it.
+// image counts as known, although linkers also write 0 into the pools for discarded sections: 0
+// may be the address of a per-CPU variable. Callers must check for 0.
 #include "merge/link/image.h"
 
 #include <map>

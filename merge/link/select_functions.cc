@@ -8,9 +8,10 @@
 // Method. Instances are grouped by symbol (function_groups.cc). The flags of all instances of a
 // group are combined; prototypes are equal if their loose hashes are. The FUNC comes from the first
 // instance at the address of one of the group's symbols (so a strong definition takes precedence
-// over a weak one), preferably from one that kept its parameters. It gets the declaration tags of
-// all instances, because clang writes them to one instance only. A definition that the link did not
-// choose, such as a weak one next to a strong one, does not affect the prototype.
+// over a weak one), preferably from one that kept its parameters. The FUNC gets the declaration
+// tags of all instances of this definition, because clang writes tags to one instance only. A
+// definition that the link did not choose, such as a weak one next to a strong one, does not affect
+// the prototype.
 //
 // With true signatures, if a name has a clone, the FUNC describes the clone, with the clone's own
 // prototype and symbol name; and an instance at a symbol's address need not agree with instances
@@ -98,7 +99,7 @@ bool has_other_parameters(const FunctionSymbol &s)
     return suffix.find(".isra") != suffix.npos || suffix.find(".constprop") != suffix.npos;
 }
 
-/// Does the prototype match the passed parameters, according to the debug information?
+/// Does the record describe the parameters that are really passed?
 bool has_true_signature(const SelectionInput &in, const Instance &c)
 {
     return in.features.has(Feature::true_signature) &&
@@ -167,7 +168,8 @@ const Instance &choose_instance(const SelectionInput &in, const FunctionGroup &g
     return at_symbol ? *at_symbol : group.instances[0];
 }
 
-/// Does the name not lead to the code of this instance, which has an address, but no symbol there?
+/// Does the instance have an address, but none of the group's symbols there? Then the name leads to
+/// other code.
 bool is_superseded(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
 {
     return address_of(in, c) && !is_at_symbol(in, group, c);

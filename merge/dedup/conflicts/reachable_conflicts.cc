@@ -9,8 +9,8 @@
 //
 // Method. In an object an affected name means one node. The elements of sets are the definitions of
 // conflicting names and the forward declarations. Nodes of a strongly connected component reach the
-// same set. Sets are bit sets, one per component, computed from the components to which it refers.
-// Finally they become lists of elements, whose numbers mean the same in all objects.
+// same set. Each component has a bit set, computed from those of the components to which it refers.
+// Finally the bit sets become lists of elements, whose numbers mean the same in all objects.
 //
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal
@@ -148,7 +148,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
     const Elements elements(graph);
     BitRows bits = number_bits(graph, conflicts, elements, nodes);
     bits.rows.resize(count * bits.words);
-    for (uint32_t c = 0; c < count; ++c) { // its successors come first
+    for (uint32_t c = 0; c < count; ++c) { // after its successors
         for (uint32_t i : members[c]) {
             if (bits.bit[i] != no_number)
                 bits.set(c, bits.bit[i]);

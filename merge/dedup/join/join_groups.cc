@@ -121,8 +121,8 @@ bool join_equal(JoinState &joining, IdRange<NodeId> nodes)
     return all;
 }
 
-/// Resolves a declaration if the node joins. Returns false if it is already resolved to another
-/// definition.
+/// Notes the definition that the declaration gets if the node joins. Returns false if the
+/// declaration already has another one.
 bool resolve_declaration(const JoinState &joining, const JoiningObject &object, Attempt &attempt,
                          GroupForward declaration, NodeId definition)
 {
