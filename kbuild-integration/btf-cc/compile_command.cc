@@ -52,7 +52,7 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does the option "-g" with this `rest` ask for DWARF? Empty if it does not matter.
+/// Does the option "-g" with this `rest` ask for DWARF? Empty: it changes nothing.
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
