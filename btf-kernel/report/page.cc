@@ -114,8 +114,9 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
         "<div><h3>" + std::string(title) + "</h3>\n" +
         table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}},
                     list.size() > 12 ? 0 : list.size());
-    for (const KindSize &k : list) // the largest first
-        out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" + count_cell(k.types) +
+    for (const KindSize &k : list) // the largest first; strings are not types
+        out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" +
+               (k.types ? count_cell(k.types) : "<td class=\"n\" data-v=\"0\"></td>") +
                size_cell(double(k.bytes)) + bar(double(k.bytes), double(list[0].bytes)) + "</tr>\n";
     return out + table_end + "</div>\n";
 }
