@@ -154,6 +154,12 @@ class Module(KbuildCase):
         self.bad('bare: has no BTF, compressed or not', '--base=bare')
         self.bad('no BTF of kernel 5.0.nobody was found; .*give --base', '--kernel=5.0.nobody')
 
+    def test_path_of_a_user(self):
+        """Debian has modinfo in a folder that is not in the PATH of users."""
+        folders = [f for f in os.environ['PATH'].split(':') if not f.endswith('/sbin')]
+        path = ':'.join([os.path.dirname(self.btf_pahole), *folders])
+        self.assertEqual(self.btf('--build=build', 'x.ko', PATH=path), 'btf-module: x.ko: BTF over build/vmlinux\n')
+
     def test_no_program_to_unpack(self):
         os.mkdir(self.path('few'))
         for tool in ('cmp', 'cut', 'dirname', 'grep', 'head', 'mktemp', 'modinfo', 'od', 'readelf', 'readlink', 'rm',
