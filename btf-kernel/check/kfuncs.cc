@@ -26,10 +26,11 @@ namespace
 struct IdSet {
     std::string name = {}; // empty if there is no symbol for it
     uint64_t offset = 0;
-    bool of_kfuncs = false;                 // before 6.9 every SET8; later marked by a flag
-    size_t width = 1;                       // words of an entry; 2 in a SET8: an id and its flags
-    std::span<const uint32_t> entries = {}; // their words
-    std::vector<std::string> names = {};    // of the entries, in another order; may be empty
+    bool of_kfuncs = false;                  // before 6.9 every SET8; later marked by a flag
+    size_t width = 1;                        // words of an entry; 2 in a SET8: an id and its flags
+    std::span<const uint32_t> entries = {};  // their words
+    std::vector<std::string> names = {};     // of the entries, in another order; may be empty
+    std::vector<std::string> functions = {}; // those of them that name functions
 
     size_t size() const { return entries.size() / width; }
     uint32_t id(size_t i) const { return entries[i * width]; } // 0: the BTF lacks the type
@@ -125,8 +126,11 @@ private:
             for (; i < symbols.size() && symbols[i].offset < set.entry_offset(set.size()); ++i)
                 if (const IdSymbol of_entry = parse_id_symbol(symbols[i].name); of_entry.is_set())
                     break;
-                else if (!of_entry.kind.empty())
+                else if (!of_entry.kind.empty()) {
                     set.names.emplace_back(of_entry.name);
+                    if (of_entry.type_kind() == btf::Kind::FUNC)
+                        set.functions.emplace_back(of_entry.name);
+                }
             check_set(set);
         }
         return {};
@@ -280,15 +284,9 @@ private:
         if (missing && set.of_kfuncs)
             check_missing(set, missing);
         else if (missing)
-            for (const std::string &name : set.names)
-                if (!has_anything(name))
+            for (const std::string &name : set.functions)
+                if (!has_func(name))
                     check_absent_function(name, set.offset);
-    }
-
-    /// The symbols of a set's entries name a type, but not its kind.
-    bool has_anything(const std::string &name) const
-    {
-        return !index_.of(name).empty() || (of_vmlinux_ && !of_vmlinux_->of(name).empty());
     }
 
     bool has(btf::Kind kind, const std::string &name) const

@@ -71,6 +71,22 @@ TEST_F(CheckKernel, IdMissing)
                                "prototypes differ)"));
 }
 
+TEST_F(CheckKernel, SetOfTypes)
+{
+    Ids ids;
+    ids.words = {2, 0, 4};
+    ids.symbols = {{"__BTF_ID__set__types", 0, 0},
+                   {"__BTF_ID__struct__not_configured__7", 4, 4},
+                   {"__BTF_ID__struct__files_struct__8", 8, 4}};
+    ids.give(*kernel_.vmlinux);
+    kernel_.modules.clear();
+    EXPECT_EQ(findings(), Lines());
+    ids.symbols[1].name = "__BTF_ID__func__opt__7";
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(findings(), Lines{"ids-func vmlinux: function opt has no FUNC: no function has this "
+                                "name (inlined, or not compiled)"});
+}
+
 TEST_F(CheckKernel, FuncLost)
 {
     set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_take'", "FUNC 'take'"));
