@@ -83,6 +83,14 @@ std::string resolve_links(const std::string &path)
     return target;
 }
 
+/// Does the name belong to this file? A link in /proc/self/fd may lead to a file that has no name,
+/// or whose name now belongs to another file.
+bool has_name(const struct stat &file, const std::string &name)
+{
+    struct stat named;
+    return ::lstat(name.c_str(), &named) == 0 && is_same(file, named);
+}
+
 } // namespace
 
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
@@ -151,11 +159,9 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
-    // A link in /proc/self/fd may lead to a file whose name now belongs to another file, or that
-    // has no name: write through the link. Without a link, a different inode only means that the
-    // file was renamed meanwhile.
-    struct stat named;
-    if (exists && target != path && (::lstat(target.c_str(), &named) != 0 || !is_same(st, named)))
+    // Write through the link. Without a link, a different inode only means that the file was
+    // renamed meanwhile.
+    if (exists && target != path && !has_name(st, target))
         return write_directly(path, parts);
     // A fixed length, so that the name fits wherever the target's name does. If the program is
     // killed, Kbuild's `make clean` removes files with this prefix.
@@ -188,13 +194,12 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
 
 Result<void> remove_output(const std::string &path)
 {
-    struct stat st, named;
+    struct stat st;
     if (path == standard_output || ::stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode))
         return {};
     const std::string target = resolve_links(path);
-    // A link in /proc/self/fd may lead to a file that has no name.
-    const bool has_name = ::lstat(target.c_str(), &named) == 0 && is_same(st, named);
-    if ((has_name ? ::unlink(target.c_str()) : ::truncate(path.c_str(), 0)) != 0)
+    const bool named = has_name(st, target);
+    if ((named ? ::unlink(target.c_str()) : ::truncate(path.c_str(), 0)) != 0)
         return fail_errno(Where{path}, "is from an earlier run, and cannot be removed");
     return {};
 }
@@ -209,7 +214,9 @@ Result<void> check_writable(const std::string &path)
         return fail_errno(Where{path}, "cannot write");
     if (exists && !S_ISREG(st.st_mode))
         return {};
-    std::string folder = folder_of(resolve_links(path));
+    const std::string target = resolve_links(path), folder = folder_of(target);
+    if (exists && target != path && !has_name(st, target))
+        return {}; // no temporary file is needed
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
         return fail_errno(Where{path}, "cannot create a temporary file in its folder");
     return {};

@@ -145,6 +145,16 @@ TEST_F(FileIo, OpenFilesWithoutANameAreWrittenDirectly)
     ::close(fd);
 }
 
+TEST_F(FileIo, OpenFilesWithoutANameNeedNoFolder)
+{
+    fs::create_directory(path("folder"));
+    const int fd = ::open(path("folder/file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_GE(fd, 0);
+    fs::remove_all(path("folder"));
+    EXPECT_TRUE(check_writable(strf("/proc/self/fd/%d", fd)));
+    ::close(fd);
+}
+
 TEST_F(FileIo, PipesCanBeRead)
 {
     int ends[2];
