@@ -257,14 +257,14 @@ std::string steps(const Data &d)
                       ". The time of a step includes the steps inside it.</p>\n" +
                       table_begin("time-table",
                                   {{"step"},
-                                   {"times", true},
+                                   {"times", true, " wide"},
                                    {"wall, s", true},
                                    {"processor, s", true},
                                    {"", false, "", true}},
                                   d.steps.size());
     for (const Step &step : d.steps)
-        out += "<tr><td>" + html_text(step.name) + "</td>" + count_cell(step.count) +
-               cell(step.wall * 1e6, strf("%.3f", step.wall)) +
+        out += "<tr><td class=\"step\">" + html_text(step.name) + "</td>" +
+               count_cell(step.count, " wide") + cell(step.wall * 1e6, strf("%.3f", step.wall)) +
                cell(step.processor * 1e6, strf("%.3f", step.processor)) +
                bar(step.wall, d.steps[0].wall) + "</tr>\n";
     return out + table_end;
