@@ -284,80 +284,42 @@ private:
 
     Result<void> pick_symbols()
     {
-        auto symtab = TRY(elf_.find_symtab());
+        const uint32_t symtab = TRY(elf_.find_symtab());
         if (!symtab)
             return {};
-        auto count = TRY(elf_.symbol_count(symtab));
-        const ElfSection &table = elf_.sections[symtab];
-        if (table.head.sh_link >= elf_.sections.size())
-            return fail(elf_.place(symtab), "has no table of names");
-        const std::string_view text = as_text(elf_.sections[table.head.sh_link].data);
-        out_.has_symbols = count > 1;
-        for (uint32_t i = 1; i < count; ++i)
-            TRY(pick_symbol(elf_.symbol(table.data, i), text, symtab));
-        const std::set<std::string_view> wanted = wanted_functions();
-        for (uint32_t i = 1; i < count && !wanted.empty(); ++i)
-            TRY(pick_function(elf_.symbol(table.data, i), text, wanted, symtab));
-        return {};
-    }
-
-    std::set<std::string_view> wanted_functions() const
-    {
-        std::set<std::string_view> out;
-        for (const SectionSymbol &symbol : out_.id_symbols)
-            if (const IdSymbol parsed = parse_id_symbol(symbol.name); parsed.kind == "func")
-                out.insert(parsed.name);
-        return out;
-    }
-
-    /// Any number of symbols can share one name, so a long one would take all memory.
-    Result<void> count_name(uint64_t length, uint32_t symtab)
-    {
-        names_left_ -= std::min(names_left_, length);
-        if (!names_left_)
+        const SymbolTable symbols = TRY(SymbolTable::open(elf_, symtab));
+        out_.has_symbols = symbols.size() > 1;
+        uint64_t names_left = 64 << 20; // any number of symbols may share one long name
+        auto name_of = [&](const Symbol &symbol) {
+            const std::string_view name = symbol.name();
+            names_left -= std::min<uint64_t>(names_left, name.size());
+            return std::string(names_left ? name : "");
+        };
+        std::set<std::string_view> functions; // that are named in .BTF_ids
+        for (size_t i = 1; i < symbols.size(); ++i) {
+            const Symbol symbol = symbols[i];
+            const bool of_ids = ids_ && symbol.section == ids_;
+            if (!of_ids && !(percpu_ && symbol.section == percpu_ && symbol.type == STT_OBJECT))
+                continue;
+            if (const IdSymbol id = parse_id_symbol(symbol.name()); of_ids && id.kind == "func")
+                functions.insert(id.name);
+            const uint64_t start = elf_.sections[symbol.section].head.sh_addr; // 0 in modules
+            (of_ids ? out_.id_symbols : out_.percpu)
+                .push_back({name_of(symbol), symbol.value - start, symbol.size});
+        }
+        for (size_t i = 1; i < symbols.size() && !functions.empty(); ++i)
+            if (const Symbol symbol = symbols[i];
+                symbol.type == STT_FUNC && symbol.home != Home::undefined &&
+                functions.contains(symbol.name().substr(0, symbol.name().find('.'))))
+                out_.id_functions.push_back(name_of(symbol));
+        if (!names_left)
             return fail(elf_.place(symtab), "the names of symbols add up to more than 64 MB");
-        return {};
-    }
-
-    Result<void> pick_function(const Elf64_Sym &symbol, std::string_view names,
-                               const std::set<std::string_view> &wanted, uint32_t symtab)
-    {
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_shndx)
-            return {};
-        const std::string_view rest = names.substr(symbol.st_name),
-                               name = rest.substr(0, rest.find('\0'));
-        if (!wanted.contains(name.substr(0, name.find('.'))))
-            return {};
-        TRY(count_name(name.size(), symtab));
-        out_.id_functions.emplace_back(name);
-        return {};
-    }
-
-    Result<void> pick_symbol(const Elf64_Sym &symbol, std::string_view names, uint32_t symtab)
-    {
-        if (symbol.st_name >= names.size())
-            return fail(elf_.place(symtab), "a symbol's name is beyond the table of names");
-        const bool of_ids = ids_ && symbol.st_shndx == ids_;
-        const bool of_percpu = percpu_ && symbol.st_shndx == percpu_;
-        if (!of_ids && !of_percpu)
-            return {};
-        const size_t end = names.find('\0', symbol.st_name);
-        if (end == names.npos)
-            return fail(elf_.place(symtab), "a symbol's name does not end");
-        if (of_percpu && ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
-            return {};
-        TRY(count_name(end - symbol.st_name, symtab));
-        const uint64_t start = elf_.sections[symbol.st_shndx].head.sh_addr; // 0 in modules
-        (of_ids ? out_.id_symbols : out_.percpu)
-            .push_back({std::string(names.substr(symbol.st_name, end - symbol.st_name)),
-                        symbol.st_value - start, symbol.st_size});
         return {};
     }
 
     const ElfImage &elf_;
     Binary out_;
-    uint32_t ids_ = 0, percpu_ = 0;  // indexes of sections; 0: none
-    uint64_t names_left_ = 64 << 20; // bytes of names of their symbols
+    uint32_t ids_ = 0, percpu_ = 0; // indexes of sections; 0: none
 };
 
 /// An image without section headers.

@@ -79,11 +79,6 @@ struct ElfImage {
     Result<uint32_t> find_symtab() const; // 0: there is none
     /// Number of entries of a symbol table.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
-    /// Entry `index` of a symbol table, in host byte order. `symbols`: the table's bytes.
-    Elf64_Sym symbol(Bytes symbols, size_t index) const
-    {
-        return decode_symbol(symbols.data() + index * symbol_size(), is64, order);
-    }
 
     /// Number of entries of a section of relocations. Error: they are compact ones (SHT_CREL).
     Result<size_t> reloc_count(uint32_t section) const;
