@@ -28,25 +28,16 @@ struct CheckContext {
     // check_vmlinux() sets the rest.
     std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that follows the rules
     std::optional<NameIndex> names = {};     // of vmlinux
+    std::optional<diff::Side> side = {};     // vmlinux to compare modules with
     bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
     std::set<uint32_t> passed_types = {};    // types that vmlinux's kfuncs take
 };
-
-constexpr size_t most_violations = 20; // of one blob
 
 /// Does the BTF follow the kernel's rules (common/btf/btf_check.h)? `blob`: the bytes of `btf`.
 bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, const Btf &btf,
                  const Where &where, Findings &out)
 {
-    const uint32_t address_size = binary.address_size
-                                      ? binary.address_size
-                                      : merge::guess_address_size(btf.base() ? *btf.base() : btf);
-    auto found =
-        find_violations(blob, btf, where, address_size, most_violations + 1, context.version);
-    const bool more = found.size() > most_violations;
-    if (more)
-        found.back() = {where,
-                        strf("more than %zu violations; the rest is left out", most_violations)};
+    auto found = merge::list_violations(blob, btf, where, binary.address_size, context.version);
     for (Error &error : found)
         out.add(Rule::verifier, binary.name, std::move(error));
     return found.empty();
@@ -183,7 +174,7 @@ void report_redefined(const CheckContext &context, const Binary &module, const B
         if (r.why == Redefinition::Why::clash) {
             out.add(Rule::redefined, module.name,
                     {module.btf_where,
-                     name + " differs from the type of that name in vmlinux: " + r.cause},
+                     name + " differs from the type of that name in vmlinux (" + r.cause + ")"},
                     Degree::harmless, name, "types differ from those of that name in vmlinux");
         } else if (r.why == Redefinition::Why::copy) {
             const bool passed = is_passed(context, name, r.base);
@@ -269,7 +260,8 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
         out.skip(Rule::redefined, module.name, "self-contained BTF has all types itself");
         return check_module_kfuncs(context, module, btf, {}, out);
     }
-    const std::vector<Redefinition> redefined = find_redefinitions(btf, *context.names);
+    const std::vector<Redefinition> redefined =
+        find_redefinitions(parsed.btf, *context.side, *context.names);
     report_redefined(context, module, btf, redefined, out);
     return check_module_kfuncs(context, module, btf, redefined, out);
 }
@@ -287,11 +279,8 @@ uint32_t number_of(std::string_view text)
 /// Kernels need no layout section, and older Go programs refuse it.
 void note_layout(const Binary &vmlinux, Findings &out)
 {
-    // Such a header has 32 bytes; the last two words are the section's position and size.
-    constexpr size_t header_length = 4, layout_size = 28, end = 32;
-    const std::byte *blob = vmlinux.btf.data();
-    if (vmlinux.btf.size() < end || load<uint32_t>(blob + header_length, vmlinux.order) < end ||
-        load<uint32_t>(blob + layout_size, vmlinux.order) == 0)
+    const auto header_length = load<uint32_t>(vmlinux.btf.data() + 4, vmlinux.order);
+    if (layout_place(vmlinux.btf, header_length, vmlinux.order).length == 0)
         return;
     out.add(Rule::layout, "vmlinux",
             {vmlinux.btf_where,
@@ -376,6 +365,8 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
         return {};
     context.vmlinux = kept;
     context.names.emplace(*context.vmlinux);
+    if (!context.kernel.modules.empty())
+        context.side.emplace(context.vmlinux, nullptr);
     note_layout(binary, out);
     check_enums(context, binary, *context.vmlinux, out);
     check_per_cpu(binary, *context.vmlinux, out);

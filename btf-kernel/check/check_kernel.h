@@ -2,6 +2,7 @@
 // All checks of a kernel and its modules: the findings, the drivers, and the single checks.
 #pragma once
 
+#include "btf-kernel/diff/compare.h"
 #include "btf-kernel/package/kernel.h"
 #include "common/btf/btf_check.h"
 
@@ -115,8 +116,9 @@ struct Redefinition {
     bool declared = false; // only one side defines the differing type, the other declares it
 };
 
-/// By id. `split`: the BTF of the module, whose base is the BTF of `names`.
-std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names);
+/// By id. `split`: the BTF of the module. `vmlinux`, `names`: of its base.
+std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &split,
+                                             const diff::Side &vmlinux, const NameIndex &names);
 
 /// The difference between two types of one BTF with the same kind and name, or between types to
 /// which they refer.

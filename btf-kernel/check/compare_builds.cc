@@ -134,13 +134,10 @@ std::string only(const std::vector<std::string> &list, const char *where)
 std::string compare_types(const Btf &here, const Btf &there)
 {
     const std::vector<std::string> a = outlines(here), b = outlines(there);
-    std::vector<std::string> sorted_a = a, sorted_b = b, only_a, only_b;
-    std::ranges::sort(sorted_a);
-    std::ranges::sort(sorted_b);
-    std::set_difference(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
-                        std::back_inserter(only_a));
-    std::set_difference(sorted_b.begin(), sorted_b.end(), sorted_a.begin(), sorted_a.end(),
-                        std::back_inserter(only_b));
+    const std::multiset<std::string> sorted_a(a.begin(), a.end()), sorted_b(b.begin(), b.end());
+    std::vector<std::string> only_a, only_b;
+    std::ranges::set_difference(sorted_a, sorted_b, std::back_inserter(only_a));
+    std::ranges::set_difference(sorted_b, sorted_a, std::back_inserter(only_b));
     if (!only_a.empty() || !only_b.empty()) {
         std::string first = only(only_a, "here"), second = only(only_b, "there");
         return first + (first.empty() || second.empty() ? "" : "; ") + second;

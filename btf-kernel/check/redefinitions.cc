@@ -6,17 +6,18 @@
 // module's kfuncs, and programs that read the module's type are refused. A single difference far
 // down is sufficient. Users need to know where it is.
 //
-// Method. Each struct, union and enum of the module is compared with the base's type of the same
-// name, member by member. If anything except references differs (names, offsets, sizes), the type
-// itself is a clash. Otherwise references are followed through unnamed types. They may lead to the
-// same id; to two types with the same name, which is an edge from the first pair of types to the
-// second; or to types that differ, which is a clash, too. The root of a type is the nearest clash
-// along edges; a type without root is a copy.
+// Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
+// name, as by btf-kernel diff. If they differ, the type itself is a clash. That comparison counts
+// the types to which the two refer by name, so these are then compared in pairs. Through typedefs
+// and unnamed types, they lead to the same id; to two structs, unions or enums with the same name,
+// which is an edge from the first pair of types to the second; or to types that differ, which is a
+// clash, too. The root of a type is the nearest clash along edges; a type without root is a copy.
 //
 // Cost. Linear in the module's own types.
 #include "btf-kernel/check/check_kernel.h"
 
-#include "merge/explain/c_text.h"
+#include "btf-kernel/diff/compare.h"
+#include "btf-kernel/diff/types.h"
 
 #include <deque>
 #include <optional>
@@ -37,152 +38,97 @@ bool may_be_redefined(const btf_type &t)
     return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
 }
 
-/// "struct s", "a pointer", "INT int".
-std::string shown(const Btf &btf, TypeId id)
-{
-    const std::string name(btf.name(id));
-    const btf::Kind kind = btf.kind(id);
-    if (kind == btf::Kind::FWD)
-        return "the declaration of " + name;
-    if (kind == btf::Kind::PTR)
-        return "a pointer";
-    if (kind == btf::Kind::ARRAY)
-        return "an array";
-    if (kind == btf::Kind::FUNC_PROTO)
-        return "a function";
-    if (id == void_id || btf::is_composite(kind) || btf::is_enum(kind))
-        return merge::c_name(btf, id);
-    return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
-}
+/// A type of the module, and vmlinux's type of that name.
+struct TypePair {
+    TypeId own, base;
+    auto operator<=>(const TypePair &) const = default;
+};
 
 /// The result of comparing two types.
 struct TypeDifference {
-    std::string text;      // empty if only references differ
-    bool declared = false; // a declaration differs from a definition
-    // Pairs of types with one name that the two refer to.
-    std::vector<std::pair<TypeId, TypeId>> edges;
+    std::string text = {};            // empty if only edges may lead to a difference
+    bool declared = false;            // a declaration differs from a definition
+    std::vector<TypePair> edges = {}; // structs, unions and enums that the two refer to
 };
 
-/// What to call both sides in texts.
-struct SideNames {
-    std::string own = "here", base = "in vmlinux";
-};
-
-class TypeComparison
+class PairComparer
 {
 public:
-    explicit TypeComparison(const Btf &split, SideNames names = {})
-        : btf_(split), names_(std::move(names))
+    /// `base`: of `own`; null if `own` is vmlinux. `between`: what to call the two, in texts.
+    PairComparer(const diff::Side &own, const diff::Side *base, std::string between)
+        : own_(own), base_(base), btf_(*own.btf), between_(std::move(between))
     {
     }
 
-    TypeDifference run(TypeId own, TypeId base)
+    TypeDifference run(TypePair pair)
     {
         difference_ = {};
-        elements(own, base, "", 0);
+        std::vector<TypePair> open{pair};
+        std::set<TypePair> seen{pair};
+        while (!open.empty() && difference_.text.empty()) {
+            const auto [own, base] = open.back();
+            open.pop_back();
+            if (btf_.type(own).name_off && btf_.kind(own) != btf::Kind::TYPE_TAG)
+                compare_named(own, base, own != pair.own);
+            std::vector<TypeId> others;
+            btf::for_each_type_id(btf_.type(base),
+                                  [&](uint32_t id) { others.push_back(TypeId{id}); });
+            size_t i = 0;
+            btf::for_each_type_id(btf_.type(own), [&](uint32_t id) {
+                if (i < others.size())
+                    if (const TypePair next{TypeId{id}, others[i++]};
+                        is_followed(next) && seen.insert(next).second)
+                        open.push_back(next);
+            });
+        }
         return std::move(difference_);
     }
 
 private:
-    static constexpr unsigned most_depth = 64; // of unnamed types in each other
-
-    void differ(const std::string &place, const std::string &text)
+    void differ(const std::string &what)
     {
         if (difference_.text.empty())
-            difference_.text = (place.empty() ? "" : place + ": ") + text;
+            difference_.text = between_ + ": " + what;
     }
 
-    std::string counts(const char *what, uint32_t own, uint32_t base) const
+    diff::SideType at(TypeId id) const { return {id < btf_.first_id() ? *base_ : own_, raw(id)}; }
+
+    void compare_named(TypeId own, TypeId base, bool is_inside)
     {
-        return strf("%u %s %s, %u %s", own, what, names_.own.c_str(), base, names_.base.c_str());
+        const auto lines = diff::detail_lines(diff::compare_types(at(base), at(own)));
+        if (!lines.empty())
+            differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// Compares two types of one kind.
-    void elements(TypeId own, TypeId base, const std::string &place, unsigned depth)
+    /// Do two types to which the two refer belong to them? Otherwise the pair is an edge, or there
+    /// is nothing to compare.
+    bool is_followed(TypePair pair)
     {
-        const btf_type &a = btf_.type(own), &b = btf_.type(base);
-        const btf::KindInfo &kind = btf::kind_info(a);
-        if (kind.third == btf::Word::size && a.size != b.size)
-            differ(place, counts("bytes", a.size, b.size));
-        const uint32_t n = std::min(btf::vlen_of(a), btf::vlen_of(b));
-        const uint32_t *x = btf::tail_of(a), *y = btf::tail_of(b);
-        const bool is_array = kind.family == btf::Family::array;
-        for (uint32_t i = 0; i < kind.fixed.count; ++i)
-            if (kind.fixed.roles[i] == btf::Word::value && x[i] != y[i])
-                differ(place, is_array ? counts("elements", x[i], y[i]) : "another encoding");
-        if (is_array)
-            return reference(TypeId{x[0]}, TypeId{y[0]}, place, depth);
-        if (kind.third == btf::Word::ref)
-            reference(TypeId{a.type}, TypeId{b.type}, place, depth);
-        x += kind.fixed.count;
-        y += kind.fixed.count;
-        for (uint32_t i = 0; i < n; ++i, x += kind.element.count, y += kind.element.count)
-            if (!element(kind, x, y, place, depth, i))
-                return;
-        if (btf::vlen_of(a) != btf::vlen_of(b))
-            differ(place, counts("members", btf::vlen_of(a), btf::vlen_of(b)));
-    }
-
-    /// Returns false if member names differ, so that the rest cannot be compared.
-    bool element(const btf::KindInfo &kind, const uint32_t *x, const uint32_t *y,
-                 const std::string &place, unsigned depth, uint32_t index)
-    {
-        std::string here = strf("parameter %u", index);
-        if (kind.element.name >= 0) {
-            const std::string_view name = btf_.str(x[kind.element.name]),
-                                   other = btf_.str(y[kind.element.name]);
-            const bool parameter = kind.family == btf::Family::prototype;
-            if (name != other && !parameter) {
-                differ(place,
-                       strf("member %u is '%s' %s, '%s' %s", index, std::string(name).c_str(),
-                            names_.own.c_str(), std::string(other).c_str(), names_.base.c_str()));
-                return false;
-            }
-            if (!parameter)
-                here = name.empty() ? strf("member %u", index) : "member " + std::string(name);
-        }
-        if (!place.empty())
-            here = place + ", " + here;
-        for (uint32_t i = 0; i < kind.element.count; ++i)
-            if (kind.element.roles[i] == btf::Word::value && x[i] != y[i])
-                differ(here, kind.element.refs ? "another offset" : "another value");
-        if (uint32_t at = kind.element.first_ref; kind.element.refs)
-            reference(TypeId{x[at]}, TypeId{y[at]}, here, depth);
-        return true;
-    }
-
-    void reference(TypeId own, TypeId base, const std::string &place, unsigned depth)
-    {
-        if (own == base || depth > most_depth || !difference_.text.empty())
-            return;
-        if (own == void_id || base == void_id || btf_.kind(own) != btf_.kind(base) ||
-            btf_.name(own) != btf_.name(base)) {
-            if (difference_.text.empty())
-                difference_.declared = declares_other(own, base) || declares_other(base, own);
-            return differ(place, shown(btf_, own) + " " + names_.own + ", " + shown(btf_, base) +
-                                     " " + names_.base);
-        }
+        const auto [own, base] = pair;
+        if (own == base || own == void_id || base == void_id)
+            return false;
         const btf_type &t = btf_.type(own);
-        if (may_be_redefined(t)) {
-            if (own >= btf_.first_id())
-                difference_.edges.emplace_back(own, base);
-            else
-                differ(place, "another " + shown(btf_, own));
-            return;
+        const btf::Kind kind = btf::kind_of(t), other = btf_.kind(base);
+        const bool is_declared = kind == btf::Kind::FWD;
+        const std::string name = diff::type_name(btf_, raw(own));
+        if (is_declared != (other == btf::Kind::FWD)) {
+            difference_.declared |= difference_.text.empty();
+            differ(name + (is_declared ? " is only declared" : " is defined, not only declared"));
+        } else if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other))) {
+            differ("members are in another order");
+        } else if (own < btf_.first_id() && t.name_off) { // vmlinux has two types with this name
+            differ("refers to another " + name);
+        } else if (may_be_redefined(t)) {
+            difference_.edges.push_back(pair);
+        } else {
+            return true;
         }
-        if (own < btf_.first_id() && t.name_off) // vmlinux has two types with this name
-            return differ(place, "another " + shown(btf_, own));
-        elements(own, base, place, depth + 1);
+        return false;
     }
 
-    bool declares_other(TypeId a, TypeId b) const
-    {
-        return a != void_id && b != void_id && btf_.kind(a) == btf::Kind::FWD &&
-               btf::is_composite(btf_.kind(b)) && btf_.name(a) == btf_.name(b);
-    }
-
-    const Btf &btf_;
-    SideNames names_;
+    const diff::Side &own_, *base_;
+    const Btf &btf_; // of own_
+    std::string between_;
     TypeDifference difference_;
 };
 
@@ -194,9 +140,11 @@ struct Entry {
 };
 
 /// Each type of the module that vmlinux also has, by id.
-std::vector<Entry> compare_all(const Btf &split, const NameIndex &names)
+std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlinux,
+                               const NameIndex &names)
 {
-    TypeComparison comparison(split);
+    const Btf &split = *module.btf;
+    PairComparer comparer(module, &vmlinux, "vmlinux -> here");
     std::vector<Entry> entries;
     for (TypeId id : split.ids()) {
         if (!may_be_redefined(split.type(id)))
@@ -205,7 +153,7 @@ std::vector<Entry> compare_all(const Btf &split, const NameIndex &names)
         for (TypeId base : names.of(split.name(id))) {
             if (split.kind(base) != split.kind(id) || !may_be_redefined(split.type(base)))
                 continue;
-            Entry entry{{id, base, {}, {}, {}}, comparison.run(id, base)};
+            Entry entry{{id, base, {}, {}, {}}, comparer.run({id, base})};
             if (!best || (!best->difference.text.empty() && entry.difference.text.empty()))
                 best = std::move(entry);
         }
@@ -243,9 +191,10 @@ void find_roots(std::vector<Entry> &entries)
 
 } // namespace
 
-std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names)
+std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &split,
+                                             const diff::Side &vmlinux, const NameIndex &names)
 {
-    std::vector<Entry> entries = compare_all(split, names);
+    std::vector<Entry> entries = compare_all(diff::Side(split, &vmlinux), vmlinux, names);
     find_roots(entries);
     std::vector<Redefinition> out;
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -258,7 +207,7 @@ std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &
         r.why = Redefinition::Why::clash;
         if (&root != &entries[i]) {
             r.why = Redefinition::Why::derived;
-            r.root = shown(split, root.result.own);
+            r.root = diff::type_name(*split, raw(root.result.own));
         }
     }
     return out;
@@ -266,16 +215,22 @@ std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &
 
 std::string why_two(const Btf &btf, TypeId a, TypeId b)
 {
-    std::vector<std::pair<TypeId, TypeId>> pairs{{a, b}};
-    std::set<std::pair<TypeId, TypeId>> seen{{a, b}};
+    std::optional<diff::Side> base;
+    if (btf.base())
+        base.emplace(btf.base(), nullptr);
+    const std::shared_ptr<const Btf> outlives_side(std::shared_ptr<void>(), &btf);
+    const diff::Side own(outlives_side, base ? &*base : nullptr);
+    std::vector<TypePair> pairs{{b, a}};
+    std::set<TypePair> seen{{b, a}};
     for (size_t i = 0; i < pairs.size() && i < most_pairs; ++i) {
-        const auto [x, y] = pairs[i];
-        TypeComparison comparison(btf, {strf("in type %u", raw(x)), strf("in type %u", raw(y))});
-        const TypeDifference difference = comparison.run(x, y);
+        const auto [y, x] = pairs[i];
+        PairComparer comparer(own, base ? &*base : nullptr,
+                              strf("type %u -> type %u", raw(x), raw(y)));
+        const TypeDifference difference = comparer.run(pairs[i]);
         if (!difference.text.empty())
-            return i ? "because of " + shown(btf, x) + " (" + difference.text + ")"
+            return i ? "because of " + diff::type_name(btf, raw(x)) + " (" + difference.text + ")"
                      : difference.text;
-        for (const auto &edge : difference.edges)
+        for (const TypePair &edge : difference.edges)
             if (seen.insert(edge).second)
                 pairs.push_back(edge);
     }

@@ -136,9 +136,9 @@ struct Difference {
 
 // print.cc.
 
-/// The lines of a change's details, without indentation. Consecutive members that moved by the same
-/// distance are one line.
-std::vector<std::string> detail_lines(const Change &change);
+/// The lines of details, without indentation. Consecutive members that moved by the same distance
+/// are one line.
+std::vector<std::string> detail_lines(const std::vector<Detail> &list);
 
 /// Foreign text for Markdown: in backquotes, in which there is no other markup; or with its markup
 /// escaped. Control characters become "\\x0a".

@@ -174,7 +174,7 @@ void add_text(const Difference &d, const Change &change, std::string &out)
                         plain_text(effect.text).c_str());
     if (!change.cause.empty())
         return;
-    for (const std::string &line : detail_lines(change))
+    for (const std::string &line : detail_lines(change.details))
         out += "    " + line + "\n";
 }
 
@@ -239,7 +239,7 @@ std::string markdown_of(const Difference &d, const Change &change)
     if (!change.cause.empty())
         return out + " (moved along with " + markdown_code(change.cause) + ")\n";
     out += "\n";
-    const std::vector<std::string> lines = detail_lines(change);
+    const std::vector<std::string> lines = detail_lines(change.details);
     for (size_t i = 0; i < std::min(lines.size(), markdown_details); ++i)
         out += "  - " + markdown_code(lines[i]) + "\n";
     if (lines.size() > markdown_details)
@@ -396,10 +396,9 @@ std::string_view effect_name(Effect::Kind kind)
     return names[static_cast<size_t>(kind)];
 }
 
-std::vector<std::string> detail_lines(const Change &change)
+std::vector<std::string> detail_lines(const std::vector<Detail> &list)
 {
     std::vector<std::string> lines;
-    const std::vector<Detail> &list = change.details;
     for (size_t begin = 0, end; begin < list.size(); begin = end) {
         end = begin + 1;
         while (end < list.size() && moves_along(list[begin], list[end]))
@@ -471,7 +470,7 @@ std::string as_json(const Difference &d, const PrintOptions &options)
         out += ",\n\"changes\": [";
         bool first = true;
         for (const Change &change : d.changes) {
-            if (options.only_breaking && !change.breaks())
+            if (!is_shown(change, options))
                 continue;
             out += (first ? "\n" : ",\n") + change_json(d, change);
             first = false;

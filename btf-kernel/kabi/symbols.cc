@@ -220,7 +220,7 @@ void add_text(const Symbol &symbol, const diff::Difference &d, std::string &out)
             continue;
         }
         out += "\n";
-        for (const std::string &line : diff::detail_lines(change))
+        for (const std::string &line : diff::detail_lines(change.details))
             out += "        " + line + "\n";
     }
     if (symbol.more)

@@ -61,9 +61,8 @@ void find_duplicates(const diff::Side &side, Data &out)
         Duplicate duplicate;
         duplicate.name = diff::type_name(*side.btf, list[0].id);
         duplicate.versions.resize(list.size());
-        diff::Change change{diff::Space::type, diff::ChangeKind::changed, ""};
-        change.details = diff::compare_types({side, list[0].id}, {side, list[1].id});
-        duplicate.differs = diff::detail_lines(change);
+        duplicate.differs =
+            diff::detail_lines(diff::compare_types({side, list[0].id}, {side, list[1].id}));
         if (duplicate.differs.size() > 10)
             duplicate.differs.resize(10);
         for (TypeId id : side.btf->ids())

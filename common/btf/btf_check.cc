@@ -180,7 +180,7 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size,
                        std::optional<KernelVersion> kernel)
 {
-    std::vector<Error> found = run_check(blob, BtfChecking{btf, where, pointer_size, kernel}, 1);
+    std::vector<Error> found = find_violations(blob, btf, where, pointer_size, 1, kernel);
     if (found.empty())
         return {};
     return fail(std::move(found.front()));

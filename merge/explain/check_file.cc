@@ -15,13 +15,6 @@
 namespace btflink::merge
 {
 
-namespace
-{
-
-constexpr size_t most_lines = 20; // of violations
-
-} // namespace
-
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base_path,
                                       std::optional<KernelVersion> kernel)
 {
@@ -43,14 +36,8 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
             out.push_back(parsed.error());
             return nullptr;
         }
-        const uint32_t address_size =
-            input.elf ? input.elf->address_size()
-                      : guess_address_size(parsed->base() ? *parsed->base() : *parsed);
-        auto found =
-            find_violations(blob.blob, *parsed, blob.where, address_size, most_lines + 1, kernel);
-        if (found.size() > most_lines)
-            found.back() = {blob.where,
-                            strf("more than %zu violations; the rest is left out", most_lines)};
+        const uint32_t address_size = input.elf ? input.elf->address_size() : 0;
+        auto found = list_violations(blob.blob, *parsed, blob.where, address_size, kernel);
         out.insert(out.end(), found.begin(), found.end());
         return std::make_shared<const Btf>(std::move(*parsed));
     };

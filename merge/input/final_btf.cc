@@ -58,6 +58,18 @@ Result<Base> open_base(const std::string &path)
     return base;
 }
 
+std::vector<Error> list_violations(Bytes blob, const Btf &btf, const Where &where,
+                                   uint32_t address_size, std::optional<KernelVersion> kernel)
+{
+    constexpr size_t most = 20;
+    if (address_size == 0)
+        address_size = guess_address_size(btf.base() ? *btf.base() : btf);
+    auto found = find_violations(blob, btf, where, address_size, most + 1, kernel);
+    if (found.size() > most)
+        found.back() = {where, strf("more than %zu violations; the rest is left out", most)};
+    return found;
+}
+
 std::optional<uint8_t> address_size_of(const Btf &btf)
 {
     for (TypeId id : btf.ids()) {

@@ -2,7 +2,7 @@
 // Reads files with the final BTF of a kernel or module: bases, and files to check.
 #pragma once
 
-#include "common/btf/btf.h"
+#include "common/btf/btf_check.h"
 #include "merge/input/inputs.h"
 
 namespace btflink::merge
@@ -34,6 +34,11 @@ Result<Base> read_base(const std::string &path);
 /// read_base() in two steps; the second step sets `btf`.
 Result<Base> open_base(const std::string &path);
 Result<void> parse_base(Base &base);
+
+/// What a kernel would refuse in `btf`, as find_violations() (common/btf/btf_check.h), in at most
+/// 21 lines. `address_size`: in bytes; 0: not known.
+std::vector<Error> list_violations(Bytes blob, const Btf &btf, const Where &where,
+                                   uint32_t address_size, std::optional<KernelVersion> kernel);
 
 /// Bytes of a pointer. Raw BTF does not state this size, but a C `long` has the same. Nothing if
 /// there is no C `long`.

@@ -28,11 +28,10 @@ TEST_F(CheckKernel, TypeThereTwice)
     kernel_.modules.clear();
     EXPECT_EQ(findings(),
               Lines{"ids-twice vmlinux: struct task_struct has 2 definitions, and type 2 is used: "
-                    "because of struct files_struct (member 0 is 'count' in type 4, 'max' in type "
-                    "19)"});
+                    "because of struct files_struct (type 4 -> type 19: count is called max)"});
     set_vmlinux(vmlinux_text + replaced(again, "'pid' type_id=1", "'tid' type_id=1"));
     EXPECT_EQ(findings(), Lines{"ids-twice vmlinux: struct task_struct has 2 definitions, and type "
-                                "2 is used: member 0 is 'pid' in type 2, 'tid' in type 17"});
+                                "2 is used: type 2 -> type 17: pid is called tid"});
 }
 
 TEST_F(CheckKernel, IdsNeverFilled)

@@ -80,10 +80,9 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     set_module(module_text + more);
     EXPECT_EQ(findings(),
               Lines{"redefined mine: has 1 type of its own that vmlinux has, because of struct "
-                    "files_struct (8 bytes here, 4 in vmlinux): task_struct"});
+                    "files_struct (vmlinux -> here: size 4 -> 8): task_struct"});
     EXPECT_EQ(notes(), Lines{"redefined mine: files_struct differs from the type of "
-                             "that name in vmlinux: 8 bytes here, 4 in "
-                             "vmlinux"});
+                             "that name in vmlinux (vmlinux -> here: size 4 -> 8)"});
     // A kfunc takes the type.
     const std::string taking = replaced(module_text,
                                         "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
@@ -93,7 +92,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     set_module(taking + more + "\n[25] PTR '' type_id=22");
     EXPECT_EQ(findings().back(),
               "kfunc-type mine: kfunc bpf_mine, argument 1: task_struct is the module's own (type "
-              "22), not vmlinux's (2); 8 bytes here, 4 in vmlinux");
+              "22), not vmlinux's (2); vmlinux -> here: size 4 -> 8");
 }
 
 /// An encoder may cause many of these findings in the same way, so they have one cause.
@@ -112,10 +111,9 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
     [26] PTR '' type_id=22)");
     EXPECT_EQ(findings(), Lines());
     ASSERT_EQ(last(true).size(), 2u);
-    EXPECT_EQ(
-        last(true)[1].error.what,
-        "has 1 type of its own that vmlinux has, because of struct task_struct (member files: "
-        "the declaration of files_struct here, struct files_struct in vmlinux): bpf_prog_aux");
+    EXPECT_EQ(last(true)[1].error.what,
+              "has 1 type of its own that vmlinux has, because of struct task_struct (vmlinux -> "
+              "here: struct files_struct is only declared): bpf_prog_aux");
     EXPECT_EQ(last(true)[1].cause,
               "types are not vmlinux's because of a type that only the module or only vmlinux "
               "defines");
@@ -296,7 +294,7 @@ TEST_F(CheckKernel, DistilledBase)
     set_module(over_it, distilled);
     EXPECT_EQ(findings(),
               Lines({"ids-twice vmlinux: struct task_struct has 2 definitions, and type 2 is used: "
-                     "2 members in type 2, 0 in type 17",
+                     "type 2 -> type 17: - int pid at 0",
                      "base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux both "
                      "match, so the kernel uses neither"}));
 }
