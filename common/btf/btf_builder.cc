@@ -41,18 +41,26 @@ StringTable::StringTable(uint32_t first)
 }
 
 StringTable::StringTable(std::string_view section)
-    : section_(section), section_strings_(section.size() / 4 + 1), short_strings_(4096),
-      blob_(1, '\0'), index_(16), first_(0)
+    : section_(section), section_strings_(section.size() / 4 + 1), blob_(1, '\0'), index_(16),
+      first_(0)
 {
+}
+
+StrOff StringTable::add_stable(const char *text)
+{
+    // Names from one header are close together, and so are their entries.
+    const size_t at = section_offset(text);
+    if (at >= section_.size())
+        return add(text);
+    SectionString &known = section_strings_[at / 4];
+    if (known.at != at)
+        known = {static_cast<uint32_t>(at), add(text)};
+    return known.offset;
 }
 
 StrOff StringTable::add(std::string_view text)
 {
-    return insert(text.substr(0, text.find('\0')));
-}
-
-StrOff StringTable::insert(std::string_view text)
-{
+    text = text.substr(0, text.find('\0'));
     if (text.empty() || is_full_)
         return StrOff{0}; // in the table itself, or in the base
     const auto end = static_cast<uint32_t>(blob_.size());
@@ -71,45 +79,6 @@ StrOff StringTable::insert(std::string_view text)
         blob_.push_back('\0');
     }
     return StrOff{first_ + offset};
-}
-
-[[gnu::always_inline]] inline StrOff StringTable::add_outside_section(const char *text)
-{
-    // Short strings occur at many addresses, so a table by address would not pay.
-    if (!short_strings_.empty())
-        for (size_t length = 0; length < 4; ++length)
-            if (!text[length])
-                return add_short(text, length);
-    if (by_address_.empty())
-        by_address_.resize(4096);
-    // String addresses are not aligned; the factor spreads them (Fibonacci hashing).
-    auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
-    KnownAddress &slot = by_address_[hash >> 52];
-    if (slot.text != text)
-        slot = {text, insert(text)};
-    return slot.offset;
-}
-
-StrOff StringTable::add_stable(const char *text)
-{
-    // Names from one header are close together, and so are their entries.
-    const size_t at = section_offset(text);
-    if (at >= section_.size())
-        return add_outside_section(text);
-    SectionString &known = section_strings_[at / 4];
-    if (known.at != at)
-        known = {static_cast<uint32_t>(at), insert(text)};
-    return known.offset;
-}
-
-StrOff StringTable::add_short(const char *text, size_t length)
-{
-    uint32_t key = 0;
-    std::memcpy(&key, text, length);
-    ShortString &slot = short_strings_[key * 0x9e3779b9 >> 20];
-    if (key && slot.text != key)
-        slot = {key, insert({text, length})};
-    return key ? slot.offset : StrOff{0};
 }
 
 bool StringTable::has_odd_character()
@@ -133,11 +102,13 @@ void BtfBuilder::reserve(size_t types, size_t words, size_t strings, size_t stri
         strings_.reserve(strings, string_bytes);
 }
 
-TypeId BtfBuilder::begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag)
+TypeId BtfBuilder::begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag,
+                         std::initializer_list<uint32_t> fixed)
 {
     TypeId id = next_id();
     starts_.push_back(static_cast<uint32_t>(words_.size()));
     words_.insert(words_.end(), {raw(name), btf::make_info(kind, 0, kflag), third});
+    words_.insert(words_.end(), fixed);
     return id;
 }
 
@@ -153,20 +124,6 @@ void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
     words_.insert(words_.end(), words);
 }
 
-TypeId BtfBuilder::add_int(StrOff name, uint32_t size, uint32_t encoding)
-{
-    TypeId id = begin(btf::Kind::INT, name, size);
-    words_.push_back(encoding << 24 | size * 8);
-    return id;
-}
-
-TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
-{
-    TypeId id = begin(btf::Kind::ARRAY, StrOff{0}, 0);
-    words_.insert(words_.end(), {raw(element), raw(index), count});
-    return id;
-}
-
 void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
 {
     const auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
@@ -174,27 +131,6 @@ void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
         add_element({raw(name), low, high});
     else
         add_element({raw(name), low});
-}
-
-TypeId BtfBuilder::add_func(StrOff name, TypeId proto, uint32_t linkage)
-{
-    TypeId id = begin(btf::Kind::FUNC, name, raw(proto));
-    words_[starts_.back() + 1] |= linkage;
-    return id;
-}
-
-TypeId BtfBuilder::add_var(std::string_view name, TypeId type, uint32_t linkage)
-{
-    TypeId id = begin(btf::Kind::VAR, str(name), raw(type));
-    words_.push_back(linkage);
-    return id;
-}
-
-TypeId BtfBuilder::add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag)
-{
-    TypeId id = begin(btf::Kind::DECL_TAG, str(text), raw(target), kflag);
-    words_.push_back(static_cast<uint32_t>(component));
-    return id;
 }
 
 TypeId BtfBuilder::add_words(std::span<const uint32_t> words)

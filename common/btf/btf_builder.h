@@ -35,8 +35,7 @@ public:
     explicit StringTable(std::string_view section);
     /// The offset of `text`, which is added if it is new. Anything after a NUL byte is ignored.
     StrOff add(std::string_view text);
-    /// The same for text that outlives the table and does not move: its address is remembered, and
-    /// the text is read only once.
+    /// The same for text that may be in the section. Text from there is read only once.
     StrOff add_stable(const char *text);
     /// Prefetches what add_stable(text) reads.
     void prefetch(const char *text) const
@@ -56,19 +55,9 @@ public:
     void reserve(size_t strings, size_t bytes);
 
 private:
-    /// A string that was added by its address.
-    struct KnownAddress {
-        const char *text = nullptr;
-        StrOff offset{};
-    };
     /// A string of the section that was added.
     struct SectionString {
         uint32_t at = UINT32_MAX; // in the section
-        StrOff offset{};
-    };
-    /// A string of up to three characters that was added.
-    struct ShortString {
-        uint32_t text = 0;
         StrOff offset{};
     };
     /// The offset of `text` in the section; more than the section's size if `text` is not in it.
@@ -76,14 +65,9 @@ private:
     {
         return reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
     }
-    StrOff insert(std::string_view text); // without NUL bytes
-    StrOff add_outside_section(const char *text);
-    StrOff add_short(const char *text, size_t length);
 
-    std::vector<KnownAddress> by_address_; // by hash of the address; the latest string of each hash
     std::string_view section_;
     std::vector<SectionString> section_strings_; // one per 4 bytes: most strings are longer
-    std::vector<ShortString> short_strings_; // by hash; compilers do not put these into the section
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
@@ -119,54 +103,44 @@ public:
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
 
+    // `name`: a text, or the offset of one that was added.
+
     /// `encoding`: BTF_INT_* flags. `size` in bytes; all bits are used, at offset 0.
-    TypeId add_int(StrOff name, uint32_t size, uint32_t encoding);
-    TypeId add_int(std::string_view name, uint32_t size, uint32_t encoding)
+    TypeId add_int(auto name, uint32_t size, uint32_t encoding)
     {
-        return add_int(str(name), size, encoding);
+        return begin(btf::Kind::INT, offset_of(name), size, false, {encoding << 24 | size * 8});
     }
-    TypeId add_float(std::string_view name, uint32_t size)
+    TypeId add_float(auto name, uint32_t size)
     {
-        return begin(btf::Kind::FLOAT, str(name), size);
+        return begin(btf::Kind::FLOAT, offset_of(name), size);
     }
     /// PTR, CONST, VOLATILE, RESTRICT (no name), TYPEDEF, TYPE_TAG (with a name).
-    TypeId add_ref(btf::Kind kind, StrOff name, TypeId target, bool kflag = false)
+    TypeId add_ref(btf::Kind kind, auto name, TypeId target, bool kflag = false)
     {
-        return begin(kind, name, raw(target), kflag);
+        return begin(kind, offset_of(name), raw(target), kflag);
     }
-    TypeId add_ref(btf::Kind kind, std::string_view name, TypeId target, bool kflag = false)
+    TypeId add_array(TypeId element, TypeId index, uint32_t count)
     {
-        return add_ref(kind, str(name), target, kflag);
+        return begin(btf::Kind::ARRAY, StrOff{0}, 0, false, {raw(element), raw(index), count});
     }
-    TypeId add_array(TypeId element, TypeId index, uint32_t count);
-    TypeId add_fwd(StrOff name, bool is_union) { return begin(btf::Kind::FWD, name, 0, is_union); }
-    TypeId add_fwd(std::string_view name, bool is_union) { return add_fwd(str(name), is_union); }
+    TypeId add_fwd(auto name, bool is_union)
+    {
+        return begin(btf::Kind::FWD, offset_of(name), 0, is_union);
+    }
     /// kind: STRUCT or UNION. Members follow by add_member().
-    TypeId add_composite(btf::Kind kind, StrOff name, uint32_t size, bool kflag)
+    TypeId add_composite(btf::Kind kind, auto name, uint32_t size, bool kflag)
     {
-        return begin(kind, name, size, kflag);
-    }
-    TypeId add_composite(btf::Kind kind, std::string_view name, uint32_t size, bool kflag)
-    {
-        return add_composite(kind, str(name), size, kflag);
+        return begin(kind, offset_of(name), size, kflag);
     }
     /// `offset`: bit offset, with the bitfield size in the top 8 bits if the type has kflag.
-    void add_member(StrOff name, TypeId type, uint32_t offset)
+    void add_member(auto name, TypeId type, uint32_t offset)
     {
-        add_element({raw(name), raw(type), offset});
-    }
-    void add_member(std::string_view name, TypeId type, uint32_t offset)
-    {
-        add_member(str(name), type, offset);
+        add_element({raw(offset_of(name)), raw(type), offset});
     }
     /// kind: ENUM or ENUM64. Values follow by add_enumerator().
-    TypeId add_enum(btf::Kind kind, StrOff name, uint32_t size, bool is_signed)
+    TypeId add_enum(btf::Kind kind, auto name, uint32_t size, bool is_signed)
     {
-        return begin(kind, name, size, is_signed);
-    }
-    TypeId add_enum(btf::Kind kind, std::string_view name, uint32_t size, bool is_signed)
-    {
-        return add_enum(kind, str(name), size, is_signed);
+        return begin(kind, offset_of(name), size, is_signed);
     }
     void add_enumerator(StrOff name, uint64_t value);
     void add_enumerator(std::string_view name, uint64_t value) { add_enumerator(str(name), value); }
@@ -174,14 +148,17 @@ public:
     {
         return begin(btf::Kind::FUNC_PROTO, StrOff{0}, raw(result));
     }
-    void add_param(StrOff name, TypeId type) { add_element({raw(name), raw(type)}); }
-    void add_param(std::string_view name, TypeId type) { add_param(str(name), type); }
-    TypeId add_func(StrOff name, TypeId proto, uint32_t linkage);
-    TypeId add_func(std::string_view name, TypeId proto, uint32_t linkage)
+    void add_param(auto name, TypeId type) { add_element({raw(offset_of(name)), raw(type)}); }
+    TypeId add_func(auto name, TypeId proto, uint32_t linkage)
     {
-        return add_func(str(name), proto, linkage);
+        const TypeId id = begin(btf::Kind::FUNC, offset_of(name), raw(proto));
+        words_[starts_.back() + 1] |= linkage;
+        return id;
     }
-    TypeId add_var(std::string_view name, TypeId type, uint32_t linkage);
+    TypeId add_var(std::string_view name, TypeId type, uint32_t linkage)
+    {
+        return begin(btf::Kind::VAR, str(name), raw(type), false, {linkage});
+    }
     TypeId add_datasec(std::string_view name, uint32_t size)
     {
         return begin(btf::Kind::DATASEC, str(name), size);
@@ -191,8 +168,11 @@ public:
         add_element({raw(var), offset, size});
     }
     /// `component`: -1 for the declaration itself, else index of the member or parameter.
-    TypeId add_decl_tag(std::string_view text, TypeId target, int32_t component,
-                        bool kflag = false);
+    TypeId add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag = false)
+    {
+        return begin(btf::Kind::DECL_TAG, str(text), raw(target), kflag,
+                     {static_cast<uint32_t>(component)});
+    }
     /// Adds a type as raw words in host order, with ids and string offsets of this blob.
     TypeId add_words(std::span<const uint32_t> words);
     /// Gives each type the id new_ids[id - first id] and updates references. A new id is the next
@@ -221,7 +201,11 @@ public:
     bool too_large() const { return too_large_; }
 
 private:
-    TypeId begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag = false);
+    StrOff offset_of(StrOff name) { return name; }
+    StrOff offset_of(std::string_view name) { return str(name); }
+    /// `fixed`: the words after the head.
+    TypeId begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag = false,
+                 std::initializer_list<uint32_t> fixed = {});
     void add_element(std::initializer_list<uint32_t> words);
 
     StringTable &strings() { return shared_ ? *shared_ : strings_; }
