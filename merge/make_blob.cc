@@ -105,8 +105,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
         stats.begin_pass("write_types");
         blob = write_types(objects, types.sources, types.partition, selected.functions,
                            selected.variables, by_libbpf ? nullptr : base.index.get(),
-                           by_libbpf ? host_order : in.target.order, blamed,
-                           second_thread(options, in));
+                           by_libbpf ? host_order : in.target.order, blamed);
     }
     stats.end_pass();
     TRY(check_trust(in, base, not_linked, options.threads));

@@ -4,14 +4,12 @@
 //     enum class NodeId : uint32_t { none = UINT32_MAX };
 //
 // and vectors that are indexed only by their own id type. At run time these are plain numbers and
-// plain vectors. Also a vector whose elements are not set at first.
+// plain vectors.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace btflink
@@ -83,30 +81,5 @@ public:
     /// The id that the next element will get.
     Id next_id() const { return Id{static_cast<uint32_t>(size())}; }
 };
-
-/// Leaves elements that resize() adds uninitialized.
-template <typename T>
-struct UnsetAllocator : std::allocator<T> {
-    template <typename U>
-    struct rebind {
-        using other = UnsetAllocator<U>;
-    };
-
-    template <typename U>
-    void construct(U *at)
-    {
-        ::new (static_cast<void *>(at)) U;
-    }
-    template <typename U, typename... Arguments>
-    void construct(U *at, Arguments &&...arguments)
-    {
-        ::new (static_cast<void *>(at)) U(std::forward<Arguments>(arguments)...);
-    }
-};
-
-/// A vector that threads fill in: resize() does not touch the memory, so that each thread faults in
-/// the pages that it fills. T is a number.
-template <typename T>
-using UnsetVector = std::vector<T, UnsetAllocator<T>>;
 
 } // namespace btflink

@@ -96,7 +96,7 @@ struct FinalClass {
 struct Partition {
     IdVector<ClassId, FinalClass> classes;  // the classes of Classes, then those split off
     IdVector<ClassId, ClassId> alias;       // the class's representative
-    UnsetVector<ClassId> of;                // per type, as in Classes; see class_of()
+    std::vector<ClassId> of;                // per type, as in Classes; see class_of()
     std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
 
     ClassId class_of(size_t index) const { return alias[of[index]]; }

@@ -369,21 +369,11 @@ void decide(const SelectionInput &in, const FunctionGroup &group, Functions &out
     out.selected.push_back(*chosen);
 }
 
-/// A number that sorts names by their first characters.
-uint64_t first_characters(std::string_view name)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < sizeof all; ++i)
-        all = all << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0u);
-    return all;
-}
-
 /// Sorts the selected functions by name. `groups`: the group of each.
 void sort_by_name(const SelectionInput &in, const std::vector<const FunctionGroup *> &groups,
                   std::vector<SelectedFunction> &selected)
 {
     struct NamedFunction {
-        uint64_t begin; // nearly always sufficient
         std::string_view name, symbol;
         uint32_t number; // in `selected`
     };
@@ -393,11 +383,9 @@ void sort_by_name(const SelectionInput &in, const std::vector<const FunctionGrou
         const std::string_view symbol = groups[i]->name;
         const std::string_view name =
             in.linkage_names ? source_name(in.objects, groups[i]->instances[0]) : symbol;
-        order.push_back({first_characters(name), name, symbol, i});
+        order.push_back({name, symbol, i});
     }
     std::sort(order.begin(), order.end(), [](const NamedFunction &a, const NamedFunction &b) {
-        if (a.begin != b.begin)
-            return a.begin < b.begin;
         if (a.name != b.name)
             return a.name < b.name;
         // Programs that look up a name must find the function whose symbol has that name.

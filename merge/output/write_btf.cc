@@ -25,11 +25,10 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
                                            const BaseIndex *index, ByteOrder order,
-                                           const Where &where, std::launch second_thread)
+                                           const Where &where)
 {
     const ResultParts parts{objects, sources, partition, functions, variables};
     const ResultIds ids = number_types(parts);
-    auto collected = std::async(second_thread, [&] { return collect_function_words(parts, ids); });
     // On average a class adds two strings, and a function one.
     const size_t strings = 2 * partition.classes.size() + functions.selected.size();
     ResultTypes out{{},
@@ -38,7 +37,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                     sources.has_base,
                     ids.end};
     write_plain_types(parts, ids, out);
-    write_link_part(parts, ids, collected.get(), out);
+    write_link_part(parts, ids, out);
     if (out.strings.is_full())
         return fail(where, strf("strings are longer than %u MB", StringTable::most_bytes >> 20));
     if (out.words.size() > UINT32_MAX / 4)

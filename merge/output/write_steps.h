@@ -10,7 +10,6 @@
 #include "merge/dedup/hash_bits.h"
 #include "merge/link/select.h"
 
-#include <future>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,13 +19,12 @@ namespace btflink::merge
 {
 
 /// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `index`:
-/// finds strings and types in the base; null: none are shared. `second_thread`: how to run what
-/// only saves time.
+/// finds strings and types in the base; null: none are shared.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
                                            const BaseIndex *index, ByteOrder order,
-                                           const Where &where, std::launch second_thread);
+                                           const Where &where);
 
 // distill.cc: makes split BTF that works with kernels other than the one it was made for.
 
@@ -163,22 +161,6 @@ ResultIds number_types(const ResultParts &parts);
 void write_plain_types(const ResultParts &parts, const ResultIds &ids, ResultTypes &out);
 
 // link_part.cc
-
-/// The prototypes and names of the selected functions, in the order in which they are written.
-/// Collecting them is mostly waiting for memory, because they are all over the inputs. Another
-/// thread can do that.
-struct FunctionWords {
-    // For each function: 0 and the id of its prototype if this is a plain type; 1 and the number of
-    // an earlier function with the same long prototype; otherwise the prototype's info and the ids
-    // of its types.
-    std::vector<uint32_t> words;
-    // For each function: the names of its prototype and parameters in the third case, and the
-    // function's own name; each with its NUL.
-    std::string names;
-};
-
-FunctionWords collect_function_words(const ResultParts &parts, const ResultIds &ids);
-void write_link_part(const ResultParts &parts, const ResultIds &ids, const FunctionWords &functions,
-                     ResultTypes &out);
+void write_link_part(const ResultParts &parts, const ResultIds &ids, ResultTypes &out);
 
 } // namespace btflink::merge

@@ -18,7 +18,7 @@ struct Classes {
     /// The lowest type of each class. Classes are numbered in the order of these types.
     IdVector<ClassId, TypeAt> first;
     /// The class of each type, in the numbering of Sources; none if it is not a plain type.
-    UnsetVector<ClassId> of;
+    std::vector<ClassId> of;
 };
 
 /// Groups the objects' types; choose_base() adds those of a base.

@@ -95,7 +95,7 @@ std::vector<SourceRange> divide(const Sources &sources, unsigned threads)
 
 /// `of`: receives the classes of this range's types.
 void find_distinct(const Sources &sources, SourceRange range, DistinctHashes &table,
-                   UnsetVector<ClassId> &of)
+                   std::vector<ClassId> &of)
 {
     for (uint32_t s = range.begin; s < range.end; ++s) {
         const Source &source = sources.list[s];
