@@ -32,24 +32,20 @@ public:
 
     /// The type as seen by a reference to it: kind and name of a named type (a forward declaration
     /// equals its definition), the contents of a pointer, array, prototype or unnamed type.
-    Shape reference(uint32_t id) const
-    {
-        if (id == 0)
-            return 0;
-        return id < first_ ? base_->reference(id) : types_[id - first_].reference;
-    }
+    Shape reference(uint32_t id) const { return of(id).reference; }
     /// The type's definition: size, members, values, prototype, tags.
-    Shape definition(uint32_t id) const
-    {
-        if (id == 0)
-            return 0;
-        return id < first_ ? base_->definition(id) : types_[id - first_].definition;
-    }
+    Shape definition(uint32_t id) const { return of(id).definition; }
 
 private:
     struct TypeShapes {
         Shape reference = 0, definition = 0;
     };
+    TypeShapes of(uint32_t id) const
+    {
+        if (id == 0)
+            return {};
+        return id < first_ ? base_->of(id) : types_[id - first_];
+    }
     void compute(const Btf &btf);
     void add_tags(const Btf &btf);
 
@@ -85,11 +81,7 @@ struct Tag {
     uint32_t target;
     int32_t component;
     std::string_view text;
-    bool operator<(const Tag &other) const
-    {
-        return std::tie(target, component, text) <
-               std::tie(other.target, other.component, other.text);
-    }
+    auto operator<=>(const Tag &) const = default;
 };
 
 struct Side {

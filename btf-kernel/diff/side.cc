@@ -317,11 +317,6 @@ void Shapes::add_tags(const Btf &btf)
 std::string_view plain_int_name(std::string_view name)
 {
     static constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"int", "int"},
-        {"unsigned int", "unsigned int"},
-        {"char", "char"},
-        {"unsigned char", "unsigned char"},
-        {"signed char", "signed char"},
         {"short int", "short"},
         {"short unsigned int", "unsigned short"},
         {"long int", "long"},

@@ -328,18 +328,9 @@ void for_each_word(Type &t, Visit visit)
     visit(Word::name, t.name_off);
     visit(kind.third, t.size);
     auto *tail = tail_of(t);
-    uint32_t n = vlen_of(t);
-    if (is_composite(kind_of(t))) { // the same as below, faster; most words are in these
-        for (; n; --n, tail += 3) {
-            visit(Word::name, tail[0]);
-            visit(Word::ref, tail[1]);
-            visit(Word::value, tail[2]);
-        }
-        return;
-    }
     for (uint32_t i = 0; i < kind.fixed.count; ++i)
         visit(kind.fixed.roles[i], *tail++);
-    for (n = kind.element.count ? n : 0; n; --n)
+    for (uint32_t n = kind.element.count ? vlen_of(t) : 0; n; --n)
         for (uint32_t i = 0; i < kind.element.count; ++i)
             visit(kind.element.roles[i], *tail++);
 }

@@ -110,7 +110,7 @@ private:
         btf_ = &*btf;
         sizes_ = &*sizes;
         tags_.reset();
-        plain_.reset();
+        known_.reset();
         bool changed = false;
         for (const Error &error :
              find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
@@ -121,7 +121,6 @@ private:
             if (!remedy)
                 continue;
             changed = true;
-            remember(place.type);
             if (!remedy->empty())
                 out_.changes.push_back(abbreviated(error.what) + ": " + *remedy);
         }
@@ -312,39 +311,18 @@ private:
     }
     uint32_t find_or_append(const Words &wanted)
     {
-        if (!plain_) {
-            plain_.emplace();
-            for (uint32_t i = 0; i < types_.size(); ++i)
-                remember(i);
+        if (!known_) {
+            known_.emplace();
+            for (size_t i = 0; i < types_.size(); ++i)
+                known_->try_emplace(types_[i], i);
         }
-        auto [known, is_new] = plain_->try_emplace(wanted, types_.size() + added_.size());
-        if (is_new)
+        const size_t next = types_.size() + added_.size();
+        size_t &place = known_->try_emplace(wanted, next).first->second;
+        if (place < types_.size() && types_[place] != wanted)
+            place = next; // that type was changed since
+        if (place == next)
             added_.push_back(wanted);
-        else if (known->second < types_.size() && types_[known->second] != wanted)
-            known->second = find_plain(wanted); // that type was changed since
-        return raw(first_) + static_cast<uint32_t>(known->second);
-    }
-    /// May find_or_append() ask for such a type?
-    static bool is_plain(const Words &words)
-    {
-        const btf::Kind kind = btf::kind_of(*reinterpret_cast<const btf_type *>(words.data()));
-        return kind == btf::Kind::INT || (btf::is_composite(kind) && words.size() == 3);
-    }
-    void remember(uint32_t index)
-    {
-        if (!plain_ || types_[index].empty() || !is_plain(types_[index]))
-            return;
-        auto [known, is_new] = plain_->try_emplace(types_[index], index);
-        known->second = std::min<size_t>(known->second, index);
-    }
-    /// The first equal type; appended if there is none.
-    size_t find_plain(const Words &wanted)
-    {
-        for (size_t i = 0; i < types_.size() + added_.size(); ++i)
-            if ((i < types_.size() ? types_[i] : added_[i - types_.size()]) == wanted)
-                return i;
-        added_.push_back(wanted);
-        return types_.size() + added_.size() - 1;
+        return raw(first_) + static_cast<uint32_t>(place);
     }
 
     // Prototypes.
@@ -368,7 +346,6 @@ private:
         bool is_new = target >= first_ && type(target) != empty;
         if (target >= first_) {
             type(target) = empty;
-            remember(raw(target) - raw(first_));
         } else { // a base cannot be changed
             ref = find_or_append(empty);
         }
@@ -524,10 +501,9 @@ private:
     unsigned round_ = 0;
     const Btf *btf_ = nullptr; // this round's types, as they were when it began
     const TypeSizes *sizes_ = nullptr;
-    // Of this round, if needed: the DECL_TAGs of each type, and the first of equal plain types, by
-    // index.
+    // Of this round, if needed: the DECL_TAGs of each type, and the first of equal types, by index.
     std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
-    std::optional<std::map<Words, size_t>> plain_;
+    std::optional<std::map<Words, size_t>> known_;
 };
 
 } // namespace

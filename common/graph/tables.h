@@ -99,9 +99,6 @@ public:
     }
     static constexpr uint32_t none = UINT32_MAX;
 
-    /// Prefetches the slot where a look-up of this hash begins.
-    void prefetch(uint64_t hash) const { table_.prefetch(key_of(hash)); }
-
 private:
     struct Slot {
         uint32_t key = 0;

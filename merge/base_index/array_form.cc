@@ -143,10 +143,9 @@ public:
         for (const LinkFunction &f : o.trailer.functions) {
             if (f.func != void_id)
                 continue;
-            const uint32_t *w = &o.trailer.proto_words[f.proto];
-            used_[w[0]] = true;
-            for (uint32_t i = 0; i < w[1]; ++i)
-                used_[w[3 + i * 2]] = true;
+            const Prototype proto = prototype_of(o, f);
+            for (uint32_t slot = 0; slot < proto.slots(); ++slot)
+                used_[proto.type(slot)] = true;
         }
     }
 

@@ -20,8 +20,6 @@
 #include "common/io/parallel.h"
 #include "merge/input/inputs.h"
 
-#include <unordered_map>
-
 namespace btflink::merge
 {
 
@@ -101,27 +99,16 @@ void find_link_part(Object &o)
 /// For blobs of other tools: adds each FUNC to the trailer's functions.
 void add_functions(Object &o)
 {
-    LooseHasher hasher(o.btf);
-    std::vector<TypeId> params;
-    std::unordered_map<uint32_t, uint64_t> hashes; // by prototype, which many functions may share
+    PrototypeHasher hasher(o, o.btf);
     for (TypeId id : o.btf.ids()) {
         if (o.btf.kind(id) != btf::Kind::FUNC)
             continue;
-        TypeId proto{o.btf.type(id).type};
-        if (o.btf.kind(proto) != btf::Kind::FUNC_PROTO)
+        if (o.btf.kind(TypeId{o.btf.type(id).type}) != btf::Kind::FUNC_PROTO)
             continue; // reported by read_type()
-        auto [known, is_new] = hashes.try_emplace(raw(proto));
-        if (is_new) {
-            const btf_type &t = o.btf.type(proto);
-            params.clear();
-            for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
-                params.push_back(TypeId{btf::tail_of(t)[i * 2 + 1]});
-            known->second = hasher.prototype(TypeId{t.type}, params);
-        }
         LinkFunction f;
         f.name = StrOff{o.btf.type(id).name_off};
-        f.loose_hash = known->second;
         f.func = id;
+        f.loose_hash = hasher.hash(f);
         o.trailer.functions.push_back(f);
     }
 }
@@ -363,6 +350,21 @@ Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_
     }
     const uint32_t *w = &object.trailer.proto_words[f.proto];
     return {0, btf::make_info(btf::Kind::FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
+}
+
+uint64_t PrototypeHasher::hash(const LinkFunction &f)
+{
+    const TypeId id = func_proto_of(object_, f);
+    if (const auto known = known_.find(id); known != known_.end())
+        return known->second;
+    const Prototype proto = prototype_of(object_, f, id);
+    std::vector<TypeId> params;
+    for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+        params.push_back(TypeId{proto.type(slot)});
+    const uint64_t hash = hasher_.prototype(TypeId{proto.result}, params);
+    if (id != void_id)
+        known_.emplace(id, hash);
+    return hash;
 }
 
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace btflink::merge
@@ -83,6 +84,20 @@ struct Prototype {
 TypeId func_proto_of(const Object &object, const LinkFunction &f);
 Prototype prototype_of(const Object &object, const LinkFunction &f);
 Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_proto);
+
+/// Computes the loose hashes of functions' prototypes. Many functions may share a FUNC_PROTO.
+class PrototypeHasher
+{
+public:
+    /// `btf`: the types of `object`, or a copy of these.
+    PrototypeHasher(const Object &object, const Btf &btf) : object_(object), hasher_(btf) {}
+    uint64_t hash(const LinkFunction &f);
+
+private:
+    const Object &object_;
+    LooseHasher hasher_;
+    std::unordered_map<TypeId, uint64_t> known_; // by FUNC_PROTO
+};
 
 /// Classes of types with equal stub hashes, where they are known before the deduplication
 /// (merge/gather).

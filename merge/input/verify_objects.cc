@@ -12,8 +12,6 @@
 
 #include "common/io/parallel.h"
 
-#include <unordered_map>
-
 namespace btflink::merge
 {
 
@@ -45,27 +43,10 @@ Result<void> verify_hashes(const Object &o, const Btf &btf)
 
 Result<void> verify_prototypes(const Object &o, const Btf &btf)
 {
-    LooseHasher hasher(btf);
-    std::vector<TypeId> params;
-    auto hash_of = [&](const Prototype &proto) {
-        params.clear();
-        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
-            params.push_back(TypeId{proto.type(slot)});
-        return hasher.prototype(TypeId{proto.result}, params);
-    };
-    std::unordered_map<uint32_t, uint64_t> hashes; // by FUNC_PROTO, which many functions may share
-    auto is_true = [&](const LinkFunction &f) {
-        const TypeId id = func_proto_of(o, f);
-        if (id == void_id)
-            return f.loose_hash == hash_of(prototype_of(o, f));
-        auto [known, is_new] = hashes.try_emplace(raw(id));
-        if (is_new)
-            known->second = hash_of(prototype_of(o, f, id));
-        return f.loose_hash == known->second;
-    };
+    PrototypeHasher hasher(o, btf);
     for (const auto &list : {std::span(o.trailer.functions), std::span(o.trailer.true_signatures)})
         for (const LinkFunction &f : list)
-            if (!is_true(f))
+            if (f.loose_hash != hasher.hash(f))
                 return fail(
                     place_of(o, o.trailer_bytes.data()),
                     strf(

@@ -37,28 +37,12 @@ namespace
 
 constexpr size_t small_graph = 4096; // not worth a thread; a module has fewer
 
-/// Numbers of the elements of sets, and of initial partitions: first the classes, then declared
-/// names.
-class Elements
+/// The number of a node as an element of sets, and in initial partitions: its class, or after all
+/// classes its declared name.
+uint32_t element_of(const ClassGraph &graph, const Node &node)
 {
-public:
-    explicit Elements(const ClassGraph &graph)
-        : classes_(static_cast<uint32_t>(graph.size())),
-          names_(static_cast<uint32_t>(graph.names.size()))
-    {
-    }
-
-    uint32_t of(const Node &node) const
-    {
-        return node.is_forward() ? classes_ + raw(node.name) : raw(node.cls);
-    }
-    bool is_forward(uint32_t element) const { return element >= classes_; }
-    /// Numbers that are not elements.
-    uint32_t beyond(uint32_t i) const { return classes_ + names_ + i; }
-
-private:
-    uint32_t classes_, names_;
-};
+    return node.is_forward() ? static_cast<uint32_t>(graph.size()) + raw(node.name) : raw(node.cls);
+}
 
 /// The key for comparing sets.
 std::vector<uint32_t> set_key(std::vector<uint32_t> elements)
@@ -97,8 +81,7 @@ struct BitRows {
     }
 };
 
-BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts,
-                    const Elements &elements, IdRange<NodeId> nodes)
+BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts, IdRange<NodeId> nodes)
 {
     BitRows out;
     for (NodeId n : nodes) {
@@ -108,21 +91,21 @@ BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts,
         const bool is_element = node.is_forward() || is_conflict;
         out.bit.push_back(is_element ? static_cast<uint32_t>(out.element.size()) : no_number);
         if (is_element)
-            out.element.push_back(elements.of(node));
+            out.element.push_back(element_of(graph, node));
     }
     out.words = (out.element.size() + 63) / 64;
     return out;
 }
 
 /// The elements of a row.
-ObjectSets::Set make_set(const BitRows &bits, size_t row, const Elements &elements)
+ObjectSets::Set make_set(const BitRows &bits, size_t row, const ClassGraph &graph)
 {
     std::vector<uint32_t> reached;
     bool has_forward = false;
     for (size_t b = 0; b < bits.element.size(); ++b)
         if (bits.has(row, b)) {
             reached.push_back(bits.element[b]);
-            has_forward |= elements.is_forward(bits.element[b]);
+            has_forward |= bits.element[b] >= graph.size();
         }
     std::sort(reached.begin(), reached.end());
     return {set_key(std::move(reached)), has_forward};
@@ -145,8 +128,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
         for (uint32_t i = 0; i < nodes.size(); ++i)
             put(component[i], i);
     });
-    const Elements elements(graph);
-    BitRows bits = number_bits(graph, conflicts, elements, nodes);
+    BitRows bits = number_bits(graph, conflicts, nodes);
     bits.rows.resize(count * bits.words);
     for (uint32_t c = 0; c < count; ++c) { // after its successors
         for (uint32_t i : members[c]) {
@@ -157,7 +139,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
                     bits.add(c, component[to]);
             });
         }
-        out.sets.push_back(make_set(bits, c, elements));
+        out.sets.push_back(make_set(bits, c, graph));
     }
     return out;
 }
@@ -166,14 +148,14 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
 void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source,
                     IdVector<NodeId, NodeId> &canonical)
 {
-    const Elements elements(graph);
     const IdRange<NodeId> nodes = conflicts.nodes_of(source);
+    const auto beyond = static_cast<uint32_t>(graph.size() + graph.names.size()); // no element
     const uint32_t begin = raw(conflicts.node_begin[source]);
     std::vector<uint32_t> block, vertices(nodes.size());
     std::iota(vertices.begin(), vertices.end(), 0);
     for (NodeId n : nodes) {
         const bool twin = raw(n) < conflicts.twins.size() && conflicts.twins[raw(n)];
-        block.push_back(twin ? elements.beyond(raw(n)) : elements.of(conflicts.nodes[n]));
+        block.push_back(twin ? beyond + raw(n) : element_of(graph, conflicts.nodes[n]));
     }
     size_t count =
         refine<VectorIndex>(vertices, block, 0, [&](uint32_t v, std::vector<uint32_t> &key) {

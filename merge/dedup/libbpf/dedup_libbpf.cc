@@ -29,10 +29,7 @@ int keep_message(libbpf_print_level level, const char *format, va_list args)
     return n;
 }
 
-struct BtfFree {
-    void operator()(::btf *b) const { btf__free(b); }
-};
-using BtfPtr = std::unique_ptr<::btf, BtfFree>;
+using BtfPtr = std::unique_ptr<::btf, decltype([](::btf *b) { btf__free(b); })>;
 
 Failure refused(const Where &where, const char *call, int error)
 {
