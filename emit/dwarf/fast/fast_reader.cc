@@ -37,91 +37,65 @@ Result<Units> in_order(Units sorted)
     return sorted;
 }
 
-/// The index of a damaged .dwp file may place a unit inside another one.
-Result<void> check_overlap(const Unit &unit, uint64_t end_before)
-{
-    if (unit.offset < end_before)
-        return fail(
-            unit.file->where().in(".debug_info").at(unit.offset),
-            strf("a unit begins here, inside the unit that ends at 0x%llx", ull(end_before)));
-    return {};
-}
-
-Result<DieTree> read_as_one(const Units &units, Skips &skips)
-{
-    DieTree tree;
-    uint64_t bytes = 0;
-    for (const Unit *unit : units)
-        bytes += unit->end - unit->offset;
-    // In compilers' output a kept entry takes at least 11 bytes. The limit is for units of
-    // gigabytes.
-    const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
-    tree.types.reserve(expected / 2);
-    tree.dies.reserve(expected);
-    tree.dies.emplace_back();
-    Abbrevs abbrevs;
-    TypeReferences none;
-    uint64_t end_before = 0;
-    for (const Unit *listed : units) {
-        Unit unit = *listed;
-        TRY(check_overlap(unit, end_before));
-        TRY(abbrevs.attach(unit));
-        TRY(read_entries(unit, tree, none, skips));
-        end_before = unit.end;
-    }
-    return tree;
-}
-
-/// Reads units with the type units that they need.
-class TypeUnitJoiner
+class TreeReader
 {
 public:
-    explicit TypeUnitJoiner(Skips &skips) : skips_(skips) {}
+    explicit TreeReader(Skips &skips) : skips_(skips) {}
 
+    /// Reads units, in order, with the type units that they need.
     Result<DieTree> run(const Units &units)
     {
+        const TypeUnits *types = units.front()->types;
+        const bool apart = types && !types->empty();
+        uint64_t bytes = 0;
         for (const Unit *unit : units)
-            TRY(add(*unit));
+            bytes += unit->end - unit->offset;
+        // In compilers' output a kept entry takes at least 11 bytes. The limit is for units of
+        // gigabytes.
+        const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
+        DieTree &first = trees_[units.front()->offset];
+        first.types.reserve(expected / 2);
+        first.dies.reserve(expected);
+        for (const Unit *unit : units)
+            TRY(add(*unit, apart ? trees_[unit->offset] : first));
         while (!references_.type_units.empty()) {
-            const TypeUnit &next = *references_.type_units.back();
+            Unit unit = references_.type_units.back()->unit;
             references_.type_units.pop_back();
-            if (parts_.contains(next.unit.offset))
+            if (ends_.contains(unit.offset))
                 continue;
-            Unit unit = next.unit;
-            unit.types = units.front()->types;
-            TRY(add(unit));
-            parts_.at(unit.offset).tree.drop_specified();
+            unit.types = types;
+            DieTree &tree = trees_[unit.offset];
+            TRY(add(std::move(unit), tree));
+            tree.drop_specified();
         }
+        // The index of a damaged .dwp file may place a unit inside another one.
         uint64_t end_before = 0;
-        for (const auto &[offset, part] : parts_) {
-            TRY(check_overlap(part.unit, end_before));
-            end_before = part.unit.end;
+        for (const auto &[begin, end] : ends_) {
+            if (begin < end_before)
+                return fail(units.front()->file->where().in(".debug_info").at(begin),
+                            strf("a unit begins here, inside the unit that ends at 0x%llx",
+                                 ull(end_before)));
+            end_before = end;
         }
         return joined();
     }
 
 private:
-    struct ReadUnit {
-        Unit unit;
-        DieTree tree;
-    };
-
-    Result<void> add(Unit unit)
+    Result<void> add(Unit unit, DieTree &tree)
     {
+        ends_.emplace(unit.offset, unit.end);
         TRY(abbrevs_.attach(unit));
-        ReadUnit &part = parts_[unit.offset];
-        part.tree.dies.emplace_back();
-        TRY(read_entries(unit, part.tree, references_, skips_));
-        part.unit = std::move(unit);
-        return {};
+        if (tree.dies.empty())
+            tree.dies.emplace_back();
+        return read_entries(unit, tree, references_, skips_);
     }
 
     DieTree joined()
     {
-        DieTree tree = std::move(parts_.begin()->second.tree);
-        parts_.erase(parts_.begin());
-        for (const auto &[offset, part] : parts_)
-            tree.append(part.tree);
+        DieTree tree = std::move(trees_.begin()->second);
+        trees_.erase(trees_.begin());
+        for (const auto &[offset, part] : trees_)
+            tree.append(part);
         for (DieIndex i = 1; i < tree.dies.size() && !references_.signatures.empty(); ++i) {
             Die &d = tree.dies[i];
             for (uint32_t *to : {&d.type, &d.origin, &d.specification, &d.annotation})
@@ -135,7 +109,8 @@ private:
     Skips &skips_;
     Abbrevs abbrevs_;
     TypeReferences references_;
-    std::map<uint64_t, ReadUnit> parts_; // by the unit's offset
+    std::map<uint64_t, DieTree> trees_; // by the offset of the first unit
+    std::map<uint64_t, uint64_t> ends_; // of units, by their offsets
 };
 
 class FastReader : public DwarfReader
@@ -156,8 +131,7 @@ public:
         for (uint32_t i : units)
             chosen.push_back(&units_[i]);
         const Units sorted = TRY(in_order(std::move(chosen)));
-        const bool has_types = sorted.front()->types && !sorted.front()->types->empty();
-        return has_types ? TypeUnitJoiner(skips).run(sorted) : read_as_one(sorted, skips);
+        return TreeReader(skips).run(sorted);
     }
 
 private:
