@@ -88,20 +88,11 @@ public:
 
     int64_t sleb()
     {
-        uint64_t value = 0;
-        for (unsigned shift = 0; p_ < end_;) {
-            auto byte = static_cast<uint8_t>(*p_++);
-            if (shift < 64)
-                value |= uint64_t{byte & 0x7fu} << shift;
-            shift += 7;
-            if (!(byte & 0x80)) {
-                if (shift < 64 && (byte & 0x40))
-                    value |= ~uint64_t{0} << shift;
-                return static_cast<int64_t>(value);
-            }
-        }
-        stop();
-        return 0;
+        const std::byte *begin = p_;
+        const uint64_t value = uleb();
+        const int64_t bits = 7 * (p_ - begin);
+        const bool negative = !overrun_ && (p_[-1] & std::byte{0x40}) != std::byte{0};
+        return static_cast<int64_t>(negative && bits < 64 ? value | ~uint64_t{0} << bits : value);
     }
 
     /// nullptr if the string is not terminated.

@@ -44,44 +44,48 @@ public:
     std::span<const LocationOp> ops() const { return {ops_, count_}; }
 
 private:
-    /// Reads the operands of op.atom. Returns false if the operation is unknown.
+    /// Reads the operands of op.atom as far as they are needed. Returns false if the operation is
+    /// unknown.
     static bool operands(DebugCursor &in, LocationOp &op, const UnitWidths &widths)
     {
         if (op.atom >= DW_OP_lit0 && op.atom <= DW_OP_reg31)
             return true;
         if (op.atom >= DW_OP_breg0 && op.atom <= DW_OP_breg31) {
-            op.number = static_cast<uint64_t>(in.sleb());
+            in.uleb();
             return true;
         }
+        const unsigned reference = widths.version <= 2 ? widths.address : widths.offset;
         switch (op.atom) {
         case DW_OP_addr:
-            op.number = in.read_sized(widths.address);
+            in.skip(widths.address);
             return true;
         case DW_OP_const1u:
         case DW_OP_const1s:
         case DW_OP_pick:
         case DW_OP_deref_size:
         case DW_OP_xderef_size:
-            op.number = in.read<uint8_t>();
+            in.skip(1);
             return true;
         case DW_OP_const2u:
         case DW_OP_const2s:
         case DW_OP_call2:
         case DW_OP_skip:
         case DW_OP_bra:
-            op.number = in.read<uint16_t>();
+            in.skip(2);
             return true;
         case DW_OP_const4u:
         case DW_OP_const4s:
         case DW_OP_call4:
         case DW_OP_GNU_parameter_ref:
-            op.number = in.read<uint32_t>();
+            in.skip(4);
             return true;
         case DW_OP_const8u:
         case DW_OP_const8s:
-            op.number = in.read<uint64_t>();
+            in.skip(8);
             return true;
         case DW_OP_constu:
+        case DW_OP_consts:
+        case DW_OP_fbreg:
         case DW_OP_plus_uconst:
         case DW_OP_regx:
         case DW_OP_piece:
@@ -95,21 +99,17 @@ private:
         case DW_OP_GNU_const_index:
             op.number = in.uleb();
             return true;
-        case DW_OP_consts:
-        case DW_OP_fbreg:
-            op.number = static_cast<uint64_t>(in.sleb());
-            return true;
         case DW_OP_bregx:
         case DW_OP_bit_piece:
         case DW_OP_regval_type:
         case DW_OP_GNU_regval_type:
-            op.number = in.uleb();
-            in.sleb();
+            in.uleb();
+            in.uleb();
             return true;
         case DW_OP_deref_type:
         case DW_OP_GNU_deref_type:
         case DW_OP_xderef_type:
-            op.number = in.read<uint8_t>();
+            in.skip(1);
             in.uleb();
             return true;
         case DW_OP_const_type:
@@ -126,12 +126,12 @@ private:
             return true;
         case DW_OP_implicit_pointer:
         case DW_OP_GNU_implicit_pointer:
-            in.skip(widths.version <= 2 ? widths.address : widths.offset);
-            in.sleb();
+            in.skip(reference);
+            in.uleb();
             return true;
         case DW_OP_call_ref:
         case DW_OP_GNU_variable_value:
-            in.skip(widths.version <= 2 ? widths.address : widths.offset);
+            in.skip(reference);
             return true;
         default:
             // Stack operations have no operands. DW_OP_GNU_uninit is not treated as one, because
@@ -157,10 +157,9 @@ public:
     {
         if (location.kind == LocationAttr::expression)
             entry(file_.info.data, location.offset, location.size);
-        else if (location.kind == LocationAttr::list && unit_.widths.version >= 5)
+        else if (location.kind == LocationAttr::list &&
+                 (unit_.widths.version >= 5 || file_.is_split()))
             list5(location.offset);
-        else if (location.kind == LocationAttr::list && file_.is_split())
-            list_of_split4(location.offset);
         else if (location.kind == LocationAttr::list)
             list4(location.offset);
         return rules_.result();
@@ -186,21 +185,28 @@ private:
                    : -1;
     }
 
+    /// A list of DWARF 5, or of GNU's form for split DWARF 4: it has the first four kinds of
+    /// entries, and other widths.
     void list5(uint64_t offset)
     {
-        Bytes section = file_.loclists.data;
+        const bool is_old = unit_.widths.version < 5;
+        const Bytes section = (is_old ? file_.loc : file_.loclists).data;
         DebugCursor in(section, offset, section.size(), file_.order());
         while (!in.overrun() && !in.at_end()) {
             bool has_expression = true;
             switch (in.read<uint8_t>()) {
-            case DW_LLE_end_of_list:
-                return;
             case DW_LLE_base_addressx:
                 in.uleb();
                 has_expression = false;
                 break;
-            case DW_LLE_startx_endx:
             case DW_LLE_startx_length:
+                in.uleb();
+                if (is_old)
+                    in.skip(4);
+                else
+                    in.uleb();
+                break;
+            case DW_LLE_startx_endx:
             case DW_LLE_offset_pair:
                 in.uleb();
                 in.uleb();
@@ -223,46 +229,14 @@ private:
                 in.uleb();
                 has_expression = false;
                 break;
-            default:
+            default: // the end
                 return;
             }
             if (!has_expression)
                 continue;
-            uint64_t size = in.uleb(), at = in.offset();
+            const uint64_t size = is_old ? in.read<uint16_t>() : in.uleb(), at = in.offset();
             in.skip(size);
             if (in.overrun() || !entry(section, at, size))
-                return;
-        }
-    }
-
-    /// GNU's form for split DWARF 4: addresses by index, lengths of four bytes.
-    void list_of_split4(uint64_t offset)
-    {
-        Bytes section = file_.loc.data;
-        DebugCursor in(section, offset, section.size(), file_.order());
-        while (!in.overrun() && !in.at_end()) {
-            switch (in.read<uint8_t>()) {
-            case DW_LLE_GNU_base_address_selection_entry:
-                in.uleb();
-                continue;
-            case DW_LLE_GNU_start_end_entry:
-                in.uleb();
-                in.uleb();
-                break;
-            case DW_LLE_GNU_start_length_entry:
-                in.uleb();
-                in.skip(4);
-                break;
-            case DW_LLE_GNU_view_pair:
-                in.uleb();
-                in.uleb();
-                continue;
-            default: // the end
-                return;
-            }
-            uint64_t size = in.read<uint16_t>(), expression = in.offset();
-            in.skip(size);
-            if (in.overrun() || !entry(section, expression, size))
                 return;
         }
     }

@@ -45,11 +45,9 @@ public:
     Result<TypeUnits> type_units() const
     {
         TypeUnits types;
-        for (uint32_t slot = 0; slot < slots_; ++slot) {
-            if (!row_of(slot))
-                continue;
-            auto unit = TRY(read_type_unit(place_of(slot)));
-            types.emplace(id_in(slot), std::move(unit));
+        for (const auto &[signature, place] : units()) {
+            auto unit = TRY(read_type_unit(place));
+            types.emplace(signature, std::move(unit));
         }
         return types;
     }
