@@ -2,10 +2,8 @@
 // Compiles abbreviations into the steps of the reader.
 #include "emit/dwarf/fast/unit.h"
 
-#include "emit/dwarf/debug_cursor.h"
-
-#include <algorithm>
 #include <dwarf.h>
+#include <utility>
 
 namespace btflink::emit
 {
@@ -52,86 +50,6 @@ bool is_needed(uint32_t attribute, uint32_t tag)
         return tag == DW_TAG_subprogram;
     default:
         return false;
-    }
-}
-
-/// Builds the steps of one abbreviation.
-class StepBuilder
-{
-public:
-    StepBuilder(std::vector<AbbrevStep> &steps, const UnitWidths &widths)
-        : steps_(steps), widths_(widths), first_(static_cast<uint32_t>(steps.size()))
-    {
-    }
-
-    void add(uint32_t attribute, uint32_t form, int64_t implicit, bool read)
-    {
-        int size = fixed_form_size(form, widths_);
-        if (!read && size >= 0) {
-            skip_ += static_cast<uint32_t>(size);
-            return;
-        }
-        steps_.push_back({read ? static_cast<uint16_t>(attribute) : uint16_t{0},
-                          static_cast<uint16_t>(form), skip_, implicit});
-        skip_ = 0;
-    }
-
-    /// Returns the number of steps.
-    uint32_t finish()
-    {
-        if (skip_)
-            steps_.push_back({0, 0, skip_, 0});
-        return static_cast<uint32_t>(steps_.size()) - first_;
-    }
-
-private:
-    std::vector<AbbrevStep> &steps_;
-    const UnitWidths &widths_;
-    uint32_t first_;
-    uint32_t skip_ = 0;
-};
-
-} // namespace
-
-/// An abbreviation as .debug_abbrev has it.
-struct RawAbbrev {
-    struct Attribute {
-        uint32_t name, form;
-        int64_t implicit;
-    };
-    uint64_t code = 0; // 0: the end of the table
-    uint64_t tag = 0;
-    bool children = false;
-    std::vector<Attribute> attributes;
-
-    bool has(uint32_t name) const
-    {
-        return std::ranges::find(attributes, name, &Attribute::name) != attributes.end();
-    }
-};
-
-namespace
-{
-
-Result<void> read_abbrev(DebugCursor &in, const Where &where, RawAbbrev &out)
-{
-    const uint64_t at = in.offset();
-    out.code = in.uleb();
-    if (out.code == 0 && !in.overrun())
-        return {};
-    out.tag = in.uleb();
-    out.children = in.read<uint8_t>() == DW_CHILDREN_yes;
-    out.attributes.clear();
-    for (;;) {
-        const uint64_t name = in.uleb(), form = in.uleb();
-        if (in.overrun())
-            return fail(where.at(at), "abbreviation is cut off");
-        if (name == 0 && form == 0)
-            return {};
-        if (name > UINT16_MAX || form > UINT16_MAX || form == 0)
-            return fail(where.at(at), "abbreviation with an impossible attribute or form");
-        out.attributes.push_back({static_cast<uint32_t>(name), static_cast<uint32_t>(form),
-                                  form == DW_FORM_implicit_const ? in.sleb() : 0});
     }
 }
 
@@ -186,32 +104,51 @@ int fixed_form_size(uint32_t form, const UnitWidths &widths)
     }
 }
 
-Abbrev AbbrevTable::compile(const RawAbbrev &raw, const UnitWidths &widths, bool is_split)
+/// Reads the rest of the abbreviation at `at`, whose code has been read.
+Result<Abbrev> AbbrevTable::read(DebugCursor &in, const DwarfFile &file, const UnitWidths &widths,
+                                 uint64_t at)
 {
+    const Where where = file.where().in(".debug_abbrev").at(at);
+    const uint64_t tag = in.uleb();
     Abbrev out;
     out.known = true;
-    out.tag = raw.tag <= UINT16_MAX ? static_cast<uint16_t>(raw.tag) : 0;
-    out.children = raw.children;
-    out.declares = raw.has(DW_AT_declaration);
-    out.has_signature = is_split && raw.has(DW_AT_signature);
+    out.tag = tag <= UINT16_MAX ? static_cast<uint16_t>(tag) : 0;
+    out.children = in.read<uint8_t>() == DW_CHILDREN_yes;
+    out.first = static_cast<uint32_t>(steps_.size());
+    bool external = false;
+    uint32_t skip = 0; // bytes before the next step
+    for (;;) {
+        const uint64_t name = in.uleb(), form = in.uleb();
+        if (in.overrun())
+            return fail(where, "abbreviation is cut off");
+        if (name == 0 && form == 0)
+            break;
+        if (name > UINT16_MAX || form > UINT16_MAX || form == 0)
+            return fail(where, "abbreviation with an impossible attribute or form");
+        const int64_t implicit = form == DW_FORM_implicit_const ? in.sleb() : 0;
+        out.declares |= name == DW_AT_declaration;
+        out.has_signature |= name == DW_AT_signature && file.is_split();
+        external |= name == DW_AT_external;
+        uses_ref_addr_ |= form == DW_FORM_ref_addr;
+        // If BTF does not need the entry, its sibling saves walking its children.
+        const bool is_read = name == DW_AT_sibling
+                                 ? form == DW_FORM_ref4 && out.children
+                                 : is_needed(static_cast<uint32_t>(name), out.tag);
+        if (const int size = fixed_form_size(static_cast<uint32_t>(form), widths);
+            !is_read && size >= 0)
+            skip += static_cast<uint32_t>(size);
+        else
+            steps_.push_back({is_read ? static_cast<uint16_t>(name) : uint16_t{0},
+                              static_cast<uint16_t>(form), std::exchange(skip, 0), implicit});
+    }
+    if (skip)
+        steps_.push_back({0, 0, skip, 0});
+    out.count = static_cast<uint32_t>(steps_.size()) - out.first;
     // A static member of C++ is treated as a variable, as in DWARF 5.
-    if (out.tag == DW_TAG_member && (out.declares || raw.has(DW_AT_external))) {
+    if (out.tag == DW_TAG_member && (out.declares || external)) {
         out.tag = DW_TAG_variable;
         out.declares = true;
     }
-    out.first = static_cast<uint32_t>(steps_.size());
-    StepBuilder reading(steps_, widths);
-    for (const RawAbbrev::Attribute &a : raw.attributes)
-        reading.add(a.name, a.form, a.implicit, is_needed(a.name, out.tag));
-    out.count = reading.finish();
-
-    // Entries that BTF does not need are skipped; a sibling attribute saves walking their children.
-    out.skip_first = static_cast<uint32_t>(steps_.size());
-    StepBuilder skipping(steps_, widths);
-    for (const RawAbbrev::Attribute &a : raw.attributes)
-        skipping.add(a.name, a.form, a.implicit,
-                     a.name == DW_AT_sibling && a.form == DW_FORM_ref4 && out.children);
-    out.skip_count = skipping.finish();
     return out;
 }
 
@@ -228,24 +165,20 @@ void AbbrevTable::add(uint64_t code, const Abbrev &abbrev)
 }
 
 Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
-                                       const UnitWidths &widths, std::optional<uint64_t> only)
+                                       const UnitWidths &widths)
 {
-    const Where where = file.where().in(".debug_abbrev");
     const Bytes section = file.abbrev.data;
     if (offset >= section.size())
-        return fail(where.at(offset),
+        return fail(file.where().in(".debug_abbrev").at(offset),
                     strf("is beyond the section's end (%zu bytes)", section.size()));
     AbbrevTable table;
     DebugCursor in(section, offset, section.size(), file.order());
-    RawAbbrev raw;
     for (;;) {
-        TRY(read_abbrev(in, where, raw));
-        if (raw.code == 0)
+        const uint64_t at = in.offset(), code = in.uleb();
+        if (code == 0 && !in.overrun())
             return table;
-        for (const RawAbbrev::Attribute &a : raw.attributes)
-            table.uses_ref_addr_ |= a.form == DW_FORM_ref_addr;
-        if (!only || raw.code == only)
-            table.add(raw.code, table.compile(raw, widths, file.is_split()));
+        const Abbrev abbrev = TRY(table.read(in, file, widths, at));
+        table.add(code, abbrev);
     }
 }
 

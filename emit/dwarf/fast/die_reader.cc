@@ -91,15 +91,13 @@ private:
     /// Skips an entry's attributes. Returns the offset of its sibling, if it is stated, or 0.
     uint64_t skip_attributes(const Abbrev &abbrev)
     {
-        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
         uint64_t sibling = 0;
-        for (uint32_t i = 0; i < abbrev.skip_count; ++i) {
-            in_.begin(steps[i]);
-            if (steps[i].attribute)
+        in_.for_each_attribute(abbrev, [&](uint32_t attribute) {
+            if (attribute == DW_AT_sibling)
                 sibling = unit_.offset + in_.in().read<uint32_t>();
-            else if (steps[i].form)
+            else
                 in_.skip();
-        }
+        });
         return sibling;
     }
 
@@ -183,28 +181,23 @@ private:
         if (is_file_level(parent))
             d.has |= Die::file_level;
         DieAttributes<FormReader &> attributes(d, parent.tag, tree_, skips_);
-        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
-        for (uint32_t i = 0; i < abbrev.count; ++i) {
-            in_.begin(steps[i]);
-            if (steps[i].attribute)
-                attributes.set(steps[i].attribute, in_);
-            else if (steps[i].form)
-                in_.skip();
-        }
+        auto set = [&](uint32_t attribute) __attribute__((always_inline))
+        {
+            attributes.set(attribute, in_);
+        };
+        in_.for_each_attribute(abbrev, set);
         return index;
     }
 
     /// References to this entry are redirected to the type that its signature names.
     void read_signature(uint64_t offset, const Abbrev &abbrev)
     {
-        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
-        for (uint32_t i = 0; i < abbrev.count; ++i) {
-            in_.begin(steps[i]);
-            if (steps[i].attribute == DW_AT_signature)
+        in_.for_each_attribute(abbrev, [&](uint32_t attribute) {
+            if (attribute == DW_AT_signature)
                 references_.signatures[static_cast<uint32_t>(offset)] = in_.reference();
-            else if (steps[i].form)
+            else
                 in_.skip();
-        }
+        });
     }
 
     const DwarfFile &file_;

@@ -63,22 +63,28 @@ uint64_t FormReader::block_size()
     }
 }
 
-/// The forms that constant() does not handle.
-Constant FormReader::other_constant()
+/// An index or offset in a form of fixed size, or a LEB128.
+uint64_t FormReader::number()
 {
-    if (form_ == DW_FORM_indirect) {
-        resolve_indirect();
-        return constant();
-    }
+    const int size = fixed_form_size(form_, unit_.widths);
+    return size < 0 ? in_.uleb() : in_.read_sized(static_cast<unsigned>(size));
+}
+
+Constant FormReader::constant()
+{
+    resolve();
     switch (form_) {
-    case DW_FORM_flag:
+    case DW_FORM_data1:
         return {in_.read<uint8_t>(), true};
+    case DW_FORM_data2:
+        return {in_.read<uint16_t>(), true};
+    case DW_FORM_implicit_const:
+        return {static_cast<uint64_t>(implicit_), true};
+    case DW_FORM_flag:
     case DW_FORM_data4:
-        return {relocated(4), true};
     case DW_FORM_data8:
-        return {relocated(8), true};
     case DW_FORM_sec_offset:
-        return {relocated(unit_.widths.offset), true};
+        return {relocated(fixed_size()), true};
     case DW_FORM_udata:
         return {in_.uleb(), true};
     case DW_FORM_sdata:
@@ -129,54 +135,44 @@ const char *FormReader::unterminated_string(const DebugSection &section, uint64_
     return nullptr;
 }
 
-const char *FormReader::other_string()
+const char *FormReader::string()
 {
-    if (form_ == DW_FORM_indirect) {
-        resolve_indirect();
-        return string();
-    }
-    uint64_t index;
+    resolve();
     switch (form_) {
+    case DW_FORM_string:
+        return in_.string();
+    case DW_FORM_strp:
+        return string_at(file_.str, relocated(unit_.widths.offset));
     case DW_FORM_line_strp:
         return string_at(file_.line_str, relocated(unit_.widths.offset));
     case DW_FORM_strx:
     case DW_FORM_GNU_str_index:
-        index = in_.uleb();
-        break;
     case DW_FORM_strx1:
     case DW_FORM_strx2:
     case DW_FORM_strx3:
     case DW_FORM_strx4:
-        index = in_.read_sized(fixed_size());
         break;
     default:
         skip();
         return nullptr;
     }
-    const auto entry = table_entry(file_.str_offsets, unit_.str_offsets_base, index);
-    if (!entry) {
-        problem_ = "a string index lies beyond the end of .debug_str_offsets";
-        return nullptr;
-    }
-    return string_at(file_.str, file_.value_at(file_.str_offsets, entry->at, entry->value));
+    if (const auto offset = table_entry(file_.str_offsets, unit_.str_offsets_base, number()))
+        return string_at(file_.str, *offset);
+    problem_ = "a string index lies beyond the end of .debug_str_offsets";
+    return nullptr;
 }
 
-uint32_t FormReader::other_reference()
+uint32_t FormReader::reference()
 {
-    if (form_ == DW_FORM_indirect) {
-        resolve_indirect();
-        return reference();
-    }
-    uint64_t local;
+    resolve();
     switch (form_) {
+    case DW_FORM_ref4:
+        return local_reference(in_.read<uint32_t>());
     case DW_FORM_ref1:
     case DW_FORM_ref2:
     case DW_FORM_ref8:
-        local = in_.read_sized(fixed_size());
-        break;
     case DW_FORM_ref_udata:
-        local = in_.uleb();
-        break;
+        return local_reference(number());
     case DW_FORM_ref_addr: {
         uint64_t offset = relocated(fixed_size());
         return offset < file_.info.data.size() ? static_cast<uint32_t>(offset)
@@ -192,17 +188,17 @@ uint32_t FormReader::other_reference()
         skip();
         return skipped(Skip::unresolved_reference);
     }
-    return local_reference(local);
 }
 
-std::optional<FormReader::TableEntry> FormReader::table_entry(const DebugSection &section,
-                                                              uint64_t base, uint64_t index) const
+std::optional<uint64_t> FormReader::table_entry(const DebugSection &section, uint64_t base,
+                                                uint64_t index) const
 {
     const unsigned width = unit_.widths.offset;
     const uint64_t at = base + index * width, size = section.data.size();
     if (index > size || at > size || size - at < width)
         return std::nullopt;
-    return TableEntry{at, DebugCursor(section.data, at, size, file_.order()).read_sized(width)};
+    DebugCursor in(section.data, at, size, file_.order());
+    return file_.value_at(section, at, in.read_sized(width));
 }
 
 /// The offset of list `index` in the table at `base`. Empty if the list does not exist.
@@ -210,7 +206,7 @@ std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint6
                                                 uint64_t index) const
 {
     const auto entry = table_entry(lists, base, index);
-    return entry ? std::optional(base + entry->value) : std::nullopt;
+    return entry ? std::optional(base + *entry) : std::nullopt;
 }
 
 LocationAttr FormReader::location()
@@ -246,7 +242,6 @@ LocationAttr FormReader::location()
 std::optional<AddressRef> FormReader::address()
 {
     resolve();
-    uint64_t index;
     switch (form_) {
     case DW_FORM_addr: {
         uint64_t at = in_.offset();
@@ -255,19 +250,15 @@ std::optional<AddressRef> FormReader::address()
     }
     case DW_FORM_addrx:
     case DW_FORM_GNU_addr_index:
-        index = in_.uleb();
-        break;
     case DW_FORM_addrx1:
     case DW_FORM_addrx2:
     case DW_FORM_addrx3:
     case DW_FORM_addrx4:
-        index = in_.read_sized(fixed_size());
-        break;
+        return unit_.indexed_address(number());
     default:
         skip();
         return std::nullopt;
     }
-    return unit_.indexed_address(index);
 }
 
 std::optional<AddressRef> FormReader::range_start()

@@ -28,28 +28,25 @@ public:
     /// The type units to which references led.
     const std::vector<const TypeUnit *> &type_units() const { return type_units_; }
 
-    /// Skips to the value of this step, which is to be read or skipped next.
-    void begin(const AbbrevStep &step)
+    /// Calls read(DW_AT_*) for each attribute of an entry that may be needed; read() reads the
+    /// value or skips it.
+    template <typename Read>
+    [[gnu::always_inline]] void for_each_attribute(const Abbrev &abbrev, Read read)
     {
-        in_.skip(step.skip);
-        form_ = step.form;
-        implicit_ = step.implicit;
+        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
+        for (uint32_t i = 0; i < abbrev.count; ++i) {
+            in_.skip(steps[i].skip);
+            form_ = steps[i].form;
+            implicit_ = steps[i].implicit;
+            if (steps[i].attribute)
+                read(steps[i].attribute);
+            else if (form_)
+                skip();
+        }
     }
     void skip();
 
-    Constant constant()
-    {
-        switch (form_) {
-        case DW_FORM_data1:
-            return {in_.read<uint8_t>(), true};
-        case DW_FORM_data2:
-            return {in_.read<uint16_t>(), true};
-        case DW_FORM_implicit_const:
-            return {static_cast<uint64_t>(implicit_), true};
-        default:
-            return other_constant();
-        }
-    }
+    Constant constant();
     /// Forms of fixed size are sign-extended.
     std::optional<int64_t> signed_constant();
     std::optional<EnumeratorValue> enumerator();
@@ -62,22 +59,9 @@ public:
     }
     bool flag() { return form_ == DW_FORM_flag_present || constant().value != 0; }
     /// nullptr if it is not a string, or if it lies outside of its section (then problem() is set).
-    const char *string()
-    {
-        switch (form_) {
-        case DW_FORM_strp:
-            return string_at(file_.str, relocated(unit_.widths.offset));
-        case DW_FORM_string:
-            return in_.string();
-        default:
-            return other_string();
-        }
-    }
+    const char *string();
     /// Counts references that cannot be followed.
-    uint32_t reference()
-    {
-        return form_ == DW_FORM_ref4 ? local_reference(in_.read<uint32_t>()) : other_reference();
-    }
+    uint32_t reference();
     std::optional<AddressRef> address();
     std::optional<AddressRef> variable_address() { return decode_fixed_address(unit_, location()); }
     /// The start of a list with exactly one range, in split DWARF. Empty for other lists and forms.
@@ -104,17 +88,11 @@ private:
     }
     /// Reads the size of an expression or block.
     uint64_t block_size();
-    Constant other_constant();
-    const char *other_string();
-    uint32_t other_reference();
     LocationAttr location();
+    uint64_t number();
     /// Entry `index` of the table of offsets at `base`. Empty if there is none.
-    struct TableEntry {
-        uint64_t at; // in the section
-        uint64_t value;
-    };
-    std::optional<TableEntry> table_entry(const DebugSection &section, uint64_t base,
-                                          uint64_t index) const;
+    std::optional<uint64_t> table_entry(const DebugSection &section, uint64_t base,
+                                        uint64_t index) const;
     std::optional<uint64_t> list_offset(const DebugSection &lists, uint64_t base,
                                         uint64_t index) const;
 

@@ -3,6 +3,7 @@
 // files, and reads entries and their values.
 #pragma once
 
+#include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/dwarf_file.h"
 #include "emit/dwarf/dwarf_reader.h"
@@ -50,20 +51,14 @@ struct Abbrev {
     bool has_signature = false; // its type is in a type unit of split DWARF
     uint32_t first = 0;         // steps, in AbbrevTable::steps
     uint32_t count = 0;
-    uint32_t skip_first = 0; // steps to skip an entry that BTF does not need
-    uint32_t skip_count = 0;
 };
-
-struct RawAbbrev;
 
 class AbbrevTable
 {
 public:
-    /// Parses the table at `offset` of .debug_abbrev. `only`: keep the abbreviation with this code
-    /// alone. uses_ref_addr() always covers all of them.
+    /// Parses the table at `offset` of .debug_abbrev.
     static Result<AbbrevTable> parse(const DwarfFile &file, uint64_t offset,
-                                     const UnitWidths &widths,
-                                     std::optional<uint64_t> only = std::nullopt);
+                                     const UnitWidths &widths);
 
     /// nullptr: not in the table.
     const Abbrev *find(uint64_t code) const
@@ -78,7 +73,8 @@ public:
     bool uses_ref_addr() const { return uses_ref_addr_; }
 
 private:
-    Abbrev compile(const RawAbbrev &raw, const UnitWidths &widths, bool is_split);
+    Result<Abbrev> read(DebugCursor &in, const DwarfFile &file, const UnitWidths &widths,
+                        uint64_t at);
     void add(uint64_t code, const Abbrev &abbrev);
 
     std::vector<Abbrev> dense_; // by code; compilers count from 1

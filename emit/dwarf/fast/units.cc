@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-// An image has thousands of units. Their tables are compiled when the units are read.
+// An image has thousands of units. Their tables are compiled again when the units are read.
 constexpr size_t tables_kept = 16;
 
 struct Header {
@@ -80,22 +80,6 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     return h;
 }
 
-/// Strings and addresses may be indices relative to a base that comes later.
-bool needs_bases(uint32_t attribute)
-{
-    switch (attribute) {
-    case DW_AT_name:
-    case DW_AT_producer:
-    case DW_AT_comp_dir:
-    case DW_AT_dwo_name:
-    case DW_AT_GNU_dwo_name:
-    case DW_AT_low_pc:
-        return true;
-    default:
-        return false;
-    }
-}
-
 void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
 {
     auto number = [&] { return in.constant().value; };
@@ -141,47 +125,48 @@ void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
     }
 }
 
-/// Reads the attributes of the unit's own DIE in two rounds: first the bases of tables.
-Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
+/// Why a unit is left out, by the tag of its own entry.
+std::optional<Skip> skip_reason(uint32_t tag)
 {
+    switch (tag) {
+    case DW_TAG_compile_unit:
+    case DW_TAG_skeleton_unit:
+        return std::nullopt;
+    case DW_TAG_partial_unit:
+        return Skip::partial_unit;
+    case DW_TAG_type_unit:
+        return Skip::type_unit;
+    default:
+        return Skip::unknown_unit;
+    }
+}
+
+/// Reads the unit's own entry. Returns false if the unit is left out: it is empty, or of a kind
+/// that is counted in `skips`.
+Result<bool> read_own_entry(Unit &unit, Skips &skips)
+{
+    const Where where = unit.file->where().in(".debug_info").at(unit.die_offset);
+    // The first round finds the bases of tables, to which strings and addresses may be relative.
     for (int round = 0; round < 2; ++round) {
         Skips none; // the unit's own entry has no references
         FormReader in(unit, unit.die_offset, none);
-        in.in().uleb(); // abbreviation code
-        for (uint32_t i = 0; i < abbrev.count; ++i) {
-            const AbbrevStep &step = unit.abbrevs->steps(abbrev.first)[i];
-            in.begin(step);
-            if (!step.form)
-                break;
-            if (round == 0 && needs_bases(step.attribute))
-                in.skip();
-            else
-                read_unit_attribute(in, step.attribute, unit);
+        const uint64_t code = in.in().uleb();
+        const Abbrev *abbrev = unit.abbrevs->find(code);
+        if (code == 0)
+            return false;
+        if (!abbrev)
+            return fail(where,
+                        strf("entry with abbreviation %llu, which is not in its table", ull(code)));
+        if (auto kind = skip_reason(abbrev->tag)) {
+            ++skips[*kind];
+            return false;
         }
-        if (in.in().overrun() || in.problem())
-            return fail(unit.file->where().in(".debug_info").at(unit.die_offset),
-                        in.problem() ? in.problem() : "the unit's entry is cut off");
+        in.for_each_attribute(
+            *abbrev, [&](uint32_t attribute) { read_unit_attribute(in, attribute, unit); });
+        if (round == 1 && (in.in().overrun() || in.problem()))
+            return fail(where, in.problem() ? in.problem() : "the unit's entry is cut off");
     }
-    return {};
-}
-
-/// The abbreviation code of the unit's own entry; 0 if the unit has no entries.
-uint64_t unit_code(const Unit &unit)
-{
-    const DwarfFile &file = *unit.file;
-    return DebugCursor(file.info.data, unit.die_offset, unit.end, file.order()).uleb();
-}
-
-/// The abbreviation of the unit's own entry; nullptr if the unit has no entries.
-Result<const Abbrev *> unit_abbrev(const Unit &unit)
-{
-    const DwarfFile &file = *unit.file;
-    const uint64_t code = unit_code(unit);
-    const Abbrev *abbrev = code ? unit.abbrevs->find(code) : nullptr;
-    if (code && !abbrev)
-        return fail(file.where().in(".debug_info").at(unit.die_offset),
-                    strf("entry with abbreviation %llu, which is not in its table", ull(code)));
-    return abbrev;
+    return true;
 }
 
 /// Sets where the unit's parts of tables begin. Tables of DWARF 5 begin with a header.
@@ -209,62 +194,6 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
     return out;
 }
 
-/// Why a unit is left out, by the type in its header or by its own entry.
-std::optional<Skip> skip_reason(uint8_t type)
-{
-    switch (type) {
-    case DW_UT_compile:
-    case DW_UT_skeleton:
-        return std::nullopt;
-    case DW_UT_partial:
-        return Skip::partial_unit;
-    case DW_UT_type:
-    case DW_UT_split_type:
-        return Skip::type_unit;
-    default:
-        return Skip::unknown_unit;
-    }
-}
-
-std::optional<Skip> skip_reason(const Abbrev &abbrev)
-{
-    switch (abbrev.tag) {
-    case DW_TAG_compile_unit:
-    case DW_TAG_skeleton_unit:
-        return std::nullopt;
-    case DW_TAG_partial_unit:
-        return Skip::partial_unit;
-    case DW_TAG_type_unit:
-        return Skip::type_unit;
-    default:
-        return Skip::unknown_unit;
-    }
-}
-
-/// Reads the unit's own entry. Returns false if the unit is left out: it is empty, or of a kind
-/// that is counted in `skips`.
-Result<bool> read_own_entry(Unit &unit, Skips &skips)
-{
-    const Abbrev *abbrev = TRY(unit_abbrev(unit));
-    if (!abbrev)
-        return false;
-    if (auto kind = skip_reason(*abbrev)) {
-        ++skips[*kind];
-        return false;
-    }
-    TRY(read_unit_die(unit, *abbrev));
-    return true;
-}
-
-/// Sets `unit.abbrevs` and `refers_to_other_units`. `only`: see AbbrevTable::parse().
-Result<void> parse_abbrevs(Unit &unit, std::optional<uint64_t> only = std::nullopt)
-{
-    AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths, only));
-    unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
-    unit.refers_to_other_units = unit.abbrevs->uses_ref_addr();
-    return {};
-}
-
 } // namespace
 
 Result<void> Abbrevs::attach(Unit &unit)
@@ -274,8 +203,11 @@ Result<void> Abbrevs::attach(Unit &unit)
         unit.abbrevs = last_.abbrevs;
         unit.refers_to_other_units = last_.refers_to_other_units;
     }
-    if (!unit.abbrevs)
-        TRY(parse_abbrevs(unit));
+    if (!unit.abbrevs) {
+        AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths));
+        unit.refers_to_other_units = table.uses_ref_addr();
+        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
+    }
     last_ = unit;
     return {};
 }
@@ -339,21 +271,15 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
     if (file.info.data.size() > UINT32_MAX)
         return fail(file.where().in(".debug_info"), "has more than 4 GB");
     Abbrevs abbrevs;
-    std::optional<uint64_t> table_before;
     for (uint64_t at = 0; at < file.info.data.size();) {
         auto header = TRY(read_header(file, at));
         Unit &unit = header.unit;
         at = unit.end;
-        if (auto kind = skip_reason(header.type)) {
-            ++skips[*kind];
+        if (header.type < DW_UT_compile || header.type > DW_UT_skeleton) {
+            ++skips[Skip::unknown_unit];
             continue;
         }
-        const bool keeps_table = units.size() < tables_kept;
-        if (keeps_table || table_before == unit.abbrev_offset)
-            TRY(abbrevs.attach(unit));
-        else
-            TRY(parse_abbrevs(unit, unit_code(unit)));
-        table_before = unit.abbrev_offset;
+        TRY(abbrevs.attach(unit));
         const bool is_read = TRY(read_own_entry(unit, skips));
         if (!is_read)
             continue;
@@ -364,7 +290,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
                 ++skips[Skip::split_dwarf_unit];
             continue;
         }
-        if (!keeps_table)
+        if (units.size() >= tables_kept)
             unit.abbrevs = nullptr;
         units.push_back(std::move(unit));
     }
