@@ -145,11 +145,16 @@ constexpr Arch arches[] = {
 
 } // namespace
 
+const DebugReloc *find_reloc(const Arch &arch, uint32_t type)
+{
+    const auto found = std::ranges::find(arch.debug_relocs, type, &DebugReloc::type);
+    return found == arch.debug_relocs.end() ? nullptr : &*found;
+}
+
 bool is_absolute(const Arch &arch, uint32_t type)
 {
-    return std::ranges::any_of(arch.debug_relocs, [&](const DebugReloc &r) {
-        return r.type == type && r.op == RelocOp::set;
-    });
+    const DebugReloc *known = find_reloc(arch, type);
+    return known && known->op == RelocOp::set;
 }
 
 const Arch *find_arch(uint16_t machine, uint8_t address_size)

@@ -38,6 +38,9 @@ struct Arch {
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
 
+/// nullptr: debug sections do not use this type.
+const DebugReloc *find_reloc(const Arch &arch, uint32_t type);
+
 /// Does a linker write symbol + addend in place of the old value?
 bool is_absolute(const Arch &arch, uint32_t type);
 

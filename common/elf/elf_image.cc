@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 
 namespace btflink
@@ -13,6 +14,24 @@ namespace btflink
 
 namespace
 {
+
+/// The fields of an ELF structure of either class, as references.
+template <typename Structure>
+auto fields_of(Structure &s)
+{
+    if constexpr (requires { s.e_ident; })
+        return std::tie(s.e_type, s.e_machine, s.e_version, s.e_entry, s.e_phoff, s.e_shoff,
+                        s.e_flags, s.e_ehsize, s.e_phentsize, s.e_phnum, s.e_shentsize, s.e_shnum,
+                        s.e_shstrndx);
+    else if constexpr (requires { s.sh_name; })
+        return std::tie(s.sh_name, s.sh_type, s.sh_flags, s.sh_addr, s.sh_offset, s.sh_size,
+                        s.sh_link, s.sh_info, s.sh_addralign, s.sh_entsize);
+    else if constexpr (requires { s.st_name; })
+        return std::tie(s.st_name, s.st_info, s.st_other, s.st_shndx, s.st_value, s.st_size);
+    else
+        return std::tie(s.p_offset,
+                        s.p_filesz); // the only fields of a program header that are used
+}
 
 /// Converts one ELF structure between byte orders and classes: of a field's two types, the narrower
 /// one is in the file's byte order.
@@ -26,43 +45,15 @@ To translate(const From &from, ByteOrder order)
         using Unsigned = std::make_unsigned_t<Narrow>;
         t = static_cast<T>(static_cast<Narrow>(in_order(static_cast<Unsigned>(f), order)));
     };
-    if constexpr (requires { to.e_ident; }) {
+    if constexpr (requires { to.e_ident; })
         std::memcpy(to.e_ident, from.e_ident, sizeof to.e_ident);
-        move(to.e_type, from.e_type);
-        move(to.e_machine, from.e_machine);
-        move(to.e_version, from.e_version);
-        move(to.e_entry, from.e_entry);
-        move(to.e_phoff, from.e_phoff);
-        move(to.e_shoff, from.e_shoff);
-        move(to.e_flags, from.e_flags);
-        move(to.e_ehsize, from.e_ehsize);
-        move(to.e_phentsize, from.e_phentsize);
-        move(to.e_phnum, from.e_phnum);
-        move(to.e_shentsize, from.e_shentsize);
-        move(to.e_shnum, from.e_shnum);
-        move(to.e_shstrndx, from.e_shstrndx);
-    } else if constexpr (requires { to.sh_name; }) {
-        move(to.sh_name, from.sh_name);
-        move(to.sh_type, from.sh_type);
-        move(to.sh_flags, from.sh_flags);
-        move(to.sh_addr, from.sh_addr);
-        move(to.sh_offset, from.sh_offset);
-        move(to.sh_size, from.sh_size);
-        move(to.sh_link, from.sh_link);
-        move(to.sh_info, from.sh_info);
-        move(to.sh_addralign, from.sh_addralign);
-        move(to.sh_entsize, from.sh_entsize);
-    } else if constexpr (requires { to.st_name; }) {
-        move(to.st_name, from.st_name);
-        move(to.st_info, from.st_info);
-        move(to.st_other, from.st_other);
-        move(to.st_shndx, from.st_shndx);
-        move(to.st_value, from.st_value);
-        move(to.st_size, from.st_size);
-    } else {
-        move(to.p_offset, from.p_offset); // the only fields of a program header that are used
-        move(to.p_filesz, from.p_filesz);
+    auto into = fields_of(to);
+    const auto values = fields_of(from);
+    [&]<size_t... i>(std::index_sequence<i...>)
+    {
+        (move(std::get<i>(into), std::get<i>(values)), ...);
     }
+    (std::make_index_sequence<std::tuple_size_v<decltype(into)>>());
     return to;
 }
 
@@ -88,13 +79,11 @@ Wide decode(const std::byte *p, const ElfImage &image)
 template <typename Narrow, typename Wide>
 void encode(ByteWriter &out, const ElfImage &image, const Wide &value)
 {
-    if (image.is64) {
-        auto raw = translate<Wide>(value, image.order);
-        out.put_bytes(std::as_bytes(std::span(&raw, 1)));
-    } else {
-        auto raw = translate<Narrow>(value, image.order);
-        out.put_bytes(std::as_bytes(std::span(&raw, 1)));
-    }
+    auto put = [&](const auto &raw) { out.put_bytes(std::as_bytes(std::span(&raw, 1))); };
+    if (image.is64)
+        put(translate<Wide>(value, image.order));
+    else
+        put(translate<Narrow>(value, image.order));
 }
 
 bool fits(uint64_t offset, uint64_t size, uint64_t room)

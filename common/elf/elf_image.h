@@ -195,13 +195,8 @@ public:
 private:
     Elf64_Sym record(size_t number) const
     {
-        if (!is64_ || order_ != host_order)
-            return decode_symbol(records_.data() +
-                                     number * (is64_ ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym)),
-                                 is64_, order_);
-        Elf64_Sym symbol;
-        __builtin_memcpy(&symbol, records_.data() + number * sizeof symbol, sizeof symbol);
-        return symbol;
+        const size_t size = is64_ ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+        return decode_symbol(records_.data() + number * size, is64_, order_);
     }
 
     size_t size_ = 0;
@@ -235,20 +230,16 @@ public:
     RelocEntry operator[](size_t i) const
     {
         const std::byte *p = raw_.data() + i * entry_size_;
-        if (native64_) {
-            Elf64_Rela r;
-            __builtin_memcpy(&r, p, sizeof r);
-            return {r.r_offset, r.r_info, r.r_addend};
-        }
-        return decode(p);
+        if (is64_)
+            return {load<uint64_t>(p, order_), load<uint64_t>(p + 8, order_),
+                    rela_ ? static_cast<int64_t>(load<uint64_t>(p + 16, order_)) : 0};
+        return {load<uint32_t>(p, order_), load<uint32_t>(p + 4, order_),
+                rela_ ? static_cast<int32_t>(load<uint32_t>(p + 8, order_)) : 0};
     }
     uint64_t offset(size_t i) const
     {
-        if (!native64_)
-            return decode(raw_.data() + i * entry_size_).offset;
-        uint64_t offset;
-        __builtin_memcpy(&offset, raw_.data() + i * sizeof(Elf64_Rela), sizeof offset);
-        return offset;
+        const std::byte *p = raw_.data() + i * entry_size_;
+        return is64_ ? load<uint64_t>(p, order_) : load<uint32_t>(p, order_);
     }
     /// The first index from `i` on whose offset is `offset` or more.
     size_t skip_before(size_t i, uint64_t offset) const
@@ -262,12 +253,9 @@ public:
     bool is_at(size_t i, uint64_t offset) const { return i < count_ && this->offset(i) == offset; }
 
 private:
-    RelocEntry decode(const std::byte *p) const;
-
     Bytes raw_;
     std::vector<std::byte> sorted_; // empty if the file's entries are in order
     size_t entry_size_ = 1, count_ = 0;
-    bool native64_ = false; // Elf64_Rela in host order
     bool is64_ = true, rela_ = true;
     ByteOrder order_ = host_order;
 };

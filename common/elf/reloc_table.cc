@@ -17,8 +17,6 @@ RelocTable::RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order)
     else
         entry_size_ = rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel);
     count_ = raw.size() / entry_size_;
-    native64_ = is64 && rela && order == host_order;
-
     // Assemblers write them in order; a linker may not.
     bool in_order = true;
     uint64_t last = 0;
@@ -43,15 +41,6 @@ Result<RelocTable> RelocTable::read(const ElfImage &image, uint32_t section)
     TRY(image.reloc_count(section));
     const ElfSection &s = image.sections[section];
     return RelocTable(s.data, image.is64, s.head.sh_type == SHT_RELA, image.order);
-}
-
-RelocEntry RelocTable::decode(const std::byte *p) const
-{
-    if (is64_)
-        return {load<uint64_t>(p, order_), load<uint64_t>(p + 8, order_),
-                rela_ ? static_cast<int64_t>(load<uint64_t>(p + 16, order_)) : 0};
-    return {load<uint32_t>(p, order_), load<uint32_t>(p + 4, order_),
-            rela_ ? static_cast<int32_t>(load<uint32_t>(p + 8, order_)) : 0};
 }
 
 size_t RelocTable::find(uint64_t at) const

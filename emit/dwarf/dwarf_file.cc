@@ -191,7 +191,7 @@ Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size
         RelocEntry r = table[i];
         uint32_t type = image_.reloc_type(r.info);
         if (!known || known->type != type)
-            known = find_reloc(type);
+            known = find_reloc(*arch_, type);
         if (!known && type != arch_->reloc_none)
             return fail(here(i),
                         strf("relocation type %u is not expected in debug information of %s", type,
@@ -206,20 +206,12 @@ Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size
     return table;
 }
 
-const DebugReloc *DwarfFile::find_reloc(uint32_t type) const
-{
-    for (const DebugReloc &candidate : arch_->debug_relocs)
-        if (candidate.type == type)
-            return &candidate;
-    return nullptr;
-}
-
 uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64_t raw) const
 {
     uint64_t value = raw, offset = section.relocs.offset(reloc);
     for (; section.relocs.is_at(reloc, offset); ++reloc) {
         RelocEntry r = section.relocs[reloc];
-        const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
+        const DebugReloc *known = find_reloc(*arch_, image_.reloc_type(r.info));
         if (!known) // R_*_NONE
             continue;
         uint64_t operand = symbols_.value(image_.reloc_symbol(r.info)) +
@@ -237,7 +229,7 @@ void DwarfFile::relocate(const DebugSection &section, std::span<std::byte> conte
 {
     for (size_t i = 0; i < section.relocs.size(); ++i) {
         const RelocEntry r = section.relocs[i];
-        const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
+        const DebugReloc *known = find_reloc(*arch_, image_.reloc_type(r.info));
         if (!known || (i && section.relocs.offset(i - 1) == r.offset))
             continue; // relocated() applies all relocations of one place together
         std::byte *at = contents.data() + r.offset;
@@ -285,7 +277,7 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
     if (!section.relocs.is_at(i, offset))
         return std::nullopt;
     RelocEntry r = section.relocs[i];
-    const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
+    const DebugReloc *known = find_reloc(*arch_, image_.reloc_type(r.info));
     if (!known || known->op != RelocOp::set)
         return std::nullopt;
     ref.symbol = image_.reloc_symbol(r.info);

@@ -118,7 +118,6 @@ private:
     bool lto_note_ = false;
     SymbolTable symbols_; // of a relocatable file
 
-    const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
     /// Applies all relocations at the place of entry `reloc`.
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
 };
