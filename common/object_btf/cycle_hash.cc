@@ -19,10 +19,10 @@
 
 #include "common/graph/graphs.h"
 #include "common/graph/tables.h"
+#include "common/object_btf/digest.h"
 
 #include <map>
 #include <numeric>
-#include <xxhash.h>
 
 namespace btflink
 {
@@ -53,45 +53,22 @@ std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &
     return block;
 }
 
-/// The hash of a sequence of words, which are little-endian on every host.
-class WordHash
-{
-public:
-    void add(uint32_t value) { words_.push_back(in_order(value, ByteOrder::little)); }
-    void add(const Hash128 &h)
-    {
-        for (uint64_t half : {h.low, h.high}) {
-            add(static_cast<uint32_t>(half));
-            add(static_cast<uint32_t>(half >> 32));
-        }
-    }
-    Hash128 finish()
-    {
-        XXH128_hash_t h = XXH3_128bits(words_.data(), words_.size() * 4);
-        words_.clear();
-        return {h.low64, h.high64};
-    }
-
-private:
-    std::vector<uint32_t> words_;
-};
-
 /// Only blobs with the same types in the same order get equal hashes.
 std::vector<Hash128> hashes_in_order(const std::vector<std::vector<uint32_t>> &refs,
                                      const std::vector<Hash128> &own)
 {
-    WordHash words;
+    Digest digest;
     for (size_t i = 0; i < own.size(); ++i) {
-        words.add(own[i]);
+        digest.hash(own[i]);
         for (uint32_t r : refs[i])
-            words.add(r);
+            digest.word(r);
     }
-    const Hash128 all = words.finish();
+    const Hash128 all = digest.finish();
     std::vector<Hash128> hashes;
     for (uint32_t i = 0; i < own.size(); ++i) {
-        words.add(all);
-        words.add(i);
-        hashes.push_back(words.finish());
+        digest.hash(all);
+        digest.word(i);
+        hashes.push_back(digest.finish());
     }
     return hashes;
 }
@@ -108,7 +85,7 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
     std::vector<uint32_t> representative(own.size(), none); // per block: a type
     std::vector<uint32_t> number(own.size(), none);         // per block: its place in the walk
     std::vector<uint32_t> order;                            // the walk: a type of each block
-    WordHash words;
+    Digest digest;
     for (uint32_t i = 0; i < own.size(); ++i) {
         if (representative[block[i]] != none) {
             hashes[i] = hashes[representative[block[i]]];
@@ -118,14 +95,14 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
         order.assign(1, i);
         number[block[i]] = 0;
         for (size_t at = 0; at < order.size() && steps < max_steps; ++at) {
-            words.add(own[order[at]]);
+            digest.hash(own[order[at]]);
             for (uint32_t r : refs[order[at]]) {
                 uint32_t &n = number[block[r]];
                 if (n == none) {
                     n = static_cast<uint32_t>(order.size());
                     order.push_back(r);
                 }
-                words.add(n);
+                digest.word(n);
             }
             steps += 5 + refs[order[at]].size();
         }
@@ -133,7 +110,7 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
             return hashes_in_order(refs, own);
         for (uint32_t t : order)
             number[block[t]] = none;
-        hashes[i] = words.finish();
+        hashes[i] = digest.finish();
     }
     return hashes;
 }

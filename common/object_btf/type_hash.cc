@@ -18,12 +18,9 @@
 #include "common/object_btf/type_hash.h"
 
 #include "common/graph/graphs.h"
+#include "common/object_btf/digest.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#define XXH_INLINE_ALL // most types are short: a call costs as much as hashing them
-#include <xxhash.h>
 
 namespace btflink
 {
@@ -34,75 +31,12 @@ namespace
 using walk::done;
 using walk::open;
 
-/// Gathers bytes to hash. Integers are little-endian on every host.
-class Digest
-{
-public:
-    explicit Digest(const Btf &btf) : btf_(btf) {}
-
-    void word(uint32_t value)
-    {
-        value = in_order(value, ByteOrder::little);
-        append(&value, sizeof value);
-    }
-    /// A string of the blob, with its NUL byte.
-    void text(uint32_t offset)
-    {
-        const char *s = btf_.text(offset);
-        // Eight bytes at a time: the lowest high bit of `zeros` marks the lowest byte that is zero.
-        if (host_order == ByteOrder::little && offset >= btf_.str_base()) {
-            const char *end = btf_.strings().data() + btf_.str_size();
-            for (uint64_t bytes; end - s >= static_cast<ptrdiff_t>(sizeof bytes);) {
-                std::memcpy(&bytes, s, sizeof bytes);
-                std::memcpy(room(sizeof bytes), &bytes, sizeof bytes);
-                uint64_t zeros = (bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080;
-                if (zeros) {
-                    used_ += static_cast<size_t>(std::countr_zero(zeros)) / 8 + 1;
-                    return;
-                }
-                used_ += sizeof bytes;
-                s += sizeof bytes;
-            }
-        }
-        append(s, std::strlen(s) + 1);
-    }
-    void hash(const Hash128 &h)
-    {
-        uint64_t halves[2] = {in_order(h.low, ByteOrder::little),
-                              in_order(h.high, ByteOrder::little)};
-        append(halves, sizeof halves);
-    }
-    Hash128 finish()
-    {
-        XXH128_hash_t h = XXH3_128bits(buffer_.data(), used_);
-        used_ = 0;
-        return {h.low64, h.high64};
-    }
-
-private:
-    char *room(size_t n)
-    {
-        if (n > buffer_.size() - used_)
-            buffer_.resize((used_ + n) * 2);
-        return buffer_.data() + used_;
-    }
-    void append(const void *p, size_t n)
-    {
-        std::memcpy(room(n), p, n);
-        used_ += n;
-    }
-
-    const Btf &btf_;
-    std::vector<char> buffer_ = std::vector<char>(4096); // only grows
-    size_t used_ = 0;
-};
-
 class StubHasher
 {
 public:
     explicit StubHasher(const Btf &btf)
         : btf_(btf), hashes_(raw(btf.end_id())), refs_(hashes_.size()), state_(hashes_.size()),
-          by_name_(hashes_.size()), digest_(btf), stub_(btf)
+          by_name_(hashes_.size())
     {
         state_[raw(void_id)] = done;
         for_types(TypeId{1}, [&](TypeId id) {
@@ -160,7 +94,7 @@ private:
     Hash128 stub(uint32_t first, TypeId id)
     {
         stub_.word(first);
-        stub_.text(btf_.type(id).name_off);
+        stub_.text(btf_.text(btf_.type(id).name_off));
         return stub_.finish();
     }
 
@@ -237,7 +171,7 @@ private:
             case btf::Word::unused:
                 break;
             case btf::Word::name:
-                digest_.text(word);
+                digest_.text(btf_.text(word));
                 break;
             case btf::Word::ref:
                 digest_.hash(ref(TypeId{word}));
@@ -278,14 +212,13 @@ void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
 }
 
 struct LooseHasher::Buffers {
-    explicit Buffers(const Btf &btf) : types(btf), prototype(btf) {}
     Digest types, prototype;
     std::vector<TypeId> stack;
 };
 
 LooseHasher::LooseHasher(const Btf &btf)
     : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id())),
-      buffers_(std::make_unique<Buffers>(btf))
+      buffers_(std::make_unique<Buffers>())
 {
     state_[raw(void_id)] = done;
 }
@@ -323,8 +256,9 @@ void for_loose_parts(const btf_type &t, Visit visit)
 }
 
 /// `known`: the hashes of its parts, by id.
-Hash128 loose_hash(const btf_type &t, const std::vector<Hash128> &known, Digest &digest)
+Hash128 loose_hash(const Btf &btf, TypeId id, const std::vector<Hash128> &known, Digest &digest)
 {
+    const btf_type &t = btf.type(id);
     btf::Kind kind = btf::kind_of(t);
     if (kind == btf::Kind::CONST && t.type) // "const void" is not "void"
         return known[t.type];
@@ -340,11 +274,11 @@ Hash128 loose_hash(const btf_type &t, const std::vector<Hash128> &known, Digest 
     case btf::Family::composite:
     case btf::Family::forward:
     case btf::Family::enumeration:
-        digest.text(t.name_off);
+        digest.text(btf.text(t.name_off));
         break;
     case btf::Family::modifier:
         if (kind == btf::Kind::TYPEDEF)
-            digest.text(t.name_off);
+            digest.text(btf.text(t.name_off));
         break;
     case btf::Family::array:
         digest.word(btf::tail_of(t)[2]);
@@ -369,7 +303,7 @@ Hash128 LooseHasher::of(TypeId root)
     post_order(
         root, [&](TypeId id) -> uint8_t & { return state_[raw(id)]; }, buffers_->stack,
         [&](TypeId id, auto need) { for_loose_parts(btf_.type(id), need); },
-        [&](TypeId id) { memo_[raw(id)] = loose_hash(btf_.type(id), memo_, buffers_->types); });
+        [&](TypeId id) { memo_[raw(id)] = loose_hash(btf_, id, memo_, buffers_->types); });
     return memo_[raw(root)];
 }
 
