@@ -167,13 +167,12 @@ public:
         LinkTrailer t;
         TRY(header(t));
         TRY(hashes(t.hashes));
-        reserve(t.proto_words, proto_words_at, 4);
         TRY(numbers(proto_words_at, t.proto_words));
         TRY(functions(functions_at, t, t.functions));
         if (half(6) >= full_header_length)
             TRY(functions(true_signatures_at, t, t.true_signatures));
         TRY(variables(t));
-        TRY(table(ambiguous_at, 4, [&](const std::byte *p) {
+        TRY(table(ambiguous_at, 4, t.ambiguous, [&](const std::byte *p) {
             t.ambiguous.push_back(StrOff{load<uint32_t>(p, order())});
             return is_str(raw(t.ambiguous.back())) ? "" : "ambiguous name is out of range";
         }));
@@ -212,7 +211,7 @@ private:
     {
         TRY(fits(hashes_at, hash_size));
         if (keep_hashes_)
-            TRY(table(hashes_at, hash_size, [&](const std::byte *p) {
+            TRY(table(hashes_at, hash_size, out, [&](const std::byte *p) {
                 out.push_back({load<uint64_t>(p, ByteOrder::little),
                                load<uint64_t>(p + 8, ByteOrder::little)});
                 return "";
@@ -225,7 +224,7 @@ private:
     template <typename Number>
     Result<void> numbers(size_t field, std::vector<Number> &out)
     {
-        return table(field, sizeof(Number), [&](const std::byte *p) {
+        return table(field, sizeof(Number), out, [&](const std::byte *p) {
             out.push_back(load<Number>(p, order()));
             return "";
         });
@@ -233,7 +232,7 @@ private:
 
     Result<void> variables(LinkTrailer &t)
     {
-        return table(variables_at, variable_size, [&](const std::byte *p) {
+        return table(variables_at, variable_size, t.variables, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
             if (!is_kind(w(0), btf::Kind::VAR))
@@ -267,21 +266,14 @@ private:
         return {};
     }
 
-    /// Reserves memory for the entries of a table, if the trailer can hold that many.
-    template <typename T>
-    void reserve(std::vector<T> &out, size_t field, size_t entry_size) const
-    {
-        if (fits(field, entry_size))
-            out.reserve(word(field + 4));
-    }
-
-    /// Calls entry(p) for each entry of the table whose {offset, count} is at `field`; entry()
-    /// returns an error for a wrong entry.
-    template <typename Entry>
-    Result<void> table(size_t field, size_t entry_size, Entry entry)
+    /// Calls entry(p) for each entry of the table whose {offset, count} is at `field`; entry() adds
+    /// it to `out` and returns an error for a wrong entry.
+    template <typename T, typename Entry>
+    Result<void> table(size_t field, size_t entry_size, std::vector<T> &out, Entry entry)
     {
         TRY(fits(field, entry_size));
         uint64_t offset = word(field), count = word(field + 4);
+        out.reserve(count);
         for (uint64_t i = 0; i < count; ++i) {
             const char *wrong = entry(at(offset + i * entry_size));
             if (*wrong)
@@ -292,8 +284,7 @@ private:
 
     Result<void> functions(size_t field, const LinkTrailer &t, std::vector<LinkFunction> &out)
     {
-        reserve(out, field, function_size);
-        return table(field, function_size, [&](const std::byte *p) {
+        return table(field, function_size, out, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             LinkFunction f;
             f.name = StrOff{w(0)};
