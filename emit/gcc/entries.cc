@@ -124,33 +124,6 @@ std::string bit_precise_name(const Entry &entry)
            std::to_string(entry.bit_size) + ")";
 }
 
-/// Writes words, starting a directive whenever the size changes or a line is full.
-class WordList
-{
-public:
-    explicit WordList(std::string &out) : out_(out) {}
-
-    /// Returns the text to which to append the next word. `size`: 4 or 8 bytes.
-    std::string &next(size_t size)
-    {
-        constexpr int words_per_line = 16;
-        if (size != size_ || count_ == words_per_line) {
-            out_ += size == 8 ? "\n\t.8byte\t" : "\n\t.4byte\t";
-            size_ = size;
-            count_ = 0;
-        } else {
-            out_ += ',';
-        }
-        ++count_;
-        return out_;
-    }
-
-private:
-    std::string &out_;
-    size_t size_ = 0;
-    int count_ = 0;
-};
-
 void put_hex(std::string &out, uint64_t value)
 {
     char digits[16];
@@ -162,18 +135,28 @@ void put_hex(std::string &out, uint64_t value)
 void put_words(std::string &out, Bytes bytes, std::span<const Reloc> relocs, size_t reloc_size,
                ByteOrder order, const std::vector<std::string> &symbols)
 {
-    WordList words(out);
+    constexpr int words_per_line = 16;
+    size_t last_size = 0;
+    int count = 0; // of words in the line
+    // Begins a word, and a directive whenever the size changes or a line is full.
+    auto word = [&](size_t size) -> std::string & {
+        const bool continues = size == last_size && count < words_per_line;
+        out += continues ? "," : size == 8 ? "\n\t.8byte\t" : "\n\t.4byte\t";
+        count = continues ? count + 1 : 1;
+        last_size = size;
+        return out;
+    };
     size_t next = 0;
     for (size_t at = 0; at < bytes.size();) {
         const uint64_t reloc = next < relocs.size() ? relocs[next].offset : UINT64_MAX;
         if (at == reloc) {
-            words.next(reloc_size) += symbols[relocs[next++].symbol - 1];
+            word(reloc_size) += symbols[relocs[next++].symbol - 1];
             at += reloc_size;
         } else if (at % 8 == 0 && bytes.size() - at >= 8 && reloc - at >= 8) {
-            put_hex(words.next(8), load<uint64_t>(bytes.data() + at, order));
+            put_hex(word(8), load<uint64_t>(bytes.data() + at, order));
             at += 8;
         } else {
-            put_hex(words.next(4), load<uint32_t>(bytes.data() + at, order));
+            put_hex(word(4), load<uint32_t>(bytes.data() + at, order));
             at += 4;
         }
     }
@@ -258,7 +241,6 @@ struct Entries::State {
         return d;
     }
     Die &add(const Entry &entry, DieIndex parent = 0);
-    void annotate(const char *kind, const char *text);
     uint32_t add_symbol(const char *text);
     uint32_t add_function_symbol(const EmittedFunction &function);
     uint32_t add_section(const char *name, bool zero);
@@ -306,17 +288,6 @@ Die &Entries::State::add(const Entry &entry, DieIndex parent)
         break;
     }
     return d;
-}
-
-/// Annotations are children of the entry that they annotate, as in clang's DWARF.
-void Entries::State::annotate(const char *kind, const char *text)
-{
-    Die &d = add(tag_gnu_annotation, subject);
-    d.name = kind;
-    d.text = copy(text);
-    tree.end_die(last());
-    tree.annotations = true;
-    tree.dies[subject].end = last() + 1; // end() of an open entry moves this further
 }
 
 uint32_t Entries::State::add_symbol(const char *text)
@@ -477,14 +448,16 @@ void Entries::variable(const Entry &entry)
     s.tree.end_die(s.last());
 }
 
-void Entries::type_tag(const char *text)
+/// Annotations are children of the entry that they annotate, as in clang's DWARF.
+void Entries::tag(const char *kind, const char *text)
 {
-    state_->annotate("btf_type_tag", text);
-}
-
-void Entries::declaration_tag(const char *text)
-{
-    state_->annotate("btf_decl_tag", text);
+    State &s = *state_;
+    Die &d = s.add(tag_gnu_annotation, s.subject);
+    d.name = kind;
+    d.text = s.copy(text);
+    s.tree.end_die(s.last());
+    s.tree.annotations = true;
+    s.tree.dies[s.subject].end = s.last() + 1; // end() of an open entry moves this further
 }
 
 bool Entries::has(uint32_t uid) const

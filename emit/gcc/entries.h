@@ -109,11 +109,10 @@ public:
     /// A second call for a variable changes its type.
     void variable(const Entry &entry);
 
-    // Annotations of the type, part, function or variable that was added or begun last.
-
-    /// A btf_type_tag on the target of a pointer; the innermost first.
-    void type_tag(const char *text);
-    void declaration_tag(const char *text);
+    /// Annotates the type, part, function or variable that was added or begun last. `kind`:
+    /// "btf_decl_tag"; or "btf_type_tag" on the target of a pointer, the innermost first. It is not
+    /// copied.
+    void tag(const char *kind, const char *text);
 
     /// Was a function or variable described? `uid`: its DECL_UID.
     bool has(uint32_t uid) const;

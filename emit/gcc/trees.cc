@@ -282,7 +282,7 @@ TypeNumber TreeReader::add_pointer(tree type)
     const Kind kind = TREE_CODE(type) == POINTER_TYPE ? Kind::pointer_type : Kind::reference_type;
     entries_.add(number, {.kind = kind, .type = target});
     for (const char *text : attribute_texts("btf_type_tag", TYPE_ATTRIBUTES(type)))
-        entries_.type_tag(text);
+        entries_.tag("btf_type_tag", text);
     return number;
 }
 
@@ -418,7 +418,7 @@ void TreeReader::describe_prototype(tree type, TypeNumber number)
 void TreeReader::add_decl_tags(tree attributes)
 {
     for (const char *text : attribute_texts("btf_decl_tag", attributes))
-        entries_.declaration_tag(text);
+        entries_.tag("btf_decl_tag", text);
 }
 
 } // namespace btflink::emit::gcc
