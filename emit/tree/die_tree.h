@@ -226,6 +226,13 @@ public:
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }
+    /// Calls visit(child, its index) for each kept child of the DIE at `i`.
+    template <typename Visit>
+    void for_each_child(DieIndex i, Visit visit) const
+    {
+        for (DieIndex c = i + 1; c < dies[i].end; c = dies[c].end)
+            visit(dies[c], c);
+    }
     /// The language of the unit that has the entry.
     std::string language_of(const Die &d) const;
     /// Ends the DIE at `i`, after all its children have been added.

@@ -186,9 +186,10 @@ uint64_t TypeLayout::parameter_size(const Die &die) const
 std::vector<uint32_t> TypeLayout::array_dimensions(DieIndex i) const
 {
     std::vector<uint32_t> dimensions;
-    for (DieIndex c = i + 1; c < tree_.at(i).end; ++c)
-        if (tree_.at(c).parent == i && tree_.at(c).tag == DW_TAG_subrange_type)
-            dimensions.push_back(static_cast<uint32_t>(tree_.at(c).value));
+    tree_.for_each_child(i, [&](const Die &c, DieIndex) {
+        if (c.tag == DW_TAG_subrange_type)
+            dimensions.push_back(static_cast<uint32_t>(c.value));
+    });
     if (dimensions.empty())
         dimensions.push_back(0);
     return dimensions;
@@ -198,12 +199,10 @@ uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const
 {
     if (!i || depth > max_nesting)
         return 1;
-    auto [known, is_new] = alignments_.try_emplace(i, 1); // 1 while it is being computed
-    if (!is_new)
-        return known->second;
-    uint64_t result = find_alignment(i, depth);
-    alignments_[i] = result;
-    return result;
+    const bool is_new = alignments_.try_emplace(i, 1).second; // 1 while it is being computed
+    if (is_new)
+        alignments_[i] = find_alignment(i, depth);
+    return alignments_[i];
 }
 
 uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
@@ -221,9 +220,10 @@ uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
         break;
     case DW_TAG_structure_type:
     case DW_TAG_union_type:
-        for (DieIndex m = i + 1; m < d.end; ++m)
-            if (tree_.at(m).parent == i && tree_.at(m).tag == DW_TAG_member)
-                result = std::max(result, alignment(stripped_target(tree_.at(m)), depth + 1));
+        tree_.for_each_child(i, [&](const Die &m, DieIndex) {
+            if (m.tag == DW_TAG_member)
+                result = std::max(result, alignment(stripped_target(m), depth + 1));
+        });
         break;
     case DW_TAG_array_type:
         result = alignment(stripped_target(d), depth + 1);
@@ -250,16 +250,15 @@ bool TypeLayout::find_packed(DieIndex i, ByteOrder order) const
     std::vector<MemberBits> members;
     uint64_t widest = 1;
     bool misaligned = false;
-    for (DieIndex m = i + 1; m < d.end; ++m) {
-        const Die &member = tree_.at(m);
-        if (member.parent != i || member.tag != DW_TAG_member)
-            continue;
+    tree_.for_each_child(i, [&](const Die &member, DieIndex) {
+        if (member.tag != DW_TAG_member)
+            return;
         const uint64_t bytes = member.byte_size ? member.byte_size : size(tree_.find(member.type));
         members.emplace_back(member_bit_offset(member, order), member.bit_size, bytes * 8);
         const uint64_t natural = alignment(stripped_target(member), 0);
         widest = std::max(widest, natural);
         misaligned |= members.back().unit / 8 % natural != 0;
-    }
+    });
     return (misaligned || d.byte_size % widest) && !has_holes(members, d.byte_size * 8);
 }
 

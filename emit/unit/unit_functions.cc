@@ -75,11 +75,10 @@ private:
         Function f;
         f.die = i;
         f.first_param = static_cast<uint32_t>(params_.size());
-        for (DieIndex c = i + 1; c < tree_.at(i).end; c = tree_.at(c).end) {
-            const Die &d = tree_.at(c);
+        tree_.for_each_child(i, [&](const Die &d, DieIndex c) {
             f.variadic |= d.tag == DW_TAG_unspecified_parameters;
             if (d.tag != DW_TAG_formal_parameter)
-                continue;
+                return;
             const DieIndex origin = tree_.find(d.origin);
             const uint64_t size = layout_.parameter_size(tree_.at(origin ? origin : c));
             const bool aggregate = size > arch.address_size && arch.aggregates_in_two_regs;
@@ -96,7 +95,7 @@ private:
             p.pieces = aggregate ? d.pieces : 0;
             param_of_die_[c] = static_cast<uint32_t>(params_.size()) + 1;
             params_.push_back(p);
-        }
+        });
         functions_.push_back(f);
     }
 

@@ -544,12 +544,11 @@ private:
                 continue;
             if (is_composite(d)) {
                 int32_t component = 0;
-                for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end) {
-                    const Die &m = tree_.at(c);
+                tree_.for_each_child(i, [&](const Die &m, DieIndex c) {
                     if ((m.tag == DW_TAG_member || m.tag == DW_TAG_inheritance) &&
                         !inexpressible_.contains(m.offset))
                         add(c, id, component++);
-                }
+                });
             }
             add(i, id, -1);
         }
@@ -558,9 +557,10 @@ private:
     template <typename Visit>
     void for_each_child(DieIndex i, unsigned tag, Visit visit) const
     {
-        for (DieIndex c = i + 1; c < tree_.at(i).end; c = tree_.at(c).end)
-            if (tree_.at(c).tag == tag)
-                visit(tree_.at(c));
+        tree_.for_each_child(i, [&](const Die &child, DieIndex) {
+            if (child.tag == tag)
+                visit(child);
+        });
     }
 
     const DieTree &tree_;

@@ -135,15 +135,11 @@ public:
 
     std::optional<EnumeratorValue> enumerator()
     {
-        const bool is_signed =
-            attr_->form == DW_FORM_sdata || attr_->form == DW_FORM_implicit_const;
-        if (is_signed) {
-            const std::optional<int64_t> value = signed_constant();
-            return value ? std::optional(EnumeratorValue{static_cast<uint64_t>(*value), true})
-                         : std::nullopt;
-        }
         const Constant value = constant();
-        return value.known ? std::optional(EnumeratorValue{value.value, false}) : std::nullopt;
+        if (!value.known)
+            return std::nullopt;
+        return EnumeratorValue{value.value, attr_->form == DW_FORM_sdata ||
+                                                attr_->form == DW_FORM_implicit_const};
     }
 
 private:
