@@ -95,24 +95,17 @@ WantedKinds wanted_kinds(const UnresolvedTypes &split)
     return wanted;
 }
 
-/// Do the types of the split BTF itself have their wanted kinds, if `first` is its first id?
-bool own_kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, uint32_t first)
-{
-    return std::ranges::all_of(wanted, [&](const auto &want) {
-        const auto [id, kind] = want;
-        return id < first || (id - first < split.types().size() &&
-                              btf::kind_of(*split.types()[id - first]) == kind);
-    });
-}
-
 /// Do all types have their wanted kinds over this base?
 bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Btf &base)
 {
     const uint32_t first = raw(base.end_id());
-    return own_kinds_fit(wanted, split, first) &&
-           std::ranges::all_of(wanted, [&](const auto &want) {
-               return want.first >= first || base.kind(TypeId{want.first}) == want.second;
-           });
+    return std::ranges::all_of(wanted, [&](const auto &want) {
+        const auto [id, kind] = want;
+        if (id < first)
+            return base.kind(TypeId{id}) == kind;
+        return id - first < split.types().size() &&
+               btf::kind_of(*split.types()[id - first]) == kind;
+    });
 }
 
 /// Types in the base, void included; nothing if the split BTF does not show this.
@@ -126,11 +119,18 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
     const auto &types = split.types();
     std::optional<uint32_t> found;
     for (uint32_t i = 0; i < types.size() && i < last; ++i) {
-        if (btf::kind_of(*types[i]) != kind_of_last || !own_kinds_fit(wanted, split, last - i))
+        if (btf::kind_of(*types[i]) != kind_of_last)
+            continue;
+        uint32_t first = last - i;
+        bool fits = std::ranges::all_of(wanted, [&](const auto &want) {
+            return want.first < first || (want.first - first < types.size() &&
+                                          btf::kind_of(*types[want.first - first]) == want.second);
+        });
+        if (!fits)
             continue;
         if (found)
             return std::nullopt;
-        found = last - i;
+        found = first;
     }
     return found;
 }
@@ -163,26 +163,51 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 /// Does the kernel consider types of this kind?
 bool may_be_found(btf::Kind kind)
 {
-    const btf::Family family = btf::kind_info(kind).family;
-    return family == btf::Family::number || family == btf::Family::composite ||
-           family == btf::Family::enumeration || family == btf::Family::forward;
+    switch (btf::kind_info(kind).family) {
+    case btf::Family::number:
+    case btf::Family::composite:
+    case btf::Family::enumeration:
+    case btf::Family::forward:
+        return true;
+    case btf::Family::none:
+    case btf::Family::pointer:
+    case btf::Family::array:
+    case btf::Family::modifier:
+    case btf::Family::prototype:
+    case btf::Family::link:
+    case btf::Family::tag:
+        break;
+    }
+    return false;
 }
 
-/// Does the kernel accept `there`, a type of the same name, for `wanted`? Both may be found. Odd
-/// rules are the kernel's.
+/// Does the kernel accept `there`, a type of the same name, for `wanted`? Odd rules are the
+/// kernel's.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
-    if (kind == btf::Kind::FWD && its == kind)
-        return btf::kflag_of(there) == btf::kflag_of(wanted);
-    if (kind == btf::Kind::FWD)
+    switch (btf::kind_info(kind).family) {
+    case btf::Family::forward:
+        if (its == kind)
+            return btf::kflag_of(there) == btf::kflag_of(wanted);
         return its == (btf::kflag_of(there) ? btf::Kind::UNION : btf::Kind::STRUCT);
-    if (btf::is_composite(kind))
-        return !embedded || there.size == wanted.size;
-    if (btf::is_enum(kind))
+    case btf::Family::number:
+        return its == kind && (kind != btf::Kind::INT ||
+                               btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24);
+    case btf::Family::enumeration:
         return kind == btf::Kind::ENUM && btf::is_enum(its);
-    return its == kind && (kind != btf::Kind::INT ||
-                           btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24);
+    case btf::Family::composite:
+        return !embedded || there.size == wanted.size;
+    case btf::Family::none:
+    case btf::Family::pointer:
+    case btf::Family::array:
+    case btf::Family::modifier:
+    case btf::Family::prototype:
+    case btf::Family::link:
+    case btf::Family::tag:
+        break;
+    }
+    return false;
 }
 
 /// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".

@@ -71,13 +71,16 @@ private:
     /// visit.
     size_t place(TypeId id)
     {
-        const auto next = static_cast<uint32_t>(state_.size());
-        if (id < btf_.first_id() && sizing_.base_places_.try_emplace(raw(id), next).second) {
-            state_.push_back(fresh);
-            sizing_.sizes_.emplace_back();
-            sizing_.targets_.emplace_back();
-        }
+        if (id < btf_.first_id() && !sizing_.base_places_.contains(raw(id)))
+            add_place(id);
         return sizing_.place(id);
+    }
+    void add_place(TypeId id)
+    {
+        sizing_.base_places_.emplace(raw(id), static_cast<uint32_t>(state_.size()));
+        state_.push_back(fresh);
+        sizing_.sizes_.emplace_back();
+        sizing_.targets_.emplace_back();
     }
 
     /// Measures `root` and all its parts. (post_order() does not fit: types of the base get their
@@ -124,20 +127,33 @@ private:
         const btf_type &t = btf_.type(id);
         TypeId target = id;
         uint64_t size = TypeSizes::unsized;
-        const btf::Kind kind = btf::kind_of(t);
-        if (btf::is_modifier(kind)) {
+        switch (btf::kind_info(t).family) {
+        case btf::Family::modifier:
             target = sizing_.behind_modifiers(TypeId{t.type});
             size = sizing_.of(target);
-        } else if (kind == btf::Kind::PTR) {
+            break;
+        case btf::Family::pointer:
             size = pointer_size_;
-        } else if (kind == btf::Kind::ARRAY) {
+            break;
+        case btf::Family::array: {
             constexpr uint64_t too_large = uint64_t{UINT32_MAX} + 1;
             uint64_t element = sizing_.of(TypeId{btf::tail_of(t)[0]});
             uint32_t count = btf::tail_of(t)[2];
             if (element != TypeSizes::unsized)
                 size = count && element > UINT32_MAX / count ? too_large : element * count;
-        } else if (btf::kind_info(kind).third == btf::Word::size && !btf::is_of_link(kind)) {
+            break;
+        }
+        case btf::Family::number:
+        case btf::Family::composite:
+        case btf::Family::enumeration:
             size = t.size;
+            break;
+        case btf::Family::none:
+        case btf::Family::forward:
+        case btf::Family::prototype:
+        case btf::Family::link:
+        case btf::Family::tag:
+            break;
         }
         sizing_.targets_[sizing_.place(id)] = target;
         sizing_.sizes_[sizing_.place(id)] = size;

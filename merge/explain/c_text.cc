@@ -31,20 +31,31 @@ public:
         auto to = [&](std::string around) {
             return declare(t->type, std::move(around), indent, place, depth + 1);
         };
-        const btf::Kind kind = btf_.kind(id);
-        if (kind == btf::Kind::PTR) {
+        switch (btf::kind_info(btf_.kind(id)).family) {
+        case btf::Family::pointer: {
             btf::Kind target = btf_.kind(unqualified(t->type));
             bool around = target == btf::Kind::ARRAY || target == btf::Kind::FUNC_PROTO;
             return to(around ? "(*" + inner + ")" : "*" + inner);
         }
-        if (btf::is_modifier(kind) && kind != btf::Kind::TYPEDEF)
+        case btf::Family::modifier:
+            if (btf_.kind(id) == btf::Kind::TYPEDEF)
+                break;
             return qualified(qualifier(id), t->type, std::move(inner), to);
-        if (kind == btf::Kind::ARRAY)
+        case btf::Family::array:
             return declare(btf::tail_of(*t)[0],
                            inner + "[" + std::to_string(btf::tail_of(*t)[2]) + "]", indent, place,
                            depth + 1);
-        if (kind == btf::Kind::FUNC_PROTO)
+        case btf::Family::prototype:
             return to(inner + "(" + parameters(*t, indent, depth) + ")");
+        case btf::Family::none:
+        case btf::Family::number:
+        case btf::Family::composite:
+        case btf::Family::enumeration:
+        case btf::Family::forward:
+        case btf::Family::link:
+        case btf::Family::tag:
+            break;
+        }
         std::string text = c_name(btf_, id);
         if (ref && btf_.name(id).empty())
             text += " " + body(id, indent, place, depth);
@@ -178,16 +189,26 @@ std::string c_element(const Btf &btf, TypeId id, uint32_t i)
 
 std::string c_name(const Btf &btf, TypeId id)
 {
-    if (id == void_id)
+    const char *word = "enum";
+    switch (btf::kind_info(btf.kind(id)).family) {
+    case btf::Family::none:
         return "void";
-    const std::string name = plain_text(btf.name(id));
-    const btf::Kind kind = btf.kind(id);
-    if (!btf::is_composite(kind) && !btf::is_enum(kind) && kind != btf::Kind::FWD)
-        return name;
-    const std::string word = btf::is_enum(kind)            ? "enum"
-                             : btf::is_union(btf.type(id)) ? "union"
-                                                           : "struct";
-    return name.empty() ? word : word + " " + name;
+    case btf::Family::composite:
+    case btf::Family::forward:
+        word = btf::is_union(btf.type(id)) ? "union" : "struct";
+        break;
+    case btf::Family::enumeration:
+        break;
+    case btf::Family::number:
+    case btf::Family::pointer:
+    case btf::Family::array:
+    case btf::Family::modifier:
+    case btf::Family::prototype:
+    case btf::Family::link:
+    case btf::Family::tag:
+        return plain_text(btf.name(id));
+    }
+    return btf.name(id).empty() ? word : std::string(word) + " " + plain_text(btf.name(id));
 }
 
 } // namespace btflink::merge
