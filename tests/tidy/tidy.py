@@ -236,7 +236,7 @@ def clang_tidy(root, build):
         print("skipped: clang-tidy is not installed")
         sys.exit(SKIPPED)
     # The sources of a folder are included into one file, because most of the time goes into headers. Their
-    # findings are then findings in included files.
+    # findings are then findings in included files. They see each other's names, so -Wshadow is off.
     compiled = {path for path, _ in compile_commands(build)}
     folders = {}
     for path in (root / name for name in sources(root, ".cc")):
@@ -252,7 +252,7 @@ def clang_tidy(root, build):
         together = pathlib.Path(scratch, f"{folder.relative_to(root)}.cc".replace("/", "-"))
         together.write_text("".join(f'#include "{path}"\n' for path in folders[folder]))
         result = subprocess.run(["clang-tidy", f"--config-file={root / '.clang-tidy'}", *options, together, "--",
-                                 *known, "-Wno-unknown-warning-option"],
+                                 *known, "-Wno-unknown-warning-option", "-Wno-shadow"],
                                 cwd=build, text=True, capture_output=True)
         return result.stdout + result.stderr if result.returncode else None
 
