@@ -28,9 +28,8 @@ auto fields_of(Structure &s)
                         s.sh_link, s.sh_info, s.sh_addralign, s.sh_entsize);
     else if constexpr (requires { s.st_name; })
         return std::tie(s.st_name, s.st_info, s.st_other, s.st_shndx, s.st_value, s.st_size);
-    else
-        return std::tie(s.p_offset,
-                        s.p_filesz); // the only fields of a program header that are used
+    else // of a program header only these are used
+        return std::tie(s.p_offset, s.p_filesz);
 }
 
 /// Converts one ELF structure between byte orders and classes: of a field's two types, the narrower
