@@ -82,8 +82,8 @@ public:
                0) {
             std::vector<LocationOp> entry;
             for (size_t i = 0; i < count; ++i) {
-                // The location does not hold the parameter yet. Some versions of libdw do not know
-                // this operation and end here. So does the other reader.
+                // The parameter is not yet at this location. Some versions of libdw do not know
+                // DW_OP_GNU_uninit and end the list here. The fast reader does the same.
                 if (ops[i].atom == DW_OP_GNU_uninit)
                     return rules.result();
                 entry.push_back({ops[i].atom, ops[i].number, 0});
@@ -245,7 +245,7 @@ private:
         d.offset = context_.file.number_of(die);
         if (!d.offset)
             return fail(context_.file.elf().where().in(".debug_info"),
-                        "more than 4 GB, with other files");
+                        "has more than 4 GB together with the files that it refers to");
         if (parent.is_unit || parent.tag == DW_TAG_namespace)
             d.has |= Die::file_level;
         Attributes attributes{context_, {d, parent.tag, tree_, context_.skips}, d};

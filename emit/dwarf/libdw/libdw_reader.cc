@@ -114,7 +114,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
-    // With partial units, most references lead to these.
+    // In a file with partial units, most of these references lead to partial units.
     head.refers_to_other_units =
         uses_ref_addr(unit.die) && (!partial_units_ || has_origin_elsewhere(unit.die));
     return head;
