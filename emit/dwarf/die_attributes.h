@@ -178,7 +178,7 @@ private:
 
     void data_bit_offset(Value &value)
     {
-        if (die_.tag != DW_TAG_member) // in other entries the attribute may be text
+        if (die_.tag != DW_TAG_member) // `value` shares its memory with the text of other entries
             return value.skip();
         die_.value = value.constant().value;
         die_.has |= Die::data_bit_offset;

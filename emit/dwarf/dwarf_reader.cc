@@ -14,7 +14,7 @@ namespace
 {
 
 /// The section that only libdw can read, or "".
-std::string not_for_fast(const DwarfFile &file)
+std::string section_for_libdw(const DwarfFile &file)
 {
     if (file.types.present())
         return std::string(file.image().sections[file.types.pieces.front().index].name);
@@ -27,7 +27,7 @@ std::string not_for_fast(const DwarfFile &file)
 }
 
 /// The kind of unit that the fast reader left out, if libdw may read it, or "".
-std::string not_read(const Skips &skips)
+std::string unit_for_libdw(const Skips &skips)
 {
     for (Skip kind : {Skip::type_unit, Skip::partial_unit})
         if (skips.contains(kind))
@@ -42,12 +42,12 @@ Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
 {
     ChosenReader out;
     if (choice == ReaderChoice::automatic)
-        out.why = not_for_fast(file);
+        out.why = section_for_libdw(file);
     if (choice != ReaderChoice::libdw && out.why.empty()) {
         Skips left_out;
         auto fast = TRY(open_fast_reader(file, left_out));
         if (choice == ReaderChoice::automatic)
-            out.why = not_read(left_out);
+            out.why = unit_for_libdw(left_out);
         if (out.why.empty()) {
             skips.merge(left_out);
             out.reader = std::move(fast);

@@ -7,8 +7,8 @@
 // Method. The first entry of the list is valid at the function's entry, so it decides: a register,
 // or a value computed from one. Later entries count only as DW_OP_entry_value(register), which
 // names the register at entry in any context. An aggregate in several registers is described in
-// pieces; its first register decides. The rules are pahole's, so that both tools agree on which
-// functions are consistent.
+// pieces; its first register decides. The rules are pahole's, so that both tools leave out the same
+// functions.
 #include "emit/dwarf/die_attributes.h"
 
 #include <algorithm>

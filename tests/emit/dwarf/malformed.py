@@ -212,7 +212,7 @@ CASES = [
              Die('GNU_annotation', name='btf_type_tag', const_value='x', data_bit_offset=8, label='x'),
              pointer('int', Die('LLVM_annotation', name='btf_type_tag', const_value='y',
                                 data_bit_offset=8), GNU_annotation=ref('x'))),
-    Case('a symbol that is no string, and one whose place is that of an offset',
+    Case('a symbol that is not a string, and a symbol in an entry with a bit offset',
          unit(INT, Die('subprogram', name='f', linkage_name=5, low_pc=form('addr', 'f')),
               Die('subprogram', name='f', linkage_name='_Z1f', data_bit_offset=8,
                   low_pc=form('addr', 'f')), *LAST, language=0x21),
