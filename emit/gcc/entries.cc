@@ -6,8 +6,9 @@
 //
 // Method. new_type() gives a type its number at the first mention. Its entry is added when it is
 // described, and refers to other types by number; at the end offsets of entries replace the
-// numbers. A function in the object completes its entry. A clone gets one of its own, whose
-// parameters refer to the function's parameters as those of an out-of-line copy do in DWARF.
+// numbers. When gcc has written a function into the object, its entry is completed. A clone gets an
+// entry of its own, whose parameters refer to the function's parameters as those of an out-of-line
+// copy do in DWARF.
 //
 // Cost. Linear in the number of entries.
 #include "emit/gcc/entries.h"

@@ -109,9 +109,9 @@ public:
     /// A second call for a variable changes its type.
     void variable(const Entry &entry);
 
-    /// Annotates the type, part, function or variable that was added or begun last. `kind`:
-    /// "btf_decl_tag"; or "btf_type_tag" on the target of a pointer, the innermost first. It is not
-    /// copied.
+    /// Annotates the type, part, function or variable that was added or begun last. `kind`, which
+    /// is not copied: "btf_decl_tag"; or "btf_type_tag" on the target of a pointer, the innermost
+    /// first.
     void tag(const char *kind, const char *text);
 
     /// Was a function or variable described? `uid`: its DECL_UID.

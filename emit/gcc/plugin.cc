@@ -77,9 +77,9 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// Does the parameter use a floating-point register, or two registers as an `__int128`, where
-/// kernels count one? 32-bit kernels know that a 64-bit integer takes two. Structs do not count:
-/// kernels know the number of their registers, or refuse them.
+/// Does the parameter take other registers than kernels expect: a floating-point register, or two
+/// registers for an `__int128`? (32-bit kernels know that a 64-bit integer takes two.) False for
+/// structs: kernels know the number of their registers, or refuse them.
 bool is_in_other_registers(tree parameter)
 {
     tree type = TREE_TYPE(parameter);

@@ -25,7 +25,8 @@ bool is_in_function(tree type)
     return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
 }
 
-/// gcc drops unused declarations from its symbol table. gcc 9 still describes them.
+/// Is it an unused declaration? gcc drops these from its symbol table, and from gcc 10 on does not
+/// describe them.
 bool is_left_out(tree variable)
 {
     return GCCPLUGIN_VERSION_MAJOR > 9 && TREE_PUBLIC(variable) && !varpool_node::get(variable);
@@ -177,9 +178,9 @@ void TreeReader::add_type_of_local(tree decl)
     }
 }
 
-/// gcc describes only some of the types that it marks as used: neither qualified typedefs, nor
-/// structs that are only declared, unless something else has that type. Sorted by TYPE_UID, because
-/// gcc's hash tables iterate by address, which differs from run to run.
+/// gcc marks more types as used than it describes: of those that nothing else refers to, it omits
+/// qualified typedefs and, outside functions, structs that are only declared. Sorted by TYPE_UID,
+/// because gcc's hash tables iterate by address, which differs from run to run.
 void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
