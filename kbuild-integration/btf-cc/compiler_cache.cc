@@ -36,7 +36,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
                 static_cast<long long>(info.st_mtim.tv_sec), info.st_mtim.tv_nsec);
     if (!settings.plugin)
         return key;
-    if (auto plugin = find_plugin(compiler)) // without one nothing is compiled
+    if (auto plugin = find_plugin(compiler)) // without a plugin the compile fails
         key += " plugin=" + TRY(file_hash(*plugin));
     return key;
 }
@@ -46,8 +46,8 @@ bool put_cache_in_front(const std::string &program, const OptionValues &options)
     if (base_name(first_program(program)) != "ccache")
         return false;
     std::string self = resolved_path("/proc/self/exe");
-    // ccache splits at these characters and does not support quotes. In front of ccache btf-cc is
-    // correct, but slower.
+    // ccache splits at these characters and does not support quotes. btf-cc then stays in front of
+    // ccache, which is correct but slower.
     if (self.empty() || self.find_first_of(" \t\n;%") != std::string::npos)
         return false;
     std::string prefix = variable("CCACHE_PREFIX");

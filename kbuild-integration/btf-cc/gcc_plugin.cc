@@ -186,7 +186,8 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program)
     if (compiler_kind(driver) == CompilerKind::clang)
         return fail({}, program + " is clang; the plugin is for gcc");
     if (driver.find("g++", driver.find_last_of('/')) != driver.npos)
-        return fail({}, program + " is a compiler for C++; the plugin is for C, so name the gcc");
+        return fail({},
+                    program + " is a compiler for C++; the plugin is for C, so give gcc instead");
     const std::string key = TRY(file_hash(driver));
     const PluginSources sources = TRY(plugin_sources());
     const std::string folder = TRY(folder_for_new_plugins(sources));

@@ -26,8 +26,8 @@ struct Settings {
 /// Options of btf-cc by name, with their values; "1" for an option without a value.
 using OptionValues = std::map<std::string, std::string>;
 
-/// Reads the options, and the variables BTF_CC_* of options that are not given. Without either for
-/// features, takes those of $PAHOLE_FLAGS, which Kbuild exports. strip_dwarf is turned off if
+/// Reads the options, and the variables BTF_CC_* of options that are not given. If neither names
+/// features, they are those of $PAHOLE_FLAGS, which Kbuild exports. strip_dwarf is turned off if
 /// Kbuild reads the DWARF later. Errors: an invalid value.
 Result<Settings> read_settings(const OptionValues &options = {});
 
@@ -47,8 +47,8 @@ std::string describe(const Settings &settings);
 /// include/config/auto.conf.
 std::string why_no_btf(bool is_module);
 
-/// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig drops
-/// the symbol without a message. Empty for all other objects.
+/// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig turns
+/// CONFIG_DEBUG_INFO_BTF off without a message. Empty for all other objects.
 std::string why_no_btf_at_all(const std::string &object);
 
 /// A warning if Kbuild makes BTF and the PAHOLE that it exports is not btf-pahole: a user may set
@@ -75,12 +75,13 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
 
 // gcc_plugin.cc: finds the gcc plugin that was built for a compiler, without running that compiler.
 
-/// The compiler's file that runs for the command word `program`. Links are followed; links to a
-/// cache or a distributor (/usr/lib/ccache/gcc) are skipped; for a path to such a link, the
-/// compiler is the one of that name in PATH. Empty if there is no such compiler.
+/// The compiler's executable for the command word `program`: a path, or a name to look up in PATH.
+/// Links are followed, except links to a cache or a distributor (/usr/lib/ccache/gcc), which are
+/// skipped. If `program` is the path of such a link, its last part is looked up in PATH. Empty if
+/// there is no compiler.
 std::string find_driver(const std::string &program);
 
-/// The same, but includes links to a cache or a distributor.
+/// The first executable for `program`, which may be a cache or a distributor; links are followed.
 std::string first_program(const std::string &program);
 
 /// The plugin for the compiler `program`. Error: there is no plugin for exactly this compiler; the

@@ -421,7 +421,7 @@ class Builds(PluginCase):
         for arguments, settings, pattern in (
                 (['no-such-gcc'], {}, 'no-such-gcc: no such compiler'),
                 (['clang'], {}, 'clang(: no such compiler| is clang; the plugin is for gcc)'),
-                (['g++'], {}, 'g.. is a compiler for C..; the plugin is for C, so name the gcc'),
+                (['g++'], {}, 'g.. is a compiler for C..; the plugin is for C, so give gcc instead'),
                 (['true'], {}, '/.*/true is not gcc: it does not print a version for -dumpversion'),
                 (['./ccache'], {}, './ccache: no such compiler'),
                 (['gcc'], {'CXX': 'false'}, '.*false failed'),
