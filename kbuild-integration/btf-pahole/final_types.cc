@@ -139,14 +139,14 @@ Result<FinalTypes> read_final_types(const std::string &path, const std::string &
     out.blob = TRY(merge::find_final_btf(*out.input, ".BTF"));
     if (!out.blob)
         return fail(out.input->where, "has no .BTF");
-    std::shared_ptr<const Btf> continued = out.base.btf;
+    std::shared_ptr<const Btf> base_btf = out.base.btf;
     if (out.input->elf)
         out.own_base = TRY(merge::find_final_btf(*out.input, ".BTF.base"));
     if (out.own_base) {
         auto own = TRY(Btf::parse(out.own_base->blob, out.own_base->where));
-        continued = std::make_shared<const Btf>(std::move(own));
+        base_btf = std::make_shared<const Btf>(std::move(own));
     }
-    out.btf = TRY(Btf::parse(out.blob->blob, out.blob->where, std::move(continued)));
+    out.btf = TRY(Btf::parse(out.blob->blob, out.blob->where, std::move(base_btf)));
     return out;
 }
 

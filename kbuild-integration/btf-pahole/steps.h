@@ -46,9 +46,10 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 /// module's name in the same folder.
 std::vector<std::string> module_inputs(const std::string &module);
 
-/// Why it is an error that a file has nothing to encode: it is a vmlinux, or Kbuild's saved
-/// commands show that it was linked (if the file is `empty`), or that it was linked from files that
-/// are gone or were compiled with -g (otherwise). "": it is not an error.
+/// Why it is an error that a file has nothing to encode; "" if it is not an error. It is one for a
+/// vmlinux. For other files Kbuild's saved commands decide. If the file is `empty` (0 bytes), it is
+/// an error that Kbuild linked it; otherwise, that one of its objects is gone or was compiled with
+/// -g.
 std::string why_btf_is_due(const std::string &file, bool empty);
 
 // dwarf_units.cc: makes object BTF, from the DWARF of a linked file, for units whose objects had no
@@ -109,10 +110,11 @@ struct EncodeReport : DwarfReport {
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 
-// final_types.cc, fill_ids.cc: the final BTF of a file, with the BTF that it extends; the list of
-// its types that `btf-pahole -J -V` prints, in pahole's format, which programs parse; and its ids
-// in the section .BTF_ids (include/linux/btf_ids.h of the kernel): ids of types and functions that
-// C code asks for by name, and sets of kfuncs.
+// final_types.cc: reads the final BTF of a file and its base; prints the list of types of
+// `btf-pahole -J -V` in pahole's format, which programs parse.
+//
+// fill_ids.cc: fills in the section .BTF_ids (include/linux/btf_ids.h of the kernel), with ids of
+// types and functions that C code asks for by name, and sets of kfuncs.
 
 struct FinalTypes {
     std::optional<merge::Input> input;
