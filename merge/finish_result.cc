@@ -127,20 +127,20 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
     stats.begin_pass("check");
     auto btf = TRY(mend_if_refused(blob, base, in, report));
     MergeResult result{std::move(blob), {}};
-    std::shared_ptr<const Btf> continued = base.btf;
+    std::shared_ptr<const Btf> base_btf = base.btf;
     const bool with_layout = options.features.has(Feature::layout);
     if (options.features.has(Feature::distilled_base)) {
         stats.begin_pass("distil");
-        continued = TRY(distil_base(result, base, in.target, with_layout));
+        base_btf = TRY(distil_base(result, base, in.target, with_layout));
     }
-    if (with_layout && continued)
+    if (with_layout && base_btf)
         add_layout(result.blob, in.target.order, false);
     else if (with_layout)
         TRY(add_layout_section(result.blob, in.target.order, report));
     const Where where{"merged BTF", "", 0};
-    if (with_layout || continued != base.btf)
-        btf = TRY(Btf::parse(result.blob, where, continued));
-    if (continued != base.btf)
+    if (with_layout || base_btf != base.btf)
+        btf = TRY(Btf::parse(result.blob, where, base_btf));
+    if (base_btf != base.btf)
         TRY(check_btf(result.blob, btf, where, in.target.address_size));
     else if (with_layout)
         TRY(check_btf_header(result.blob, btf, where, std::nullopt));

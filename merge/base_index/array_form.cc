@@ -79,13 +79,14 @@ std::optional<FlatArray> flattened(const Btf &btf, const btf_type &array)
     return flat;
 }
 
-/// Votes for either form.
+/// Members of the objects' structs that show the form of the base's arrays.
 struct Votes {
     uint32_t flat = 0, chained = 0;
 };
 
-/// Looks for members that are arrays, at the same places as in a struct of an object, in a struct
-/// of the base.
+/// Compares a struct of an object (`mine`) with a struct of the same name in the base (`its`). Each
+/// chained array of `mine` whose member is also in `its` counts as a vote for the form it has
+/// there.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)
 {

@@ -17,10 +17,10 @@ struct MergedTypes;
 
 // check_file.cc: finds what a kernel would refuse in final BTF.
 
-/// Violations in the final BTF of the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF file):
-/// of the kernel's rules (common/btf/btf_check.h), and mismatches with the BTF of the file `base`
-/// ("": none), over which it will be loaded. Empty if a kernel would accept it. `kernel`: see
-/// kernel_forms(). Error: there is nothing to check.
+/// Checks the final BTF of the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF file). Returns
+/// violations of the kernel's rules (common/btf/btf_check.h), and mismatches with the BTF of the
+/// file `base` ("": none), over which it will be loaded. Empty if a kernel would accept it.
+/// `kernel`: see kernel_forms(). Error: there is nothing to check.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -44,25 +44,27 @@ struct NameUse {
     std::vector<ClassId> classes;    // definitions, in order
     ClassId forward = ClassId::none; // a declaration without a definition
     std::vector<Shape> versions;     // its shapes, in order; a root has two or more
-    // The name because of which there are several classes, perhaps itself; none if there is one
-    // class. If it is another name: the shape of the classes.
+    // The name that caused the split into several classes: this name if it is a root; none if
+    // there is one class, or the cause is unknown. If it is another name, `split` is a shape of
+    // this name with several classes.
     TypeName root = TypeName::none;
     Shape split = Shape::none;
-    // Of a root: the types that were split because of it, beyond the first of each shape; and the
-    // named structs and unions among them.
+    // Of a root: how many types it split, without the first of each shape; how many of them are
+    // named structs and unions.
     size_t blamed_types = 0, blamed_structs = 0;
 
     bool is_root() const { return versions.size() > 1; }
 };
 
-/// The classes of a shape, in order. If there are several, `split_by` is the name that split them:
-/// their references number `position` lead to different classes of this name. none: not found.
+/// The classes of a shape, in order. If there are several, `split_by` is the name that split them
+/// (none: not found): reference number `position` leads to different classes of this name.
 struct ShapeUse {
     std::vector<ClassId> classes;
     TypeName split_by = TypeName::none;
     uint32_t position = 0;
 };
 
+/// All names and shapes of a result, and the name that split each.
 class SplitGraph
 {
 public:
@@ -73,7 +75,8 @@ public:
 
     TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
     const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
-    /// The contribution of a reference, from a type of `source`, to a shape; equal for equal names.
+    /// A number for the reference `ref` of a type of `source`, as it counts in a shape: equal if
+    /// the names are equal.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 
 private:

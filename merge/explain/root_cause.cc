@@ -9,9 +9,10 @@
 //  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
 //     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
 //     structs) count by their own shapes. A name whose classes have several shapes is a root.
-//  2. Classes with one shape differ only in the types that they refer to. At a position where they
-//     differ, all refer to types of one name, or to unnamed types of one shape, which from here on
-//     counts as a name. So each shape that was split has edges to the names that split it.
+//  2. Classes with one shape differ only in the types that they refer to. At each position, all
+//     refer to types of one name, or to unnamed types of one shape; such a shape counts as a name
+//     from here on. So each shape that was split has edges to the names that split it: those at
+//     positions where its classes differ.
 //  3. A breadth-first search against these edges, from all roots at once, finds for each split
 //     shape the nearest root and the path to it.
 // Each class beyond the first of its shape is counted for the nearest root, once, even if other
@@ -113,7 +114,7 @@ void SplitGraph::find_names()
     }
 }
 
-/// The contribution of a reference to a shape.
+/// What a reference to the class contributes to a shape.
 uint64_t SplitGraph::stub(ClassId c) const
 {
     if (c == ClassId::none)

@@ -37,7 +37,7 @@ Result<T> ours(llvm::Expected<T> value, const Where &where)
 Result<ArchiveMember> read_member(const object::Archive::Child &child, bool is_thin,
                                   const Where &where)
 {
-    constexpr size_t most_name = 4096; // many members may name one text
+    constexpr size_t most_name = 4096; // a damaged archive may have one long name for many members
     const auto name = TRY(ours(child.getName(), where));
     if (name.size() > most_name)
         return fail(where, strf("name of an archive member has %zu characters", name.size()));

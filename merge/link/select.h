@@ -37,9 +37,9 @@ inline std::string_view source_name(const std::vector<Object> &objects, const In
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
                                                    const Instance &instance);
 
-/// The text of a tag on a function as a whole, if it names the function's symbol; otherwise empty.
+/// The text of a DECL_TAG that names the symbol of a function; empty for other tags.
 std::string_view linkage_text(const Object &o, TypeId tag);
-/// The same for the tag of the instance that names its symbol.
+/// The text of the instance's tag that names its symbol; empty if the instance has no such tag.
 std::string_view linkage_text(const std::vector<Object> &objects, const Instance &instance);
 
 struct FunctionGroup {
@@ -65,7 +65,7 @@ enum class FunctionSkip : uint8_t {
     none,
     unexpected_reg, // a parameter is not in the register that the ABI prescribes
     inconsistent,   // instances differ in their prototypes
-    uncertain,      // a packed struct on the stack
+    uncertain,      // a parameter is a packed struct on the stack
     reordered,      // parameters in another order than in the source
     optimized,      // a clone that lost parameters
     ambiguous,      // one name, several addresses
@@ -139,7 +139,7 @@ struct SelectedVariable {
 struct DataSection {
     std::string_view name;
     std::vector<SelectedVariable> entries; // by offset
-    uint32_t size = 0;                     // end of the last entry; of raw BTF at least as stated
+    uint32_t size = 0; // end of the last entry; at least the size that a DATASEC of raw BTF states
 };
 
 struct SkippedVariable {
@@ -150,7 +150,9 @@ struct SkippedVariable {
 
 struct Variables {
     std::vector<DataSection> sections;
-    std::vector<std::vector<bool>> kept; // [object][variable]; not all are in `sections`
+    // [object][variable]. Variables of raw BTF that no DATASEC lists are kept, but not in
+    // `sections`.
+    std::vector<std::vector<bool>> kept;
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};
 };

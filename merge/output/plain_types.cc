@@ -12,6 +12,7 @@ namespace btflink::merge
 namespace
 {
 
+/// The classes by their lowest types.
 std::vector<ClassId> order_of(const Partition &partition)
 {
     std::vector<ClassId> order;
@@ -60,7 +61,7 @@ btf_type &append(ResultTypes &out, const Btf &btf, const btf_type &t)
     return copy;
 }
 
-/// A type that is not in the result still gives its strings offsets.
+/// A class that is not in the result adds its strings, but no words.
 void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number, ResultTypes &out)
 {
     const Partition &partition = parts.partition;

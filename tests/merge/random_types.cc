@@ -209,7 +209,8 @@ public:
         for (const auto &t : program.typedefs)
             typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
         for (const auto &e : program.enums) {
-            // Declared enums are members here, which C does not allow, so none may be wider.
+            // Unlike in C, members may have an enum that is only declared, with a size of 4 bytes,
+            // so no definition of it may be wider.
             bool narrow =
                 std::all_of(e.begin(), e.end(), [](uint32_t values) { return !(values & wide); });
             enums_.push_back(rules.enum_forwards && narrow && random.chance(10)

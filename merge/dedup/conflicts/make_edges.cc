@@ -127,7 +127,7 @@ std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &co
 void make_slots(const ClassGraph &graph, ConflictGraph &out)
 {
     trace::Phase phase("make_slots");
-    // The class whose slots were looked for when they were seen last.
+    // The class for which a class was last visited, or a name last listed.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
     std::vector<ClassId> pending; // the class, and types between nodes that it refers to

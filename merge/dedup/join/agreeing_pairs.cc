@@ -2,7 +2,7 @@
 //
 // Method.
 //  1. Initially every node agrees with every group of its class. If neither reaches a forward
-//     declaration, the sets of reachable conflicts decide, finally.
+//     declaration, they agree if their sets of reachable conflicts are equal, and this is final.
 //  2. A pair disagrees if both sides define some slot, and the definitions have different classes
 //     or are a pair that disagrees. When a pair starts to disagree, the nodes that use its node are
 //     checked again. This ends with the largest fixed point, like partition refinement.

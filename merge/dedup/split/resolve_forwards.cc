@@ -10,9 +10,9 @@
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
 // declaration and count the keys that do not exist yet. The candidate with the fewest new keys
-// wins. Among several, the preferred one wins, which a struct or typedef of another object shows;
-// otherwise the lowest. Users whose keys exist become aliases; the others stay and refer to the
-// candidate.
+// wins. Among several, the preferred one wins: the type that the name means in a struct or typedef
+// of another object. Without a preferred one, the lowest wins. Users whose keys exist become
+// aliases; the others stay and refer to the candidate.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
 // reduces the number of classes: the declaration is dropped, and nothing is added.
