@@ -24,9 +24,9 @@ public:
     /// arrays of these.
     static constexpr uint64_t unsized = UINT64_MAX;
 
-    /// For all types of `btf`, the types of its base that they refer to, and the types of these
-    /// variables. `pointer_size`: the target's, in bytes. Errors: a loop of pointers and modifiers,
-    /// or of structs, unions, arrays and modifiers.
+    /// Measures all types of `btf`, the types of its base that they refer to, and the parts of
+    /// those. `pointer_size`: the target's, in bytes. Errors: a loop of pointers and modifiers, or
+    /// of structs, unions, arrays and modifiers.
     static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
 
     /// In bytes. Arrays of more than 4 GB count as 4 GB.
@@ -89,7 +89,7 @@ std::string identifier_fault(BtfChecking &c, uint32_t offset);
 
 struct IntLayout {
     uint32_t offset, bits; // in bits
-    bool regular;          // 1, 2, 4, 8 or 16 whole bytes, even if the size says otherwise
+    bool regular;          // at offset 0, 8, 16, 32, 64 or 128 bits; the type's size does not count
 };
 IntLayout layout_of(const btf_type &t);
 

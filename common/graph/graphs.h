@@ -16,8 +16,8 @@
 namespace btflink
 {
 
-/// Lists of items, indexed by list number, in two flat arrays (compressed sparse rows). Both may be
-/// ids (ids.h).
+/// Lists of items, indexed by list number, in two flat arrays (compressed sparse rows). `List` and
+/// `Item` may be ids (ids.h).
 template <typename List = uint32_t, typename Item = uint32_t>
 struct Lists {
     std::vector<uint32_t> ends;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Splits a response file into words, as binutils do.
+// Splits a response file into words by the rules of binutils, except that a backslash in '...' is
+// an ordinary character, as in a shell.
 #include "common/io/file_io.h"
 
 namespace btflink
@@ -9,10 +10,9 @@ namespace
 {
 
 constexpr int max_nesting = 16;
-/// Limit for all response files of a command together. Without a limit, a file that names itself
-/// twice would be read 65,536 times, and words take more memory than their letters. It is enough
-/// for the paths of 300,000 objects.
-constexpr size_t max_letters = 32 << 20;
+/// Limit in bytes for all response files of a command together, enough for the paths of 300,000
+/// objects. Without a limit, a file that names itself twice would be read 65,536 times.
+constexpr size_t max_bytes = 32 << 20;
 
 Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
                     std::vector<std::string> &out)
@@ -78,7 +78,7 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
 Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments)
 {
     std::vector<std::string> words;
-    size_t left = max_letters;
+    size_t left = max_bytes;
     TRY(unfold(arguments, 0, left, words));
     return words;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Records the phases of a run for --time-trace, as a file for chrome://tracing or ui.perfetto.dev.
-// A phase has a name, a thread, wall and processor time. Phases nest, and threads have their own.
+// A phase has a name, a thread, wall and processor time. The phases of a thread nest.
 // While no trace is recorded, a phase costs one load and one branch.
 //
 //     TRY(trace::start(path, "btf-merge"));   // first of all: reports a bad path
