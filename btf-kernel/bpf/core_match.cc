@@ -3,10 +3,10 @@
 // Problem. A BPF program identifies a field by a struct of its own BTF and the indexes of members
 // on the way ("0:1:2"). Which field of a kernel is this, and do all structs with that name agree?
 //
-// Method. Indexes become names of members and numbers of array elements, which are
-// looked up in each candidate. The rules are those of libbpf's bpf_core_calc_relo_insn(), which the
-// kernel uses, too. Candidates are the types of that name and kind in vmlinux or, if there are
-// none, in modules. All candidates that fit must give one result.
+// Method. Indexes become names of members and numbers of array elements, which are looked up in
+// each candidate. The rules are those of libbpf's bpf_core_calc_relo_insn(), which the kernel uses,
+// too. Candidates are the types of that name and kind in vmlinux or, if there are none, in modules.
+// All candidates that fit must give one result.
 //
 // Invariant. Each type of the program has one list of candidates. A relocation removes the
 // candidates that do not fit it, unless none fits. So all fields of a struct of the program come

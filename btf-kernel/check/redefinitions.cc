@@ -7,11 +7,12 @@
 // down is sufficient. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name, as by btf-kernel diff. If they differ, the type itself is a clash. That comparison counts
-// the types to which the two refer by name, so these are then compared in pairs. Through typedefs
-// and unnamed types, they lead to the same id; to two structs, unions or enums with the same name,
-// which is an edge from the first pair of types to the second; or to types that differ, which is a
-// clash, too. The root of a type is the nearest clash along edges; a type without root is a copy.
+// name, as by btf-kernel diff. If they differ, the type itself is a clash. Of the types to which
+// the two refer, that comparison sees only the names, so these types are then compared in pairs.
+// Through typedefs and unnamed types, a pair leads to the same id; to two structs, unions or enums
+// with the same name, which is an edge from the first pair of types to the second; or to types that
+// differ, which is a clash, too. The root of a type is the nearest clash along edges; a type
+// without root is a copy.
 //
 // Cost. Linear in the module's own types.
 #include "btf-kernel/check/check_kernel.h"
@@ -100,8 +101,8 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// Do two types to which the two refer belong to them? Otherwise the pair is an edge, or there
-    /// is nothing to compare.
+    /// Are these two types, to which a compared pair refers at the same place, compared as a part
+    /// of it? Otherwise they are equal, differ, or are an edge.
     bool is_followed(TypePair pair)
     {
         const auto [own, base] = pair;

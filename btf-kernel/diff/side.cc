@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Lists the names in a BTF: types, functions, variables, constants.
+// Lists the names in a BTF (types, functions, variables, constants), and computes the shapes of
+// types.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
@@ -47,7 +48,8 @@ private:
     std::vector<uint64_t> words_;
 };
 
-/// Numbers that are not BTF kinds.
+/// First words of the hashes of names. They differ from all BTF kinds, with which other hashes
+/// begin.
 enum NameOnlyKind : uint64_t { named_struct = 100, named_union, named_enum };
 
 /// Do references to the type count by its name alone?

@@ -69,7 +69,7 @@ constexpr Option<EncodeCommandLine> encode_options[] = {
       "Features to encode in addition to those of kernel builds, by pahole's names", repeats},
      sets<&EncodeCommandLine::features>},
     {{0, "force", "", "Do not keep files of an earlier run"}, sets<&EncodeCommandLine::force>},
-    {{0, "anew", "", ""}, sets<&EncodeCommandLine::force>},
+    {{0, "anew", "", ""}, sets<&EncodeCommandLine::force>}, // the former name of --force
     {{0, "release", "NAME", "Choose this kernel if there are several"},
      sets<&EncodeCommandLine::release>},
     {{0, "json", "", "Print the counts and what failed as JSON"}, sets<&EncodeCommandLine::json>},

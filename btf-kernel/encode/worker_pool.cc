@@ -40,7 +40,7 @@ void WorkerPool::wait_for_one()
     CHECK(pid > 0 || errno == EINTR);
     auto ended = running_.find(pid);
     if (ended == running_.end())
-        return; // a child of the program that called exec()
+        return; // a child that this process had already before exec()
     const Answer &answer = *ended->second.answer;
     WorkResult &result = results_[ended->second.piece];
     if (WIFSIGNALED(status))

@@ -28,6 +28,7 @@ using Status = Symbol::Status;
 
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
+
 /// Finds the change of a type or symbol of the old kernel.
 class ChangeIndex
 {

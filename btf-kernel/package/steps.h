@@ -88,7 +88,7 @@ Role role_of(std::string_view path);
 /// The role of raw BTF that btf-kernel encode wrote, by its name: "vmlinux.btf" or "MODULE.ko.btf".
 Role role_of_encoded(std::string_view path);
 
-/// Does the name end as a distribution's package does?
+/// Does the name have the suffix of a distribution's package, such as ".deb"?
 bool is_package(std::string_view path);
 
 /// "nf_tables" of "kernel/net/netfilter/nf-tables.ko.xz".
@@ -105,7 +105,7 @@ std::string_view place_of_module(std::string_view path);
 /// Is the file from a package of debug information?
 bool is_debug_file(std::string_view path);
 
-/// Does the name say vmlinux, an ELF file that is not compressed?
+/// Is the name that of a vmlinux that is an ELF file and not compressed?
 bool is_linked_image(std::string_view path);
 
 /// Images with a lower rank have more information: vmlinux before vmlinuz.
@@ -130,15 +130,15 @@ bool is_image(Bytes file);
 struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
-    /// The payload begins with code, which unpacks the compressed data after it. The last four
-    /// bytes of the payload are the unpacked size, which Kbuild appends; zeros may follow it. If
-    /// the kernel is not compressed, it follows the code as it is in memory.
+    /// The payload begins with code. After it come the compressed kernel that the code unpacks, the
+    /// unpacked size in four bytes, which Kbuild appends, and perhaps zeros; or, not compressed,
+    /// the kernel as it is in memory.
     bool after_code = false;
 };
 
 struct Wrapping {
     const char *name;
-    size_t header; // open() needs so many bytes
+    size_t header; // bytes that open() needs at least
     bool (*begins)(Bytes file);
     /// Null: the file is the kernel itself, as it is in memory. Errors: the file is damaged, or has
     /// no kernel.

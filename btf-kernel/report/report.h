@@ -26,14 +26,14 @@ struct ModuleSize {
 struct Node {
     std::string name;
     double share = 0; // bytes; a type of several files counts in equal parts
-    double alone = 0; // bytes of types that no file outside has
+    double alone = 0; // bytes of types that only files in it have
     std::vector<Node> children;
 };
 
 /// A name with several definitions in vmlinux.
 struct Duplicate {
     std::string name;
-    std::vector<std::string> differs;               // lines
+    std::vector<std::string> differs; // lines of text: differences between the first two
     std::vector<std::vector<std::string>> versions; // for each, the files that have it, if known
     uint64_t types = 0;                             // number of types with this name
 };
@@ -72,7 +72,7 @@ void tidy_places(Node &root);
 /// added to `errors`.
 Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> &errors);
 
-/// Which source brought which types, and which functions were left out. `objects`: files with
+/// The types that each source has, and the functions that were left out. `objects`: files with
 /// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them.
 /// False: there is no object BTF.
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
