@@ -4,7 +4,7 @@
 pahole, and measures a changed central struct and inputs of different sizes.
 
 usage: merge.py --tools=BUILD [--kernel=DIR | --objects=FILE --image=ELF] [--dwarf-image=ELF]
-                [--pahole=PATH] [--module=KO] [--struct=NAME] [--rounds=N] [--scratch=DIR]
+                [--pahole=PATH] [--module=KO] [--struct=NAME] [--rounds=N] [--scratch=DIR] [--only=TABLES]
 
 BUILD is a meson build folder. --kernel is the output folder of a kernel with object BTF in vmlinux.o.
 Without --kernel and --objects, generated sources are compiled. pahole reads the DWARF of --dwarf-image,
@@ -115,6 +115,8 @@ class Bench:
         self.table('whole merge', cases)
 
     def explosion(self):
+        """Measures objects of which half have another definition of the struct: all types that reach it
+        exist twice."""
         clean = self.clean
         exploded, said = self.corpus('explode', self.options.struct)
         left = {path: self.stat(path, 'types_out') for path in (clean, exploded)}

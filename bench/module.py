@@ -7,7 +7,8 @@ usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] 
 
 BUILD is a meson build folder. FILE is vmlinux, or its raw BTF. MODULE is a .ko with object BTF, from a
 build with btf-cc or from `btf-emit --address-pool -o MODULE KO-WITH-DWARF`. BTF-MERGE is the btf-merge of
-another build, which is also measured. In each round all programs run in turn, for the next module.
+another build, which is also measured. Each round runs all programs in turn on one module, the next round on the
+next module.
 """
 import argparse
 import collections

@@ -26,7 +26,8 @@ TOTALS = HERE / 'totals'
 ROOT = HERE.parents[1]
 SOURCES = [HERE / 'many-types.c', *sorted((ROOT / 'tests/emit/cases').glob('*.c'))]
 GROWTH = 1.05
-# Switches off the functions that glibc on x86 would choose depending on the processor.
+# Switches off the functions that glibc on x86 would choose depending on the processor, and meson's filling of
+# allocated memory.
 SAME_EVERYWHERE = {'MALLOC_PERTURB_': '0',
                    'GLIBC_TUNABLES': 'glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,'
                                      '-BMI2,-ERMS,-FSRM,-RTM,-MOVBE,-LZCNT,-SSE4_1,-SSE4_2'}

@@ -146,7 +146,7 @@ def order(command):
 
 def cases_for(command, family):
     if family == 'rustc':
-        return ['matrix/sample.rs']
+        return ['ci/sample.rs']
     # gcc supports these annotations from 16 on, clang always.
     known = {family} | ({'clang'} if family == 'gcc' and order(command) >= ('gcc', 16) else set())
     wanted = {case: values(directives(os.path.join(TESTS, case)), 'compilers') for case in CASES}

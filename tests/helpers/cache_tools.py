@@ -136,8 +136,8 @@ class Sccache(Server):
 
 
 class Distccd(Server):
-    """distccd, a compile server. It must not run as root: it would become user nobody, who may be unable to
-    access `folder`."""
+    """distccd, a compile server. If the tests run as root, it runs as user nobody, for whom `folder` is made
+    accessible."""
 
     def __init__(self, folder, *options, **settings):
         super().__init__(folder)

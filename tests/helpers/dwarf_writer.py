@@ -12,9 +12,9 @@ DW_AT_, or by number. The value of an attribute decides its form:
     'text'           string, in place             True             flag_present
     5                udata                        -5               sdata
     ref('label')     ref4, to a Die(label=...)    expr(...)        exprloc
-    loclist(...)     sec_offset                   (before DWARF 4: flag, block1, data4)
-    form('data2', 5)                              any other form, see FORMS
+    loclist(...)     sec_offset                   form('data2', 5) data2, and any other of FORMS
 
+Before DWARF 4, flag, block1 and data4 replace flag_present, exprloc and sec_offset.
 A repeated attribute, or one with a number, goes into `extra`: Die(tag, extra=[(0x2139, ref('a'))]).
 A label is valid in the whole file. A reference to a label of another unit is form('ref_addr', label).
 An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Builds part of a kernel twice with ccache and Redis. The cached objects must have their BTF.
+"""Builds part of a kernel with ccache and Redis. The cached objects must have their BTF.
 
 usage: caches.py --tools=BUILD --source=KERNEL --build=DIR [--jobs=N] [GOAL...]
 
 BUILD is a meson build folder with the programs, KERNEL a kernel's source, DIR the output folder. DIR is
 configured with small.config if it does not exist. GOALs are folders, by default kernel/ and lib/; their
-objects are removed before each build. Between the two builds the local cache is emptied. Exit status: 0 all
-passed, 1 a check failed, 77 skipped.
+objects are removed before each build. The local cache is emptied before the second build, and full before
+the third. Exit status: 0 all passed, 1 a check failed, 77 skipped.
 """
 import argparse
 import os

@@ -13,12 +13,13 @@ VARIABLE_ATTRIBUTES = ('', '', '', '', 'section(".data..percpu")', 'weak', 'alig
 
 
 class RandomSource:
-    """A source. Named types are complete, or in `declared`. Functions are (name, number of parameters)."""
+    """A source. `complete` and `declared` have the named types so far; those in `declared` are incomplete.
+    `functions` has pairs (name, number of parameters)."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
-        # At most one, because the order of two in DWARF depends on earlier declarations.
+        # The only one in this source: the order of two in DWARF depends on earlier declarations.
         self.qualifier = self.random.choice(('const', 'volatile'))
         self.complete, self.declared, self.functions, self.variables = [], [], [], []
 
@@ -35,7 +36,7 @@ class RandomSource:
     def qualified(self, text, probability=.2):
         return f'{self.qualifier} {text}' if self.chance(probability) else text
 
-    # Types. `declarator` is the declarator, such as a name.
+    # Types. A declarator is a name, perhaps with '*', '[]' or '()' around it.
 
     def declaration(self, declarator, depth=3, incomplete=False, returned=False):
         """A declaration. With `incomplete` its type may be incomplete; with `returned` it is not an array."""
@@ -166,7 +167,7 @@ class RandomSource:
             storage = ''
         if attribute == 'always_inline':
             storage = 'static inline'
-        if self.chance(.06) and attribute == '': # a definition as before C89
+        if self.chance(.06) and attribute == '': # in K&R style
             body = f'{{ return sink += a + sizeof *b; }}'
             self.functions.append((name, 2))
             types = f'{self.pick("int", "short", "char")} a; {self.declaration("(*b)", 1)};'

@@ -43,6 +43,8 @@ void set_word(Text &bytes, size_t at, uint32_t value)
         std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
+/// A number that often breaks checks: a limit of some field, a neighbour of `old`, or a small
+/// number.
 uint32_t edge(Random &random, uint32_t old)
 {
     static const uint32_t edges[] = {0,          1,          2,          3,          4,
