@@ -21,7 +21,7 @@ namespace
 using namespace diff;
 using Status = Verdict::Status;
 
-constexpr const char *asks = "CO-RE exists";
+constexpr const char *existence_test = "CO-RE exists";
 
 // What precedes the name of an attach point in the name that BTF has.
 constexpr const char *own_name[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {"bpf_iter_"},
@@ -133,19 +133,19 @@ private:
         if (verdict.status != Status::broken)
             return verdict;
         const std::string type = r.name.substr(0, r.name.find('.'));
-        if (list_.count({asks, r.name}) || list_.count({asks, type}))
+        if (list_.count({existence_test, r.name}) || list_.count({existence_test, type}))
             return {Status::absent, std::move(verdict.text)};
         if (type.find("___") == std::string::npos)
             return verdict;
         for (const std::string &program : r.programs)
-            if (!asking_.count(program))
+            if (!testing_.count(program))
                 return verdict;
-        return {Status::unknown, verdict.text + ": good if the program asks before"};
+        return {Status::unknown, verdict.text + ": works if the program tests for it first"};
     }
 
     void excuse(Requirement &r) const
     {
-        if (!r.what.starts_with("CO-RE ") || r.what == asks)
+        if (!r.what.starts_with("CO-RE ") || r.what == existence_test)
             return;
         r.before = excused(r, std::move(r.before));
         r.after = excused(r, std::move(r.after));
@@ -171,7 +171,7 @@ private:
         if (relocation.kind == Core::type_id_local)
             return;
         if (core_name(relocation.kind) == "exists" || relocation.kind == Core::type_matches)
-            asking_.insert(std::string(relocation.section));
+            testing_.insert(std::string(relocation.section));
         add("CO-RE " + std::string(core_name(relocation.kind)), describe(object_, relocation),
             relocation.section, resolve(object_, relocation, kernels_.before, before_),
             resolve(object_, relocation, kernels_.after, after_));
@@ -272,7 +272,7 @@ private:
                 lacking += (lacking.empty() ? "" : ", ") + std::string(m.name);
         }
         if (!lacking.empty())
-            return {Status::unknown, "lacks " + lacking + ": good if the program leaves it zero"};
+            return {Status::unknown, "lacks " + lacking + ": works if the program leaves it zero"};
         return {};
     }
 
@@ -281,7 +281,7 @@ private:
     const ComparedKernels &kernels_;
     CandidateLists before_, after_; // narrowed by the relocations so far
     std::map<std::pair<std::string, std::string>, Requirement> list_;
-    std::set<std::string> asking_; // programs that test whether something exists
+    std::set<std::string> testing_; // programs that test whether something exists
 };
 
 constexpr Status by_weight[] = {Status::broken, Status::unknown, Status::absent, Status::holds};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks vmlinux, then all modules over it. Later checks rely on earlier ones:
-// if BTF violates the kernel's rules, its types are not followed.
+// Checks vmlinux, then all modules over it. Later checks rely on earlier ones: if BTF violates the
+// kernel's rules, its types are not followed.
 //
 // A module's own copy of a type of vmlinux is the encoder's fault. It matters if kfuncs or helpers
 // take the type: programs cannot pass values from the module's functions to these.
@@ -58,7 +58,7 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
                                      : "enum with " + std::string(btf.str(btf::tail_of(t)[0]));
         out.add(Rule::enum64, binary.name,
                 {binary.btf_where,
-                 name + " has 8 bytes and is no ENUM64: its values are cut to 32 bits"},
+                 name + " has 8 bytes and is not an ENUM64: its values are cut to 32 bits"},
                 degree, name,
                 "values of enums with 8 bytes are cut to 32 bits: made without ENUM64");
     }

@@ -145,8 +145,9 @@ TEST_F(CheckKernel, CutValues)
     [24] ENUM64 'right' size=8 encoding=UNSIGNED vlen=1
         'SECOND' val=2)");
     const Lines said = {
-        "enum64 mine: enum queue has 8 bytes and is no ENUM64: its values are cut to 32 bits",
-        "enum64 mine: enum with FIRST has 8 bytes and is no ENUM64: its values are cut to 32 bits"};
+        "enum64 mine: enum queue has 8 bytes and is not an ENUM64: its values are cut to 32 bits",
+        "enum64 mine: enum with FIRST has 8 bytes and is not an ENUM64: its values are cut to 32 "
+        "bits"};
     EXPECT_EQ(findings(), said);
     EXPECT_EQ(last(false)[0].degree, Degree::error);
     kernel_.version = std::nullopt;

@@ -44,7 +44,7 @@ class Gate(CliCase):
                           'enum queue, enum shared, in vmlinux, a, b'])
         lines = self.found('--kernel=6.12', '-v', status=1)
         self.assertEqual(len(lines), 4)
-        self.assertEqual(lines[3], '    enum64: b: b.ko.btf+0x0: enum queue has 8 bytes and is no ENUM64: '
+        self.assertEqual(lines[3], '    enum64: b: b.ko.btf+0x0: enum queue has 8 bytes and is not an ENUM64: '
                          'its values are cut to 32 bits')
 
     def test_degrees(self):
