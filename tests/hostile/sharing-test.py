@@ -316,7 +316,7 @@ class Sharing(KbuildCase):
                         said=r'the names of symbols add up to more than \d+ characters')
 
     def test_long_symbol(self):
-        """Long names are no error if their sum is not large."""
+        """Long names are not an error if their sum is not large."""
         self.write('x.s', ''.join(f'.globl f0{i}\nf0{i}:\n'.replace('f0', 'a' * 2 * N) for i in range(3))
                    + '.globl f0\nf0: .quad 0\n')
         self.must('as', 'x.s', '-o', 'image')

@@ -18,9 +18,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 # writes multidimensional arrays as one ARRAY. Everything else must be the same. Variables are compared
 # separately, because 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
-# A base type with a size that an INT cannot have. clang has some for operands in DWARF expressions (DW_ATE_unsigned_56),
-# to which no type refers. pahole replaces all of them by one INT (docs/differences.md).
-ODD_BASE_TYPE = re.compile(r'only A: \[\d+\] ARRAY : unsigned char \[\d+\]$|only B: \[\d+\] INT __SANITIZED_FAKE_INT__ ')
+# A base type with a size that an INT cannot have. clang has some for operands in DWARF expressions
+# (DW_ATE_unsigned_56), to which no type refers. pahole replaces all of them by one INT (docs/differences.md).
+ODD_BASE_TYPE = re.compile(r'only A: \[\d+\] ARRAY : unsigned char \[\d+\]$|'
+                           r'only B: \[\d+\] INT __SANITIZED_FAKE_INT__ ')
 # Kinds that libbpf before 1.8 repeats in a module although the base has them: it does not search the
 # base for typedefs. Its BTF has the shorter header, without the layout section.
 SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'

@@ -93,7 +93,7 @@ StrOff string_offset(const Btf &btf, const std::string &text)
 {
     std::string wanted = std::string(1, '\0') + text + std::string(1, '\0');
     size_t at = btf.strings().find(wanted);
-    EXPECT_NE(at, std::string_view::npos) << text << " is no string of the blob";
+    EXPECT_NE(at, std::string_view::npos) << text << " is not a string of the blob";
     return StrOff{static_cast<uint32_t>(at + 1)};
 }
 

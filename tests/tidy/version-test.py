@@ -90,6 +90,6 @@ class Version(unittest.TestCase):
 if __name__ == '__main__':
     Version.source = sys.argv.pop(1)
     if not shutil.which('git') or not os.path.exists(os.path.join(Version.source, '.git')):
-        print('SKIP: the source is no git checkout, or git is missing')
+        print('SKIP: the source is not a git checkout, or git is missing')
         sys.exit(77)
     unittest.main()

@@ -161,7 +161,7 @@ Result<int> compare_against(const Options &options, const Btf &btf)
     auto bytes = TRY(read_file(options.against));
     std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     if (!text.starts_with(digest_title) || text.substr(digest_title.size(), 1) != ":")
-        return fail(Where{options.against}, "is no digest of this version of btf-compare");
+        return fail(Where{options.against}, "is not a digest of this version of btf-compare");
     auto names = row_names();
     std::vector<std::string> expected(names.size());
     while (!text.empty()) {

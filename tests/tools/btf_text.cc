@@ -329,7 +329,7 @@ private:
             std::string_view field = word();
             size_t equals = field.find('=');
             if (equals == std::string_view::npos)
-                error("'" + std::string(field) + "' is no KEY=VALUE");
+                error("'" + std::string(field) + "' is not KEY=VALUE");
             else
                 fields_.push_back({field.substr(0, equals), field.substr(equals + 1)});
         }
@@ -349,7 +349,7 @@ private:
         constexpr T most_negative = T{1} << (sizeof(T) * 8 - 1);
         if (digits.empty() || code != std::errc() || end != digits.data() + digits.size() ||
             (negative && value > most_negative))
-            error(std::string(what) + ": '" + std::string(text) + "' is no number that fits");
+            error(std::string(what) + ": '" + std::string(text) + "' is not a number that fits");
         return negative ? T{0} - value : value;
     }
 
@@ -417,7 +417,7 @@ private:
                                          [&](const auto &k) { return k.name == kind_name; });
         kind_ = btf::Kind::VOID;
         if (found == std::end(btf::kinds))
-            return line.error("'" + std::string(kind_name) + "' is no kind of type");
+            return line.error("'" + std::string(kind_name) + "' is not a kind of type");
         const btf::KindInfo &kind = *found;
         kind_ = static_cast<btf::Kind>(found - std::begin(btf::kinds));
         uint32_t name = raw(builder_.str(line.name()));

@@ -83,8 +83,8 @@ TEST(BtfText, ErrorsNameTheLine)
 {
     EXPECT_EQ(parse_error("\n\n[2] PTR '' type_id=1"), "t+0x3: id 2 stands where 1 must");
     EXPECT_EQ(parse_error("[1 PTR '' type_id=1"), "t+0x1: '[ID]' is not closed");
-    EXPECT_EQ(parse_error("[x] PTR '' type_id=1"), "t+0x1: id: 'x' is no number that fits");
-    EXPECT_EQ(parse_error("[1] POINTER '' type_id=1"), "t+0x1: 'POINTER' is no kind of type");
+    EXPECT_EQ(parse_error("[x] PTR '' type_id=1"), "t+0x1: id: 'x' is not a number that fits");
+    EXPECT_EQ(parse_error("[1] POINTER '' type_id=1"), "t+0x1: 'POINTER' is not a kind of type");
     EXPECT_EQ(parse_error("[1] PTR type_id=1"), "t+0x1: a name in single quotes is missing");
     EXPECT_EQ(parse_error("[1] PTR 'a type_id=1"), "t+0x1: a name is not closed by a single quote");
     EXPECT_EQ(parse_error("[1] PTR '\\xzz' type_id=1"),
@@ -94,12 +94,12 @@ TEST(BtfText, ErrorsNameTheLine)
               "t+0x1: field size= does not belong here");
     EXPECT_EQ(parse_error("[1] PTR '' type_id=1 type_id=1"),
               "t+0x1: field type_id= does not belong here");
-    EXPECT_EQ(parse_error("[1] PTR '' type_id=1 oops"), "t+0x1: 'oops' is no KEY=VALUE");
+    EXPECT_EQ(parse_error("[1] PTR '' type_id=1 oops"), "t+0x1: 'oops' is not KEY=VALUE");
     EXPECT_EQ(parse_error("[1] PTR '' type_id=4294967296"),
-              "t+0x1: type_id: '4294967296' is no number that fits");
-    EXPECT_EQ(parse_error("[1] PTR '' type_id="), "t+0x1: type_id: '' is no number that fits");
+              "t+0x1: type_id: '4294967296' is not a number that fits");
+    EXPECT_EQ(parse_error("[1] PTR '' type_id="), "t+0x1: type_id: '' is not a number that fits");
     EXPECT_EQ(parse_error("[1] FUNC 'f' type_id=1 linkage=odd"),
-              "t+0x1: linkage: 'odd' is no number that fits");
+              "t+0x1: linkage: 'odd' is not a number that fits");
     EXPECT_EQ(parse_error("[1] PTR '' type_id=0 kflag=2"), "t+0x1: kflag= is more than 1");
     EXPECT_EQ(parse_error("[1] INT '' size=4 bits_offset=256 nr_bits=1 encoding=0"),
               "t+0x1: bits_offset= is more than 255");
@@ -108,7 +108,7 @@ TEST(BtfText, ErrorsNameTheLine)
     EXPECT_EQ(parse_error("[1] PTR '' type_id=0\n'm' type_id=1"),
               "t+0x2: an element, but no type before it has elements");
     EXPECT_EQ(parse_error("[1] ENUM '' size=4 encoding=SIGNED vlen=2\n'm' val=-2147483649"),
-              "t+0x2: val: '-2147483649' is no number that fits");
+              "t+0x2: val: '-2147483649' is not a number that fits");
     EXPECT_EQ(parse_error("[1] ENUM '' size=4 encoding=SIGNED vlen=2\n'm' val=1\n# end"),
               "t+0x1: vlen is 2, but 1 elements follow");
     EXPECT_EQ(parse_error("[1] STRUCT '' size=4\n'm' type_id=1 bits_offset=0 bitfield_size=1"),

@@ -71,7 +71,7 @@ CASES = [
          [gnu('type', 'a', then='d'), gnu('decl', 'd', then='b'), gnu('type', 'b'),
           tagged(pointer('int'), 'a')],
          ['TYPE_TAG: tag(a) int', 'PTR: *tag(a) int']),
-    case('gcc: a reference to something that is no annotation',
+    case('gcc: a reference to something that is not an annotation',
          [typedef('t', 'int'), tagged(pointer('int'), 't')], ['TYPEDEF t = int', 'PTR: *int']),
     case('gcc: type tags count on pointers only',
          [gnu('type', 'user'), tagged(struct('s', 0), 'user'), tagged(typedef('t', 'int'), 'user'),

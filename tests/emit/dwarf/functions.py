@@ -275,7 +275,7 @@ CASES = [
           location=loc(expr(Raw('\t.byte 0xa0, 1, 2, 3, 4, 5, 6, 7, 8, 0')), ENTRY_VALUE)),
     first('an unknown operation ends the list', loc(expr(Raw('\t.byte 2')), ENTRY_VALUE), 'optimized'),
     first('an operation that is cut off ends the list', loc(expr(Raw('\t.byte 8')), ENTRY_VALUE), 'optimized'),
-    first('a base address is no location', loclist(('-1', 'f', None), (0, 1, expr(RSI))),
+    first('a base address is not a location', loclist(('-1', 'f', None), (0, 1, expr(RSI))),
           'unexpected-register', versions=(2, 3, 4)),
     first('views of a location, by gcc -gvariable-location-views=incompat5',
           loclist(Raw('\t.byte 9, 1, 0x81, 0'), ('f', 'f + 1', expr(RSI))), 'unexpected-register', versions=(5,)),

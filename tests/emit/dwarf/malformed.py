@@ -184,7 +184,7 @@ CASES = [
                  specification=ref('middle'), low_pc=form('addr', 'f')),
              Raw('\t.set die.middle, die.int + 1'), lines=['PTR: *void', 'FUNC f: void ()'],
              assembly=FUNCTION),
-    survives('types that are no types', Die('subprogram', name='f', low_pc=form('addr', 'f'),
+    survives('types that are not types', Die('subprogram', name='f', low_pc=form('addr', 'f'),
                                             label='f'),
              pointer('f'), struct('s', 4, member('m', 'int', label='m')), pointer('m'),
              lines=['PTR: *void'], assembly=FUNCTION),

@@ -97,7 +97,7 @@ CASES = [
                 'PTR: *pointer_to_member', 'FUNC_PROTO: void ()', 'TYPEDEF function = void ()',
                 'INT pointer_to_member size 16 bits 128'],
          skipped={'pointer-to-member-as-int': 2}),
-    Case('names that are no identifiers, in a language where they may be',
+    Case('names that are not identifiers, in a language where they may be',
          unit(struct('box<int>', 4, member('operator=', 'int'), label='b'), INT,
               Die('subprogram', name='~box', type=ref('int'), low_pc=form('addr', 'f')),
               typedef('2d', 'b'), base('long int', 8, ATE.signed), language=0x04),

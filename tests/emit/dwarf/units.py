@@ -166,7 +166,7 @@ CASES = [
          versions=(5,)),
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
          lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN, versions=(5,)),
-    Case('unit whose entry is no unit', [Unit([INT], tag='namespace'), Unit([LONG])],
+    Case('unit whose entry is not a unit', [Unit([INT], tag='namespace'), Unit([LONG])],
          lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN),
     Case('unit without children', [Unit([]), Unit([INT])], lines=[INT_LINE]),
     Case('nothing but an empty unit', unit(), lines=[]),
@@ -176,7 +176,7 @@ CASES = [
     Case('strings of the unit by index, base behind them',
          unit(INT, name=form('strx1', 'unit.c'), producer=form('strx', 'GNU C17'),
               comp_dir=form('line_strp', '/')), lines=[INT_LINE], versions=(5,)),
-    Case('imported unit is no type', unit(INT, Die('imported_unit', extra=[(0x18, ref('int'))])),
+    Case('imported unit is not a type', unit(INT, Die('imported_unit', extra=[(0x18, ref('int'))])),
          lines=[INT_LINE]),
     *[passed_over(name) for name in VALUES],
     *[Case(f'name by strx{size}', unit(
