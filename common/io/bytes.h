@@ -126,9 +126,9 @@ std::string joined(const List &list, std::string_view between, Text text = {},
     return out;
 }
 
-/// May a string of a string section, which ends with NUL, have `length` characters or more? True if
-/// one has twice as many. Looks at one string in `length` bytes. (Names may be tails of such a
-/// string, so that the names of a file can be far larger than the file.)
+/// Looks for `length` bytes without a NUL in a string section, which ends with NUL. True: a string
+/// has at least `length` characters. False: no string has twice as many. (Names may be tails of
+/// such a string, so that the names of a file can be far larger than the file.)
 inline bool may_have_string(std::string_view strings, size_t length)
 {
     for (size_t at = length; at + length <= strings.size(); at += length)

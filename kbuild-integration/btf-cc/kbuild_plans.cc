@@ -40,7 +40,7 @@ const std::optional<std::string> &configuration()
     return text;
 }
 
-/// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False if this is no kernel build.
+/// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False if this is not a kernel build.
 bool is_set(const std::string &option)
 {
     return configuration() && configuration()->find("\n" + option + "\n") != std::string::npos;
