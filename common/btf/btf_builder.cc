@@ -121,7 +121,8 @@ void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
         return;
     }
     ++info;
-    words_.insert(words_.end(), words);
+    for (uint32_t word : words) // for insert(), gcc 14 warns of an overflow
+        words_.push_back(word);
 }
 
 void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
