@@ -56,7 +56,7 @@ inline Result<void> store_option(bool &field, std::string_view)
 
 /// Of type std::string, or made from one.
 template <typename Text>
-requires std::is_assignable_v<Text &, std::string_view> Result<void>
+std::enable_if_t<std::is_assignable_v<Text &, std::string_view>, Result<void>>
 store_option(Text &field, std::string_view value)
 {
     field = value;

@@ -48,11 +48,10 @@ To translate(const From &from, ByteOrder order)
         std::memcpy(to.e_ident, from.e_ident, sizeof to.e_ident);
     auto into = fields_of(to);
     const auto values = fields_of(from);
-    [&]<size_t... i>(std::index_sequence<i...>)
-    {
-        (move(std::get<i>(into), std::get<i>(values)), ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<decltype(into)>>());
+    auto move_values = [&](auto &...t) {
+        std::apply([&](auto... f) { (move(t, f), ...); }, values);
+    };
+    std::apply(move_values, into);
     return to;
 }
 

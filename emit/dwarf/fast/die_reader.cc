@@ -181,10 +181,7 @@ private:
         if (is_file_level(parent))
             d.has |= Die::file_level;
         DieAttributes<FormReader &> attributes(d, parent.tag, tree_, skips_);
-        auto set = [&](uint32_t attribute) __attribute__((always_inline))
-        {
-            attributes.set(attribute, in_);
-        };
+        auto set = [&](uint32_t attribute) { attributes.set(attribute, in_); };
         in_.for_each_attribute(abbrev, set);
         return index;
     }
