@@ -35,6 +35,7 @@ PAHOLE = ['-J', '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,
 # Sizes of the input relative to the given objects. UNIT is the size with which the others are compared.
 # Ten times a defconfig kernel would have more functions than BTF can have types (2^20).
 FACTORS, UNIT = ('1/16', '1/8', '1/4', '1/2', '1/1', '2/1', '5/1'), '1/2'
+TABLES = ('whole', 'explosion', 'curve', 'module')
 PATIENCE = 20  # seconds of processor time, after which a run is given up
 
 
@@ -165,9 +166,14 @@ def arguments():
     parser.add_argument('--pahole')
     parser.add_argument('--struct')
     parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('--only', default='whole,explosion,curve,module',
-                        help='which tables, separated by commas')
-    return parser.parse_args()
+    parser.add_argument('--only', default=','.join(TABLES),
+                        help='which tables, separated by commas; default: all')
+    options = parser.parse_args()
+    options.only = options.only.split(',')
+    for name in options.only:
+        if name not in TABLES:
+            parser.error(f'--only: there is no table {name}; the tables are {", ".join(TABLES)}')
+    return options
 
 
 def main():
@@ -191,7 +197,7 @@ def main():
         print(f'{datetime.date.today()}; {processor()}, {bench.threads} processors; '
               f'{must(bench.merge, "--version").strip()}; objects: {options.objects.name}; '
               f'medians of {options.rounds}; load at the start {os.getloadavg()[0]:.1f}')
-        for name in options.only.split(','):
+        for name in options.only:
             if name != 'module' or options.module:
                 getattr(bench, name)()
 

@@ -26,6 +26,9 @@ import tempfile
 
 from measure import rounds, run
 
+TABLES = ('curve', 'files', 'modules')
+
+
 def must(*argv):
     done = subprocess.run([str(a) for a in argv], text=True, capture_output=True, check=False)
     if done.returncode:
@@ -116,8 +119,13 @@ def arguments():
     for name in ('object', 'module', 'scratch'):
         parser.add_argument(f'--{name}', type=path)
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--only', default='curve,files,modules')
-    return parser.parse_args()
+    parser.add_argument('--only', default=','.join(TABLES))
+    options = parser.parse_args()
+    options.only = options.only.split(',')
+    for name in options.only:
+        if name not in TABLES:
+            parser.error(f'--only: there is no table {name}; the tables are {", ".join(TABLES)}')
+    return options
 
 
 def main():
@@ -126,7 +134,7 @@ def main():
         scale = Scale(options, pathlib.Path(folder))
         print(f'{os.cpu_count()} processors; load at the start {os.getloadavg()[0]:.1f}; '
               f'medians of {options.rounds}')
-        for name in options.only.split(','):
+        for name in options.only:
             getattr(scale, name)()
 
 
