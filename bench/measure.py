@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Runs programs and measures their cost."""
+import argparse
 import collections
 import os
 import pathlib
@@ -13,6 +14,17 @@ import time
 
 # wall, user and system are in seconds, memory is in MB.
 Cost = collections.namedtuple('Cost', 'wall user system memory')
+
+
+def names_from(known):
+    """For argparse: the type of a list of such names, separated by commas."""
+    def parse(text):
+        names = text.split(',')
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f'{name}: not one of {", ".join(known)}')
+        return names
+    return parse
 
 
 def private_memory(pid):

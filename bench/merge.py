@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 
-from measure import processor, rounds, run
+from measure import names_from, processor, rounds, run
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'tests'))
 from helpers.program_maker import Program  # noqa: E402
@@ -166,14 +166,9 @@ def arguments():
     parser.add_argument('--pahole')
     parser.add_argument('--struct')
     parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('--only', default=','.join(TABLES),
+    parser.add_argument('--only', type=names_from(TABLES), default=TABLES,
                         help='which tables, separated by commas; default: all')
-    options = parser.parse_args()
-    options.only = options.only.split(',')
-    for name in options.only:
-        if name not in TABLES:
-            parser.error(f'--only: there is no table {name}; the tables are {", ".join(TABLES)}')
-    return options
+    return parser.parse_args()
 
 
 def main():

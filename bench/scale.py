@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-from measure import rounds, run
+from measure import names_from, rounds, run
 
 TABLES = ('curve', 'files', 'modules')
 
@@ -119,13 +119,8 @@ def arguments():
     for name in ('object', 'module', 'scratch'):
         parser.add_argument(f'--{name}', type=path)
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--only', default=','.join(TABLES))
-    options = parser.parse_args()
-    options.only = options.only.split(',')
-    for name in options.only:
-        if name not in TABLES:
-            parser.error(f'--only: there is no table {name}; the tables are {", ".join(TABLES)}')
-    return options
+    parser.add_argument('--only', type=names_from(TABLES), default=TABLES)
+    return parser.parse_args()
 
 
 def main():
