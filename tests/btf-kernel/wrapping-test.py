@@ -192,7 +192,7 @@ class Wrapping(PackageCase):
     def test_incidental_magics(self):
         """Magics of compressed data before a bzImage's payload are ignored."""
         image = bytearray(bz_image(self.vmlinux, 'xz'))
-        image[0x320:0x330] = b'\x1f\x8b\x08\0 is no gzip'[:16].ljust(16, b'\0')
+        image[0x320:0x330] = b'\x1f\x8b\x08\0 not gzip'[:16].ljust(16, b'\0')
         image[0x340:0x346] = b'\xfd7zXZ\0'
         self.good(image)
 

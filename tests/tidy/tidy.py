@@ -285,7 +285,8 @@ def documents(root, _build):
 
 # Words that readers stumbled over. CONTRIBUTING.md: plain English, standard terms.
 ODD_WORDS = re.compile(r"(?<!--)\b(anew|as it stands|beside|but for|corridors?|is what is|made anew|"
-                       r"sees to|such are|type proper|what is none|what of it|whereby)\b")
+                       r"sees to|such are|type proper|what is none|what of it|whereby|"
+                       r"(?<!here )is no(?= (?!longer|such)))\b")
 
 
 def words(root, _build):
