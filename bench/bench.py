@@ -22,6 +22,9 @@ import tempfile
 
 from measure import Cost, median, processor, run
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'tests/kernel'))
+from kernel_tree import LATE_OBJECTS
+
 PAHOLE_FLAGS = ['-J', '--lang_exclude=rust',
                 '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
                 'optimized_func,consistent_func,decl_tag_kfuncs']
@@ -48,9 +51,8 @@ def cases(options, objects, scratch):
     kernel, threads = options.kernel, len(os.sched_getaffinity(0))
     emit, merge = options.tools / 'emit/btf-emit', options.tools / 'merge/btf-merge'
     image = '.tmp_vmlinux1'
-    # What btf-pahole merges; some kernels lack one of the small objects.
-    inputs = [name for name in ('vmlinux.o', '.vmlinux.export.o', 'init/version-timestamp.o')
-              if (kernel / name).exists()]
+    # Kernels before 6.2 have fewer late objects.
+    inputs = ['vmlinux.o', *(name for name in LATE_OBJECTS if (kernel / name).exists())]
     found = {}
     found[f'btf-emit, {len(objects)} objects, one process each, one after the other'] = lambda: \
         total(run([emit, '--address-pool', '-o', scratch / 'out.o', path], kernel)
