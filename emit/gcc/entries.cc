@@ -10,6 +10,8 @@
 // entry of its own, whose parameters refer to the function's parameters as those of an out-of-line
 // copy do in DWARF.
 //
+// Invariant. Entries are only appended, so their offsets ascend, and parents come before children.
+//
 // Cost. Linear in the number of entries.
 #include "emit/gcc/entries.h"
 
@@ -132,7 +134,8 @@ void put_hex(std::string &out, uint64_t value)
     out.append(digits, std::to_chars(digits, std::end(digits), value, 16).ptr);
 }
 
-/// `relocs` are in ascending order, each `reloc_size` bytes long and aligned to its size.
+/// Appends `bytes` as words; see assembly_text(). `relocs` are in ascending order, each
+/// `reloc_size` bytes long and aligned to its size.
 void put_words(std::string &out, Bytes bytes, std::span<const Reloc> relocs, size_t reloc_size,
                ByteOrder order, const std::vector<std::string> &symbols)
 {
@@ -321,9 +324,9 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
     return found->second;
 }
 
-/// First come the parameters that the clone takes, as in gcc's DWARF, then those that it does not
-/// take. A parameter that is where the clone's prototype puts it has a location. Parameters after a
-/// new one, for example a part of a struct, have none.
+/// Adds an entry for a clone. First come the parameters that the clone takes, as in gcc's DWARF,
+/// then those that it does not take. A parameter that is where the clone's prototype puts it has a
+/// location. Parameters after a new one, for example a part of a struct, have none.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {

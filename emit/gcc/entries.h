@@ -118,9 +118,9 @@ public:
     bool has(uint32_t uid) const;
     /// A caller or a clone has a copy of the body.
     void was_inlined(uint32_t uid);
-    /// The function itself, with all parameters, or a clone of it. `clone`: null for the function
-    /// itself; for a clone the uid of the function's parameter for each parameter of the clone, 0
-    /// for a new one.
+    /// Records that gcc wrote the function itself, with all parameters (`clone` is null), or a
+    /// clone. `clone`: for each parameter of the clone, the uid of the function's parameter, or 0
+    /// if the parameter is new.
     void emitted(uint32_t uid, const EmittedFunction &written, const std::vector<uint32_t> *clone);
 
     /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.

@@ -2,14 +2,17 @@
 // The gcc plugin: writes object BTF while gcc compiles, without -g.
 //
 // gcc calls the functions in `debug_hooks` at fixed moments; without -g they do nothing. The plugin
-// installs a copy of this table. Its functions call the original ones, then record what they need
-// (see README.md):
-//   type_decl, early_global_decl  while gcc parses, and then for each function: the roots
-//   early_finish                  before any optimisation: all types
-//   outlining_inline_function     a body has been copied into a caller or a clone
-//   function_decl                 a function or a clone has been written: where its parameters are
-//   late_global_decl              a variable has been written: its section
-//   finish                        the assembly output is still open: write object BTF
+// installs a copy of this table. Its functions call the original ones, then record what they need:
+//   type_decl                  a type is declared outside functions: its base types
+//   early_global_decl          a variable is declared; after parsing, also for each function that
+//                              is defined or called: the roots (roots.cc)
+//   early_finish               before any optimisation: all types that the roots reach
+//   outlining_inline_function  a body has been copied into a caller or a clone: its function is
+//                              also inlined
+//   function_decl              a function or a clone has been written: which parameters it takes,
+//                              and whether they are where the prototype puts them
+//   late_global_decl           a variable has been written: its section
+//   finish                     the assembly output is still open: writes object BTF
 // With -g, gcc writes both debug information and object BTF.
 #include "emit/gcc/trees.h"
 
@@ -54,8 +57,7 @@ void give_up(const std::string &why)
         note("no object BTF: " + why);
 }
 
-/// Runs `work` unless an earlier call failed. If memory runs out, the compile continues without
-/// object BTF.
+/// Runs `work` unless an earlier call gave up. Gives up if memory runs out.
 template <typename Work>
 void guarded(Work work)
 {
@@ -87,7 +89,7 @@ bool is_in_other_registers(tree parameter)
            (INTEGRAL_TYPE_P(type) && int_size_in_bytes(type) > 8);
 }
 
-/// Does the function have another calling convention than the kernel, such as `__efiapi`?
+/// Does the function have a calling convention other than the kernel's, such as `__efiapi`?
 bool has_other_convention(tree function)
 {
     tree attributes = TYPE_ATTRIBUTES(TREE_TYPE(function));
@@ -103,7 +105,8 @@ bool has_hidden_parameter(tree function)
 }
 
 /// Is a register skipped before the second parameter? On 32-bit arm, a 64-bit integer begins at a
-/// register with an even number. One that would begin at the fourth register is on the stack.
+/// register with an even number. No register is skipped before a later parameter: a 64-bit integer
+/// that would begin at the fourth register is on the stack.
 bool skips_register(tree first)
 {
     tree second = first ? DECL_CHAIN(first) : NULL_TREE;
@@ -149,7 +152,7 @@ void on_type_decl(tree decl, int local)
     });
 }
 
-/// Before the first pass that depends on the level.
+/// Called before the first pass that depends on the level.
 void restore_level()
 {
     if (plugin.level_raised)
@@ -195,11 +198,11 @@ void on_function_decl(tree decl)
         if (!plugin.entries->has(DECL_UID(origin)))
             return;
         const std::string symbol = assembler_name(decl);
-        const EmittedFunction how{symbol.c_str(), crtl->has_bb_partition,
-                                  has_displaced_parameters(decl),
-                                  static_cast<bool>(DECL_WEAK(decl))};
+        const EmittedFunction written{symbol.c_str(), crtl->has_bb_partition,
+                                      has_displaced_parameters(decl),
+                                      static_cast<bool>(DECL_WEAK(decl))};
         const std::vector<uint32_t> parameters = original_parameters(decl);
-        plugin.entries->emitted(DECL_UID(origin), how, origin == decl ? nullptr : &parameters);
+        plugin.entries->emitted(DECL_UID(origin), written, origin == decl ? nullptr : &parameters);
     });
 }
 
@@ -304,7 +307,7 @@ bool read_arguments(const plugin_name_args &info)
     for (int i = 0; i < info.argc; ++i) {
         const plugin_argument &argument = info.argv[i];
         auto is = [&](const char *key) { return std::strcmp(argument.key, key) == 0; };
-        if (is("id")) { // only for compiler caches, which see the argument
+        if (is("id")) { // a hash of the plugin, for compiler caches that hash the command line
         } else if (is("strict")) {
             plugin.strict = true;
         } else if (is("quiet")) {
@@ -328,7 +331,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
 {
     using namespace btflink::emit::gcc;
     if (!plugin_default_version_check(version, &gcc_version)) {
-        error("btflink: this plugin was built for another gcc (%s %s); build one by %<btf-cc "
+        error("btflink: this plugin was built for another gcc (%s %s); build one with %<btf-cc "
               "--build-plugin%>",
               gcc_version.basever, gcc_version.datestamp);
         return 1;

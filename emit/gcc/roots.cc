@@ -11,6 +11,10 @@
 //   variables and local declarations of all blocks;
 // - types that a function or a defined variable names in a cast, in sizeof or by an enumerator;
 // - base types that occur in a type declared outside functions, used or not: gcc never drops them.
+//
+// Invariant. Trees are only read.
+//
+// Cost. Linear in the number of declarations, and of types that they refer to.
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -178,9 +182,10 @@ void TreeReader::add_type_of_local(tree decl)
     }
 }
 
-/// gcc marks more types as used than it describes: of those that nothing else refers to, it omits
-/// qualified typedefs and, outside functions, structs that are only declared. Sorted by TYPE_UID,
-/// because gcc's hash tables iterate by address, which differs from run to run.
+/// gcc marks more types as used than it describes. It describes typedefs without qualifiers, and
+/// structs, unions and enums that are complete or inside a function; others only if something else
+/// refers to them. The types are sorted by TYPE_UID, because the order of gcc's hash tables differs
+/// from run to run.
 void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });

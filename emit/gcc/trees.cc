@@ -130,8 +130,8 @@ Entry member_entry(tree field)
 } // namespace
 
 /// The type that the typedef `decl` names; null for a TYPE_DECL that is not a typedef in the
-/// source. gcc clears DECL_ORIGINAL_TYPE when the typedef is declared again. A repeated typedef of
-/// an array has no entry in gcc's DWARF either.
+/// source. gcc clears DECL_ORIGINAL_TYPE when the typedef is declared again, so `originals_` keeps
+/// it. It does not keep arrays: a repeated typedef of an array has no entry in gcc's DWARF.
 tree TreeReader::original_of(tree decl) const
 {
     if (DECL_ORIGINAL_TYPE(decl) || DECL_ARTIFICIAL(decl))
@@ -164,8 +164,8 @@ TypeNumber TreeReader::new_type(tree type)
     return known(type) = entries_.new_type();
 }
 
-/// The type by the typedef that gave `found` its name. `found` is the variant of `type` with
-/// `quals`. Nothing if it is the typedef with further qualifiers.
+/// Describes `found`, the variant of `type` with `quals`, by the typedef that gave it its name.
+/// Returns nothing if it is that typedef with further qualifiers, which the caller describes.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree found)
 {
     tree decl = typedef_of(found), defined = TREE_TYPE(decl);
@@ -191,7 +191,7 @@ TypeNumber TreeReader::type_of(tree type, int quals)
     if (!type || type == error_mark_node)
         return void_type;
     quals &= known_quals;
-    // A type in another address space (x86's __seg_gs) is described as that in the usual one.
+    // A type in another address space (x86's __seg_gs) is described as if it were in the usual one.
     tree found = TYPE_QUALS(type) == quals ? type : get_qualified_type(type, quals);
     if (found) {
         found = without_sizetype(found);

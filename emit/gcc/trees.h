@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Translates gcc's trees to entries.
+// Translates gcc's trees to entries. All sources of the plugin include gcc's headers through this
+// one.
 #pragma once
 
 #include "emit/gcc/entries.h"
