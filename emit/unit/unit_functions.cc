@@ -198,7 +198,7 @@ private:
         return !d.is(Die::typed) && d.origin ? tree_.at(tree_.find(d.origin)) : d;
     }
 
-    /// Only clang states this, by DW_CC_nocall.
+    /// Does the compiler state that it changed the signature? Only clang does, by DW_CC_nocall.
     bool changed_signature(const Die &d) const
     {
         if (!tree_.clang || d.is(Die::inlined))
@@ -238,7 +238,7 @@ private:
             unexpected |= p.unexpected;
             by_value |= is_struct_by_value(p);
         }
-        // A struct may take several registers, so the next parameters may seem to be in others.
+        // A struct may take several registers, so parameters after it may only seem unexpected.
         if (unexpected && !by_value)
             flags |= fn_unexpected_reg;
         return flags;

@@ -83,6 +83,7 @@ NewContribution take_types(const UnitFile &file, const UnitOptions &options, Btf
     return contribution;
 }
 
+/// The number of the address in the pool or the trailer's list, from 1 on; 0 if there is neither.
 uint32_t pool_index(NewContribution &contribution, const AddressRef &address)
 {
     if (!(contribution.trailer.flags & (trailer_has_pool | trailer_final_addresses)))
@@ -126,8 +127,8 @@ bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
     return a.result == b.result && a.params == b.params && a.tags == b.tags && a.symbol == b.symbol;
 }
 
-/// For example, an abstract instance and its out-of-line copy share a record. With true signatures
-/// the shared flags apply to some instances only, so they must be equal.
+/// May the two share a record of the trailer? An abstract instance and its out-of-line copy may.
+/// With true signatures the shared flags apply to some instances only, so they must be equal.
 bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
 {
     const FunctionCandidate &other = *instance.candidate;
@@ -194,7 +195,7 @@ std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
     return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
 }
 
-/// The prototype with these words, or `fresh`.
+/// The prototype with these words; `fresh` if there is none, which the caller must then add.
 TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
                    std::span<const uint32_t> words, TypeId fresh)
 {
@@ -241,8 +242,8 @@ TypeId add_prototype(NewContribution &contribution, Prototypes &prototypes,
     return id;
 }
 
-/// A function that may have an address becomes a FUNC in the blob. An inline-only instance is only
-/// compared with others by the merge, so its prototype is in the trailer.
+/// A function that may have an address becomes a FUNC in the blob. The merge only compares an
+/// inline-only instance with others, so its prototype is in the trailer.
 LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
                           const FunctionCandidate &f, uint32_t flags)
 {
@@ -294,7 +295,7 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
     return base;
 }
 
-/// Returns the relocations for the offsets.
+/// Returns the relocations that give variables their offsets.
 std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sections)
 {
     std::vector<Reloc> relocs;

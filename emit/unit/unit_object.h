@@ -35,8 +35,8 @@ struct UnitObject {
     std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes;
                                          // empty if the unit has nothing for BTF
     std::unique_ptr<OpenUnit> open;      // instead, with UnitOptions::strings
-    uint64_t blob_size = 0, size = 0;    // bytes of the blob and of the contribution; if open, of
-                                         // types alone, and of types and trailer
+    uint64_t blob_size = 0;              // bytes; if open, those of the types alone
+    uint64_t size = 0;                   // bytes of the contribution; if open, of types and trailer
     std::vector<Reloc> btf_relocs;       // offsets from the contribution's start
     uint64_t object_id = 0;
     bool has_pool = false; // an empty pool also shows that the object was linked
@@ -50,7 +50,8 @@ struct UnitObject {
 };
 
 /// Encodes the entries of a unit. `skips`: units that the reader left out. `tree` is freed as soon
-/// as it has been read, so that its memory can be reused.
+/// as it has been read, so that its memory can be reused. Errors: names are too long; BTF cannot
+/// express a variable, unless Feature::encode_force is set.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes over the entries of one unit, in order. encode_tree() calls them (unit_object.h).
+// The passes over the entries of one unit, in the order in which encode_tree() (unit_object.h)
+// calls them. Two classes that they use, TypeLayout and ParamRegisters, come first. Passes do not
+// fail: what BTF cannot express is counted in Skips.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -23,7 +25,7 @@ namespace btflink::emit
 // alignments, offsets of members and bitfields, whether a struct is packed. All walks along type
 // references are bounded, because they may form cycles.
 
-/// Is it the type of nullptr (C++, C23)? The assembler has a nameless type with the same tag.
+/// Is it the type of nullptr (C++, C23)? Units of assembler have nameless types with the same tag.
 bool is_null_pointer(const Die &d);
 
 /// Longer chains of references are cycles.
@@ -95,9 +97,9 @@ private:
 struct Param {
     DieIndex die = 0;
     const char *name = nullptr;
-    DieIndex type_of = 0; // the DIE with DW_AT_type: `die` or its origin
-    uint32_t position = 0;
-    uint64_t size = 0;
+    DieIndex type_of = 0;  // the DIE with DW_AT_type: `die` or its origin
+    uint32_t position = 0; // from 0 on
+    uint64_t size = 0;     // bytes
     bool in_memory = false;
     bool has_location = false;
     bool has_const_value = false;
@@ -177,7 +179,7 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
     if (found)
         return false;
     DieIndex a = tree.find(d.annotation);
-    for (unsigned n = 0; a && n < 1000; ++n) {
+    for (unsigned n = 0; a && n < max_chain; ++n) {
         const Die &link = tree.at(a);
         if (link.tag != tag_gnu_annotation || !link.name || !link.text || link.name != kind)
             break;
@@ -201,7 +203,7 @@ struct VariableCandidate {
     std::vector<std::string_view> tags;
 };
 
-/// The longest name of a variable that is encoded.
+/// The longest name of a variable that is encoded, in bytes.
 constexpr size_t max_variable_name = 128;
 
 /// In the order in which their DIEs end. `rejected`: variables of C that BTF cannot express. Those

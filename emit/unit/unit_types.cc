@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by
-// offset, forward and backward. The order is part of the format: a type is complete when its DIE
-// ends, so nested types come before the enclosing type, as in pahole's output.
+// offset, forward and backward. Types of BTF are in the order in which their DIEs end
+// (common/FORMAT.md, 2), so nested types come before the enclosing type, as in pahole's output.
 //
-// Method. Two walks over the types in the order in which they end. The first assigns ids: a pointer
-// takes an id for each type tag before its own, an array an id for each further dimension. The
-// second writes the types, with all ids known.
+// Method. Two walks over the types in that order. The first assigns ids: a pointer takes an id for
+// each type tag before its own, an array an id for each further dimension. The second writes the
+// types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
 // the second checks this. A type that BTF cannot express gets no id and is counted by reason;
 // references to it become void.
+//
+// Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
 
 #include <algorithm>
@@ -50,7 +52,7 @@ public:
         if (synthetic_byte_ != void_id)
             CHECK(out_.btf.add_int("unsigned char", 1, 0) == synthetic_byte_);
         if (features_.has(Feature::decl_tag) && tree_.annotations)
-            decl_tags();
+            add_decl_tags();
         return std::move(out_);
     }
 
@@ -74,11 +76,9 @@ private:
         return tree_.at(tree_.find(d.specification)).name;
     }
 
-    /// Does an entry become a type? If not, the reason why BTF cannot express the type; nothing if
-    /// the entry is not a type in DWARF either.
     struct TypeVerdict {
-        bool is_type;
-        std::optional<Skip> why = std::nullopt;
+        bool is_type;                           // the entry becomes a type
+        std::optional<Skip> why = std::nullopt; // it is a type that BTF cannot express
     };
     static TypeVerdict type_if(bool expressible, Skip why)
     {
@@ -246,8 +246,8 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
-        // Rust's `()`. An INT as the last member would end after its struct. The name is not legal
-        // for a struct, so it is dropped.
+        // Rust's `()` becomes a struct without members: an INT has at least one byte, so as the
+        // last member it would end after its struct. `()` is not a legal name of a struct.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
@@ -358,8 +358,8 @@ private:
                                                                 << 24);
     }
 
-    /// Is the member a bitfield of a 64-bit enum or of an integer that becomes bytes, or a bitfield
-    /// longer than its type (C++), or an unaligned floating-point number? `type`: of the member.
+    /// Is the member a bitfield longer than its type (C++), a bitfield of more than 32 bits whose
+    /// type is an enum or becomes bytes, or an unaligned floating-point number? `type`: its type.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -386,14 +386,15 @@ private:
     }
 
     /// Does the type of this DIE, which was added last, have as many elements as BTF can count?
-    /// Called for each element, so it first compares the number of DIEs.
+    /// Called for each element; the number of DIEs rules out nearly all types at once.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
                btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen;
     }
 
-    /// Can BTF express a bitfield at this bit offset? Its numbers for bitfields are limited.
+    /// Can BTF express a bitfield at this bit offset? BTF has 8 bits for its size and 24 for its
+    /// offset.
     static bool fits_bitfield(const Die &m, uint64_t offset)
     {
         return m.bit_size <= 255 && offset <= 0xffffff;
@@ -415,9 +416,9 @@ private:
         return nullptr;
     }
 
-    /// In C all types are complete at the link. In C++, clang only declares classes that another
-    /// object describes (std::string), even if members have these types. Fortran and Ada have types
-    /// that BTF does not have.
+    /// Why the type of `d` is incomplete, or null. Always null for C, where all types are complete
+    /// at the link. In C++, clang only declares classes that another object describes
+    /// (std::string), even if members have these types. Fortran and Ada have types that BTF lacks.
     const char *why_incomplete(const Die &d) const
     {
         return tree_.c_names ? nullptr : layout_.why_incomplete(layout_.target(d));
@@ -529,7 +530,7 @@ private:
             }
     }
 
-    void decl_tags()
+    void add_decl_tags()
     {
         auto add = [&](DieIndex die, TypeId target, int32_t component) {
             for_each_annotation(tree_, die, "btf_decl_tag", [&](std::string_view text) {
@@ -543,7 +544,7 @@ private:
             if (id == void_id || is_forward(d) || (!is_composite(d) && d.tag != DW_TAG_typedef))
                 continue;
             if (is_composite(d)) {
-                int32_t component = 0;
+                int32_t component = 0; // counts base classes, too, as in pahole
                 tree_.for_each_child(i, [&](const Die &m, DieIndex c) {
                     if ((m.tag == DW_TAG_member || m.tag == DW_TAG_inheritance) &&
                         !inexpressible_.contains(m.offset))
