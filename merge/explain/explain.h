@@ -45,19 +45,19 @@ struct NameUse {
     ClassId forward = ClassId::none; // a declaration without a definition
     std::vector<Shape> versions;     // its shapes, in order; a root has two or more
     // The name that caused the split into several classes: this name if it is a root; none if
-    // there is one class, or the cause is unknown. If it is another name, `split` is a shape of
-    // this name with several classes.
+    // there is one class, or the cause is unknown. If it is another name, `split` is the shape of
+    // this name that was split.
     TypeName root = TypeName::none;
     Shape split = Shape::none;
-    // Of a root: how many types it split, without the first of each shape; how many of them are
-    // named structs and unions.
+    // Of a root: the types that exist because of it, without the first of each shape; how many of
+    // them are named structs and unions.
     size_t blamed_types = 0, blamed_structs = 0;
 
     bool is_root() const { return versions.size() > 1; }
 };
 
-/// The classes of a shape, in order. If there are several, `split_by` is the name that split them
-/// (none: not found): reference number `position` leads to different classes of this name.
+/// The classes of a shape, in order. If there are several, `split_by` is the name that split the
+/// shape (none: not found): reference number `position` leads to different classes of this name.
 struct ShapeUse {
     std::vector<ClassId> classes;
     TypeName split_by = TypeName::none;
@@ -75,8 +75,8 @@ public:
 
     TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
     const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
-    /// A number for the reference `ref` of a type of `source`, as it counts in a shape: equal if
-    /// the names are equal.
+    /// What the reference `ref` of a type of `source` contributes to a shape. Equal for types of
+    /// one name, and for unnamed types of one shape.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 
 private:
@@ -94,7 +94,7 @@ private:
     const Partition &partition_;
     IdVector<ClassId, TypeName> name_; // or none
     IdVector<ClassId, uint64_t> hash_; // of its shape
-    IdVector<ClassId, Shape> shape_;   // of one that is live
+    IdVector<ClassId, Shape> shape_;   // none if the class is not live
 };
 
 } // namespace btflink::merge

@@ -9,13 +9,16 @@
 //  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
 //     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
 //     structs) count by their own shapes. A name whose classes have several shapes is a root.
-//  2. Classes with one shape differ only in the types that they refer to. At each position, all
-//     refer to types of one name, or to unnamed types of one shape; such a shape counts as a name
-//     from here on. So each shape that was split has edges to the names that split it: those at
-//     positions where its classes differ.
+//  2. A shape with several classes was split. At each position its classes refer to types of one
+//     name; from here on each shape of unnamed types counts as a name. If these types differ, their
+//     name split the shape, and the shape has an edge to the name:
+//
+//         struct bus { struct dev *dev; } twice, because there are two struct dev:
+//         shape of struct bus -> shape `struct dev *` -> name struct dev, the root
+//
 //  3. A breadth-first search against these edges, from all roots at once, finds for each split
 //     shape the nearest root and the path to it.
-// Each class beyond the first of its shape is counted for the nearest root, once, even if other
+// Each class beyond the first of its shape is counted once, for the nearest root, even if other
 // roots would have split it, too.
 //
 // Why a root is always found. If the definitions of a name have one shape, they differ at some
@@ -25,7 +28,7 @@
 // Declarations. If the base declares a name, and the module defines it once, the declaration counts
 // as a second shape: types that reach the name, such as typedefs and pointers, exist twice, and
 // nothing else explains this. With several definitions the declaration does not count: their root
-// explains why it stays unresolved.
+// cause also explains why it stays unresolved.
 //
 // Cost. One pass over the final types and their references; one pass over the classes of all input
 // types, to find the objects of each version. Only with --why-dup.
@@ -146,6 +149,7 @@ uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
     return XXH3_64bits(buffer.data(), buffer.size());
 }
 
+/// Step 1.
 void SplitGraph::find_shapes()
 {
     const size_t count = partition_.classes.size();
@@ -180,7 +184,7 @@ void SplitGraph::find_shapes()
             shapes[shape_[c]].classes.push_back(c);
 }
 
-/// Each shape of unnamed types counts as a name from here on.
+/// Step 2: each shape of unnamed types counts as a name from here on.
 void SplitGraph::name_unnamed()
 {
     for (const ShapeUse &shape : shapes) {
@@ -192,6 +196,7 @@ void SplitGraph::name_unnamed()
     }
 }
 
+/// Step 1.
 void SplitGraph::find_roots()
 {
     for (NameUse &name : names) {
@@ -203,9 +208,10 @@ void SplitGraph::find_roots()
     }
 }
 
+/// Steps 2 and 3.
 void SplitGraph::find_blame()
 {
-    // For each name, the shapes that it may split, and the position of the reference.
+    // For each name, the edges to it: the shapes that it split, and the position of the reference.
     IdVector<TypeName, std::vector<std::pair<Shape, uint32_t>>> users(names.size());
     std::vector<ClassId> first, refs;
     for (Shape s : shapes.ids()) {

@@ -84,8 +84,9 @@ private:
         return out;
     }
 
-    /// Duplicates that are only in the base and have no consequences were not made by this merge.
-    /// The definition of a name that the base declares matters only if it causes duplicates.
+    /// Should a root not be reported? Duplicates that are only in the base and split nothing were
+    /// not made by this merge. A single definition, of a name that the base declares, is reported
+    /// only if it split a name of `others`.
     bool is_harmless(TypeName n, const std::vector<TypeName> &others) const
     {
         auto is_because = [&](TypeName other) { return graph_.names[other].root == n; };
@@ -141,7 +142,7 @@ private:
     std::string chain(TypeName n) const
     {
         std::string out = title(n);
-        bool behind_title = true;
+        bool behind_title = true; // of a type; then a member's label follows after a space
         for (TypeName at = n; at != graph_.names[n].root;) {
             const ShapeUse &shape = graph_.shapes[graph_.names[at].split];
             const std::string text = label(shape.classes[0], shape.position);
@@ -217,6 +218,7 @@ private:
 
     const Btf &btf_at(TypeAt t) const { return *sources_.list[t.source].btf; }
 
+    /// Fills `out` with the first difference; `place` and `path` are continued.
     void find_difference(TypeAt a, TypeAt b, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);
@@ -240,7 +242,7 @@ private:
         out.other = declared ? definedness(y) : kind_and_size(b);
     }
 
-    /// Compares member or enumerator `i`.
+    /// Compares member or enumerator `i`. If it differs, fills `out` and returns true.
     bool differ_at(TypeAt a, TypeAt b, uint32_t i, bool is_member, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);
@@ -270,7 +272,7 @@ private:
         return true;
     }
 
-    /// Searches inside, if both are unnamed structs or unions.
+    /// If both are unnamed structs or unions, searches these for the difference and returns true.
     bool differ_inside(TypeAt a, TypeAt b, Difference &out) const
     {
         auto unnamed = [&](TypeAt t) {
