@@ -23,7 +23,8 @@ struct Memory {
     LinkResult link;
 };
 
-/// libbpf needs all types checked.
+/// For libbpf all types of the base must be checked. With an index from a file, only those that are
+/// accessed would be.
 Result<std::shared_ptr<const Base>> open_given_base(const Options &options)
 {
     if (options.read_base)

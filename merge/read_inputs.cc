@@ -99,7 +99,7 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     return ids;
 }
 
-/// libbpf needs all types unchanged.
+/// libbpf gets all types, so all are checked first.
 ParseMode parse_mode(Engine engine)
 {
     return engine == Engine::hash ? ParseMode::by_marks : ParseMode::whole;
@@ -224,7 +224,7 @@ bool has_dwarf(const Input &input)
 
 std::launch second_thread(const Options &options, const MergeInputs &in)
 {
-    // Most modules have fewer objects; a thread costs more than it saves.
+    // Most modules have fewer objects; there a thread costs more than it saves.
     constexpr size_t many_objects = 64;
     return options.threads > 1 && in.objects().size() >= many_objects ? std::launch::async
                                                                       : std::launch::deferred;

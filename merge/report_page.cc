@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Runs btf-kernel report after a merge (--report).
+//
 // btf-kernel is a separate program because it needs libarchive, and because few merges need a page,
 // while btf-merge runs in every build.
 #include "merge/command_line.h"

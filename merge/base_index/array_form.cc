@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Gives the objects' multidimensional arrays the form that they have in the base: chained or flat
+// (base_index.h).
 //
 // Problem. A base does not state the form of its arrays, and a flat multidimensional array looks
 // like any other array. With the wrong form, every type that reaches such an array differs from the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Opens an index, and looks up types and strings in it.
 //
 // Problem. A damaged index, or an index of other BTF, must not be used: a module would get wrong
 // BTF without any message.
@@ -51,7 +52,7 @@ uint64_t check_of(Bytes file)
 
 } // namespace index_layout
 
-/// `bytes`: of an index, whose header is correct.
+/// `bytes`: an index with a correct header.
 BaseIndex::BaseIndex(Bytes bytes, std::shared_ptr<const void> owner) : owner_(std::move(owner))
 {
     Header h;

@@ -15,7 +15,7 @@
 namespace btflink::merge
 {
 
-/// May a type that the writer makes for a function (output/write_btf.cc) equal this one?
+/// May a type of the result's link part (output/link_part.cc) equal this one?
 inline bool may_recur(const Btf &btf, const btf_type &t)
 {
     auto is_marked = [](const btf_type &tag) {

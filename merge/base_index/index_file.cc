@@ -51,8 +51,8 @@ std::shared_ptr<const BaseIndex> open_index(const std::string &file, Bytes blob)
 
 void keep_index(const Base &base, Bytes index, const std::string &path, const std::string &file)
 {
-    // A pipe can be read only once. BTF of another byte order, or not aligned, is not used in
-    // place.
+    // No later run could use the index: a pipe can be read only once, and open() needs BTF that is
+    // aligned and in host byte order.
     if (is_not_an_index(file) || is_special_file(path) ||
         !types_in_place(base.blob, base.btf->size()))
         return;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Each string table has an interner. The classes of all interners have one numbering. The result
-// does not depend on the number of interners or on which interner took which object: classes are
-// numbered by their lowest types, and each type is returned as it was in its object.
+// Collects objects that this process makes.
+//
+// Method. Each string table has an interner. The classes of all interners have one numbering. The
+// result does not depend on the number of interners or on which interner took which object: classes
+// are numbered by their lowest types, and each type is returned as it was in its object.
 #include "merge/gather/gatherer.h"
 
 #include <algorithm>

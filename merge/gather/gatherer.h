@@ -109,10 +109,10 @@ private:
     std::vector<uint32_t> words_;
     std::shared_ptr<StringTable> strings_;
     uint32_t puts_ = 0;
-    std::vector<uint32_t>
-        fresh_; // indices of an object's types that are the first of their classes
+    std::vector<uint32_t> fresh_; // during put(): types that are now the first of their class
 };
 
+/// Collects the objects of one file, from any number of threads; then finish() returns them.
 class Gatherer
 {
 public:

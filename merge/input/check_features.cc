@@ -30,7 +30,7 @@ constexpr Effect effects[] = {
     {Feature::linkage_names, "functions whose symbols are mangled are left out", nullptr},
 };
 
-/// `set` without the features whose effect the merge drops, because they are not asked for.
+/// `set` without the features that are not asked for and whose effect the merge drops.
 FeatureSet relevant(FeatureSet set, FeatureSet asked)
 {
     if (set.has(Feature::global_var)) // per-CPU variables are among them

@@ -27,7 +27,7 @@ struct Base {
     Where where;
     std::shared_ptr<const Btf> btf;         // null without a base
     std::shared_ptr<const BaseIndex> index; // null from read_base()
-    bool index_was_kept = false;            // in a file
+    bool index_was_kept = false;            // the index was read from a file
 };
 /// An empty path results in an empty Base.
 Result<Base> read_base(const std::string &path);

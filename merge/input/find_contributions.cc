@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds contributions: many in an `ld -r` result, one in an object, all of a raw file. Also finds
-// address pools, with the relocations of their entries. Relocations belong to the contribution in
-// which they are, address pools to the contribution with their object id. Several pools with one id
-// belong to the contributions with this id, in order.
+// Finds the contributions in each input: one in an object, many in an `ld -r` result or a raw file.
+// Also finds address pools, with the relocations of their entries. Relocations belong to the
+// contribution in which they are, address pools to the contribution with their object id. Several
+// pools with one id belong to the contributions with this id, in order.
 #include "merge/input/inputs.h"
 
 #include "common/io/parallel.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Loads objects from their contributions.
 //
 // Problem. Some contributions have a link trailer; those of other tools do not. Later passes need
 // one form.

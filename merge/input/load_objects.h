@@ -42,8 +42,7 @@ struct Object {
     std::vector<Variable> variables{}; // in id order
     // {target, tag} of DECL_TAGs on functions and variables; sorted.
     std::vector<std::pair<TypeId, TypeId>> link_tags{};
-    // Places of the pool's entries, entry i at [i - 1]; empty if the input has no pool for the
-    // object.
+    // The pool's entries, entry i at [i - 1]; empty if the input has no pool for the object.
     std::vector<UnresolvedAddress> pool{};
 
     /// For messages: the place, and the source file if known.
@@ -58,7 +57,7 @@ struct Object {
             ++end;
         return {begin, end};
     }
-    /// The types among which the link part is: without a trailer, all.
+    /// Ids that include those of the link part; without a trailer, all.
     IdRange<TypeId> around_link_part() const
     {
         return {has_trailer ? trailer.plain_end : btf.first_id(), btf.end_id()};
@@ -99,7 +98,7 @@ private:
     std::unordered_map<TypeId, uint64_t> known_; // by FUNC_PROTO
 };
 
-/// Classes of types with equal stub hashes, where they are known before the deduplication
+/// Classes of types with equal stub hashes, if they are known before the deduplication
 /// (merge/gather).
 class KnownClasses
 {
