@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the image, or combines the inputs if there is none.
 //
 // Problem. Only the link shows whether a function exists, where a variable is and which functions
 // are kfuncs. Modules and plain `ld -r` have no final link; then merging objects must give the same
@@ -23,14 +24,14 @@ namespace btflink::merge
 namespace
 {
 
-/// Compilers split such parts off functions; they are not functions.
+/// Does the suffix mark a part that a compiler split off a function? It is not a function itself.
 bool is_split_part(std::string_view suffix)
 {
     return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
 }
 
-/// Rust's older mangling ends with a hash. Returns the end of such a name without suffixes; 0 for
-/// other names.
+/// Names in Rust's older mangling may contain dots and end with a hash. Returns the position after
+/// such a name, where a suffix may follow; 0 for other names.
 size_t end_of_rust_name(std::string_view name)
 {
     constexpr std::string_view head = "17h", digits = "0123456789abcdef";
@@ -46,8 +47,7 @@ size_t end_of_rust_name(std::string_view name)
     return 0;
 }
 
-/// The name without the suffix that compilers append from the first dot on. Rust's names contain
-/// dots.
+/// The name without the suffix that compilers append, which begins with a dot.
 std::string_view base_of(std::string_view name)
 {
     const size_t end = name.starts_with("_ZN") ? end_of_rust_name(name) : 0;
@@ -146,6 +146,7 @@ int strength(const Symbol &symbol)
     return symbol.home == Home::common ? 2 : 3;
 }
 
+/// Lays out the inputs as `ld -r` would combine them.
 class Combiner
 {
 public:

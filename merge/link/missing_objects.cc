@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds objects that were linked into the image but are not among the inputs.
 //
 // Problem. A pool has an object id and addresses, but no name. The section may also contain
 // addresses of DWARF itself (clang's DWARF 5), which differ from a pool only in having no id.
 //
-// Method. A place with a relocation in a relocatable image (relocatable_pools() skips it), or a
-// value that may be an address in a linked image, is not an id. The symbols at a pool's addresses
-// show what the object contains.
+// Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses shows itself
+// by its first entry, where a pool has its id: in a relocatable image this entry has a relocation
+// (relocatable_pools() skips such lists), in a linked image its value may be an address. The
+// symbols at a pool's addresses show what the object contains.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -19,7 +21,8 @@ namespace
 {
 
 constexpr size_t named_at_most = 3;
-// Thread-local variables, and values that linkers write for discarded sections.
+// Offsets of thread-local variables are below small_address. For discarded sections linkers write
+// one of the highest values.
 constexpr uint64_t small_address = 1 << 20, tombstones = 16;
 
 /// Section (0 in a linked image) and value of each address of an object.
@@ -74,7 +77,7 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
     }
 }
 
-/// Is the first entry an address of DWARF, not an object id?
+/// May the object id be an address of DWARF?
 bool may_be_address(const PoolPart &part, const Image &image)
 {
     const std::byte *first = part.entries.data() - sizeof part.first_id;

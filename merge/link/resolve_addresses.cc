@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the positions of each object's variables and functions after the link.
 //
 // Problem. An object identifies its variables and functions by relocations against its own symbols;
 // the merge needs final addresses. Names are not sufficient, because two statics may share one.
@@ -199,7 +200,7 @@ private:
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
-    /// Without an image by the layout of the inputs, with an image by the address's symbol.
+    /// Resolves an address by its symbol: in the image, or without one in the layout of the inputs.
     Location resolve(const Object &o, const UnresolvedAddress &p)
     {
         if (p.kind != UnresolvedAddress::symbol)

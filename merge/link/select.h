@@ -83,8 +83,8 @@ struct SelectedFunction : Instance {
     uint8_t arena = 0;
     // For a clone with its true signature: the clone's name. Empty: the name is that of the record.
     std::string_view clone = {};
-    // Text of the tag with its symbol; empty if this is the FUNC's name. Other FUNCs may have the
-    // same name, even with the same prototype.
+    // Text of the tag with its symbol; empty if the symbol has the FUNC's name. If it is set, other
+    // FUNCs may have the same name, even with the same prototype.
     std::string_view linkage = {};
 };
 constexpr uint32_t arena_slots = 3;
@@ -99,7 +99,7 @@ struct Functions {
     std::vector<SelectedFunction> selected;
     std::vector<Instance> tagged;           // instances whose DECL_TAGs a FUNC gets
     std::vector<SkippedFunction> skipped;   // by name
-    std::vector<std::string_view> no_arena; // kfuncs with arena flags on other than pointers
+    std::vector<std::string_view> no_arena; // kfuncs whose arena flags name a non-pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     std::deque<std::string> texts; // names of clones whose symbols have other names
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Selects the functions that get a FUNC, and the instance that provides each.
 //
 // Problem. The debug information of a kernel has on average some fifty instances of each function:
 // definitions, weak and strong, inline copies in every object that includes a header, clones made
@@ -143,8 +144,8 @@ std::optional<SelectedFunction> find_clone(const SelectionInput &in, const Funct
         const uint32_t flags = is_first ? all : so_far;
         is_first = false;
         const std::string_view name = clone_at(in, group, *at);
-        const bool is_known = !(in.record(c).flags & fn_reordered) || has_true_signature(in, c);
-        if (name.empty() || !is_known || (flags & (fn_unexpected_reg | fn_uncertain_loc)))
+        const bool knows_order = !(in.record(c).flags & fn_reordered) || has_true_signature(in, c);
+        if (name.empty() || !knows_order || (flags & (fn_unexpected_reg | fn_uncertain_loc)))
             continue;
         SelectedFunction f{c};
         f.clone = name;

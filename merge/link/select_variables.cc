@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Selects the variables that get a VAR, and their sections and offsets.
 //
 // Problem. An object's VARs are relative to input sections. BTF needs output sections and offsets
 // in these, without overlapping variables and without discarded ones.
@@ -55,7 +56,7 @@ public:
             if (locations_.not_linked[o])
                 continue;
             for (uint32_t v = 0; v < objects_[o].variables.size(); ++v)
-                if (VariableSkip skip = sort_in(o, v); skip != VariableSkip::none)
+                if (VariableSkip skip = add_to_section(o, v); skip != VariableSkip::none)
                     drop(o, v, skip);
         }
         if (image_.kind == ImageKind::linked) // by section index; else by first appearance
@@ -77,7 +78,8 @@ private:
         out_.skipped.push_back({object.btf.name(object.variables[v].var), o, reason});
     }
 
-    VariableSkip sort_in(uint32_t o, uint32_t v)
+    /// Adds a variable to its section's entries, or returns why it is left out.
+    VariableSkip add_to_section(uint32_t o, uint32_t v)
     {
         const Variable &variable = objects_[o].variables[v];
         const Location &l = locations_.variables[o][v];
@@ -130,6 +132,7 @@ private:
         return is_symbol(address, variable.size) ? 1 : UINT32_MAX - variable.size;
     }
 
+    /// Is there a data symbol with this address and size?
     bool is_symbol(uint64_t address, uint32_t size)
     {
         if (image_.kind != ImageKind::linked)
@@ -192,6 +195,7 @@ private:
                image_.objects_at_zero.end();
     }
 
+    /// Makes the DATASEC of a section.
     void finish(uint32_t section)
     {
         std::vector<Entry> &entries = by_section_[section];
