@@ -61,7 +61,7 @@ btf_type &append(ResultTypes &out, const Btf &btf, const btf_type &t)
     return copy;
 }
 
-/// A class that is not in the result adds its strings, but no words.
+/// Writes a class. One that is not in the result adds its strings, but no words.
 void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number, ResultTypes &out)
 {
     const Partition &partition = parts.partition;

@@ -4,11 +4,13 @@
 // Problem. Final classes are scattered over thousands of blobs. The result must not depend on the
 // engine or the threads, and must have the order of btf__dedup.
 //
-// Method. First ids: classes in the order of their lowest types; each object's VARs follow its
-// classes. Then words: each class is a copy of its canonical type with translated ids and strings.
-// Then functions by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by
-// their final words: with each other, with the prototypes among the plain types, and with those of
-// the base. A module's FUNC that the base also has is left out.
+// Method.
+//  1. Number the plain types and VARs (plain_types.cc): classes in the order of their lowest types;
+//     each object's VARs follow its classes.
+//  2. Write them: each class is a copy of its canonical type with translated ids and strings.
+//  3. Write functions by name, then DATASECs (link_part.cc). A prototype, FUNC or tag is left out
+//     if an earlier type of the result or a type of the base has the same words. So a module does
+//     not repeat a FUNC of the base.
 //
 // Strings get their offsets in the order in which the inputs first refer to them, even from types
 // that are not in the result, such as resolved forward declarations.

@@ -26,7 +26,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const BaseIndex *index, ByteOrder order,
                                            const Where &where);
 
-// distill.cc: makes split BTF that works with kernels other than the one it was made for.
+// distil.cc: makes split BTF that works with kernels other than the one it was made for.
 
 struct DistilledBtf {
     std::vector<std::byte> base;  // for `.BTF.base`
@@ -101,8 +101,8 @@ struct ResultTypes {
     std::vector<uint32_t> words; // of all types, those of the base excluded
     ResultStrings strings;
     WordIndex index;  // of types that a type of the link part may equal
-    bool has_base;    // whose FUNCs and DATASECs a FUNC or DATASEC may equal
-    uint32_t next_id; // of a type of the link part
+    bool has_base;    // FUNCs and DATASECs may equal those of the base
+    uint32_t next_id; // of the next type of the link part
 
     /// Returns the position where the words of the new type begin.
     size_t append(std::initializer_list<uint32_t> type)
@@ -123,7 +123,8 @@ struct ResultTypes {
             words.resize(begin);
         return found;
     }
-    /// The same for a FUNC or DATASEC whose name no other one of the result has.
+    /// The same for a FUNC or DATASEC that can only equal one of the base, because no other in the
+    /// result has its name.
     uint32_t finish_named(size_t begin) { return has_base ? finish(begin) : next_id++; }
 };
 
