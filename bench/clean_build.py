@@ -125,7 +125,7 @@ def main():
     if unknown := set(ways) - set(WAYS):
         parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(WAYS)}')
     if 'stock' in ways and not options.pahole:
-        parser.error('stock wants --pahole')
+        parser.error('stock requires --pahole')
 
     options.scratch.mkdir(parents=True, exist_ok=True)
     results = options.scratch / 'results.json'

@@ -17,7 +17,7 @@ Cost = collections.namedtuple('Cost', 'wall user system memory')
 
 
 def names_from(known):
-    """For argparse: the type of a list of such names, separated by commas."""
+    """Returns a type for argparse: a list of names from `known`, separated by commas."""
     def parse(text):
         names = text.split(',')
         for name in names:

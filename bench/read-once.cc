@@ -62,6 +62,7 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
         for (size_t i = part * stride; i < std::min(objects.size(), (part + 1) * stride); ++i) {
             const Input &input = inputs[objects[i].input];
             Bytes trailer = objects[i].trailer_bytes;
+            // Read from the file, unless it was unpacked or is a member of an archive.
             bool as_is = !input.is_member && trailer.data() >= input.bytes.data() &&
                          trailer.data() + trailer.size() <= input.bytes.data() + input.bytes.size();
             if (as_is && opened != objects[i].input) {

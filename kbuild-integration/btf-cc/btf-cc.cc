@@ -23,7 +23,7 @@ namespace
 {
 
 constexpr int exit_cannot_run = 126, exit_not_found = 127;
-constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}; // signals
 
 constexpr OptionWords own_options[] = {
     help_option,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the plugin for a compiler, and the command that builds one.
 //
 // Problem. A plugin works with one build of gcc only. The plugin is looked up once per object, so
 // running a program to identify the compiler would take too long.
@@ -44,7 +45,7 @@ std::string own_folder()
 
 std::string library_folder()
 {
-    const std::string libraries = BTFLINK_LIBRARIES; // from the folder of programs, or absolute
+    const std::string libraries = BTFLINK_LIBRARIES; // absolute, or relative to own_folder()
     return libraries[0] == '/' ? libraries : own_folder() + libraries;
 }
 
@@ -133,7 +134,7 @@ Result<std::string> folder_for_new_plugins(const PluginSources &sources)
         return only;
     const std::string folder = ::geteuid() == 0 ? system_folder : user_folder();
     if (folder.empty())
-        return fail({}, "the plugin has no place: set BTF_CC_PLUGIN_DIR, XDG_DATA_HOME or HOME");
+        return fail({}, "no folder for the plugin: set BTF_CC_PLUGIN_DIR, XDG_DATA_HOME or HOME");
     return folder + "/" + sources_id(sources);
 }
 

@@ -100,7 +100,7 @@ std::string describe(const Settings &settings)
         text += " excluded-names=" + filter.excluded_names;
     text += settings.plugin ? " plugin=1" : " plugin=0";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
-    text += settings.strict ? " strict=1" : " strict=0"; // 0: a cached object may have no BTF
+    text += settings.strict ? " strict=1" : " strict=0"; // if 0, a cached object may lack BTF
     return text;
 }
 

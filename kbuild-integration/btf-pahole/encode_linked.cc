@@ -18,7 +18,8 @@
 // unit of a linked file has object BTF, gather_units() (dwarf_units.cc) passes units on to
 // merge/gather one by one, to limit memory.
 //
-// Invariant: the file is written once, at the end.
+// Invariant: the BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids are
+// filled in after it. On an error the file is as before.
 #include "kbuild-integration/btf-pahole/steps.h"
 
 #include "common/io/file_io.h"

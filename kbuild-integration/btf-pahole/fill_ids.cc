@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Fills in .BTF_ids of a module, as the kernel's resolve_btfids does.
+//
 // Problem. Symbols in .BTF_ids name types and functions (common/btf/id_symbols.h); the word at each
 // symbol must become the id. The kernel searches sets by bisection.
 //
