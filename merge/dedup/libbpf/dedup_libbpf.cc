@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs btf__dedup over a blob with all types of all objects.
+// The engine for --dedup=libbpf: keep_all() has all types written into one blob, and dedup_libbpf()
+// runs btf__dedup over it.
 #include "merge/dedup/dedup.h"
 
 #include "common/btf/btf_builder.h"
@@ -31,7 +32,9 @@ int keep_message(libbpf_print_level level, const char *format, va_list args)
 
 using BtfPtr = std::unique_ptr<::btf, decltype([](::btf *b) { btf__free(b); })>;
 
-Failure refused(const Where &where, const char *call, int error)
+/// The failure of a call of libbpf, with libbpf's messages in one line. `error`: an errno, perhaps
+/// negative.
+Failure libbpf_fail(const Where &where, const char *call, int error)
 {
     std::string text = strf("%s: %s", call, std::strerror(error < 0 ? -error : error));
     while (!libbpf_messages.empty() && libbpf_messages.back() == '\n')
@@ -45,7 +48,7 @@ Failure refused(const Where &where, const char *call, int error)
     return fail(where, text);
 }
 
-/// Refuses BTF that libbpf misreads but our readers accept. `name`: what to call the BTF.
+/// Refuses BTF that libbpf misreads but our readers accept. `name`: for messages.
 Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
@@ -69,7 +72,7 @@ Result<BtfPtr> new_btf(Bytes blob, const Where &where)
 {
     ::btf *made = btf__new(blob.data(), static_cast<uint32_t>(blob.size()));
     if (!made)
-        return refused(where, "btf__new", errno);
+        return libbpf_fail(where, "btf__new", errno);
     return BtfPtr(made);
 }
 
@@ -84,8 +87,16 @@ Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
     TRY(write_file(path, blob));
     ::btf *made = btf__parse_raw_split(path.c_str(), base);
     if (!made)
-        return refused(where, "btf__parse_raw_split", errno);
+        return libbpf_fail(where, "btf__parse_raw_split", errno);
     return BtfPtr(made);
+}
+
+Result<BtfPtr> new_base(const Btf &base, const Where &where)
+{
+    TRY(check_for_libbpf(base.words(), "base BTF"));
+    if (base.base())
+        return fail(where, "a base that is split BTF itself is not supported");
+    return new_btf(btf_blob(base.words(), base.strings(), host_order), where);
 }
 
 } // namespace
@@ -98,9 +109,10 @@ MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool>
     all.of.resize(out.sources.types);
     for (uint32_t s = out.sources.has_base; s < out.sources.list.size(); ++s)
         out.sources.list[s].for_types([&](TypeId id, size_t index) {
-            all.of[index] = out.sources.is_plain(s, id) ? all.classes.next_id() : ClassId::none;
-            if (all.of[index] == ClassId::none)
+            all.of[index] = ClassId::none;
+            if (!out.sources.is_plain(s, id))
                 return;
+            all.of[index] = all.classes.next_id();
             all.alias.push_back(all.of[index]);
             all.classes.push_back({{s, id}, {s, id}, true});
         });
@@ -112,26 +124,21 @@ Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<co
 {
     libbpf_messages.clear();
     libbpf_set_print(keep_message);
-    BtfPtr base_btf;
     const auto all = TRY(Btf::parse(blob, Where{"merged BTF"}, base));
     TRY(check_for_libbpf(all.words(), "merged BTF"));
-    if (base) {
-        TRY(check_for_libbpf(base->words(), "base BTF"));
-        if (base->base())
-            return fail(where, "a base that is split BTF itself is not supported");
-        auto made = TRY(new_btf(btf_blob(base->words(), base->strings(), host_order), where));
-        base_btf = std::move(made);
-    }
+    BtfPtr base_btf;
+    if (base)
+        base_btf = TRY(new_base(*base, where));
     if (blob.size() > UINT32_MAX)
         return fail(where, "more BTF than libbpf can take (4 GB)");
     BtfPtr btf = TRY(base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where));
     if (int error = btf__dedup(btf.get(), nullptr))
-        return refused(where, "btf__dedup", error);
+        return libbpf_fail(where, "btf__dedup", error);
     uint32_t size = 0;
     const void *data = btf__raw_data(btf.get(), &size);
     if (!data)
-        return refused(where, "btf__raw_data", errno);
-    // Releases of libbpf write different headers. Our own code writes header and byte order.
+        return libbpf_fail(where, "btf__raw_data", errno);
+    // Releases of libbpf write different headers. So the blob is written again by our own code.
     auto result = TRY(Btf::parse({static_cast<const std::byte *>(data), size},
                                  Where{"result of btf__dedup"}, base));
     return btf_blob(result.words(), result.strings(), order);
