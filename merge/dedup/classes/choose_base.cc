@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Chooses the types of a base that take part in the deduplication.
 //
 // Problem. A kernel's BTF has a hundred thousand types, a module a few thousand more. Types of the
-// base that no type of the module can equal, or be resolved to, must cost nothing.
+// base that can neither equal a type of the module nor resolve a declaration must cost nothing.
 //
 // Method. The module's types are grouped by stub hash already.
 //  1. Collect the names of the module's structs, unions and enums.
@@ -12,15 +13,17 @@
 //  3. Add classes of the chosen types, in front of the module's. Types of the base with one stub
 //     hash are one class, whether or not the module has it.
 //
-// Why it is right. Equal types have equal stub hashes, and conflicts are found by names. A
-// reference to a type that does not take part is lost. If base and module have a struct with the
-// same stub hash, the module has all types that the struct refers to, so all references are kept.
-// If their structs have different hashes, they differ anyway. If the module only declares the
-// struct, the declaration agrees with every definition of the base. The reference in which two
-// definitions of the base differ may then be missing. This is harmless: the conflict graph only
-// needs to know that there are two. Declarable enums are an exception: a type that refers to a
-// declaration of one has another hash than a type that refers to the definition. If base and module
-// have both, all types whose names occur in the module take part.
+// Why it is right. Equal types have equal stub hashes, and conflicts are found by names. References
+// to types that are not chosen are lost. This is harmless for a struct of the base
+//  - with the stub hash of the module's struct: the module has the types to which the struct
+//    refers, so these are chosen;
+//  - with another hash: it differs from the module's struct anyway;
+//  - that the module only declares: the declaration agrees with every definition. The references in
+//    which two definitions of the base differ may be lost, but the conflict graph only needs to
+//    know that there are two.
+// Declarable enums are an exception: a type that refers to a declaration of one has another hash
+// than a type that refers to the definition. If the base declares an enum that the module defines,
+// or the reverse, all types whose names occur in the module take part (choose_all()).
 //
 // Cost. A few look-ups per class of the module.
 #include "merge/base_index/base_index.h"
@@ -50,7 +53,7 @@ using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;
 struct ChosenType {
     TypeId type;
     TypeId lowest;  // with the same hash
-    ClassId equals; // of the objects' types; or none
+    ClassId equals; // the objects' class with the same hash; or none
 };
 
 /// Step 1.
@@ -87,7 +90,8 @@ std::unordered_set<std::string_view, TextHash> collect_strings(const Sources &so
     return out;
 }
 
-/// May declarations in the objects stand for the type, or do all its names occur in them?
+/// Do all names of the type occur in the objects? Of a named struct, union or enum only its own
+/// name counts, because the objects may only declare it.
 bool has_known_names(const Btf &btf, TypeId id,
                      const std::unordered_set<std::string_view, TextHash> &strings)
 {
@@ -99,7 +103,8 @@ bool has_known_names(const Btf &btf, TypeId id,
     return known;
 }
 
-/// Does the type, if its contents count, refer only to chosen types?
+/// Are all types to which the type refers chosen? True for named structs, unions and enums, whose
+/// contents do not count.
 bool refers_only_to(const Btf &btf, TypeId id, const std::vector<bool> &chosen)
 {
     if (btf::has_tag_name(btf.type(id)))
@@ -110,9 +115,8 @@ bool refers_only_to(const Btf &btf, TypeId id, const std::vector<bool> &chosen)
     return only;
 }
 
-/// Step 2 with `all`: the types that may equal types of the objects, that is, types whose names all
-/// occur in the objects and that refer only to types that may be equal; and the named structs,
-/// unions and enums for which declarations in the objects may stand.
+/// Step 2 with `all`: types of the base whose names all occur in the objects, and that refer only
+/// to chosen types. Other types cannot equal a type of the objects.
 std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base)
 {
     const auto strings = collect_strings(sources);
@@ -130,7 +134,7 @@ std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base
         chosen[raw(c.type)] = stays;
         return !stays;
     };
-    // Each sweep may remove a single link of a chain. Choosing too many types changes no result.
+    // A sweep may drop only one type of a chain. Types that are chosen needlessly change no result.
     constexpr int max_sweeps = 6;
     for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, drop); ++sweep)
         continue;

@@ -143,14 +143,14 @@ IdVector<ClassId, bool> find_classes_above_enums(const ClassGraph &graph)
     return above;
 }
 
-/// Is `ref` a reference, not by name, to a class that is partitioned again?
+/// Does `ref` lead to a class that is partitioned again? References by name do not count.
 bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];
 }
 
-/// A reference as a word of a class's own contents. Open references have the same word, and so have
-/// references to one name.
+/// A reference as a word of a class's own contents: one word for all open references, and one for
+/// all references to a name.
 uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     constexpr uint32_t open = raw(ClassId::none) - 1;

@@ -49,8 +49,8 @@ struct ClassGraph {
     IdVector<ClassId, NameId> name; // that it defines or declares; or none
     Lists<ClassId, ClassId> refs;   // in the order of the type's words; none: void
     IdVector<NameId, StructName> names;
-    /// The class's representative; for most classes the class itself. A class differs from its
-    /// representative only in the definition or declaration of an enum to which it refers.
+    /// The class that replaces this one; for most classes the class itself. The two differ only in
+    /// the definition or declaration of enums.
     IdVector<ClassId, ClassId> alias;
 
     size_t size() const { return kind.size(); }
