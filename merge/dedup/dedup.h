@@ -31,8 +31,8 @@ struct Source {
     const std::vector<bool> *skip; // by id - 1: not a plain type; null: all are plain
     // By id: 1, 2, ... for the types of a base that take part, 0 for others. Null for an object.
     const uint32_t *chosen;
-    // Number of its type 1 in the numbering of all types. Only chosen types of a base have their
-    // own numbers, which follow one number that all others share.
+    // Where its types begin in the numbering of all types. In a base, all types that are not chosen
+    // share this number; the chosen types follow.
     size_t offset;
 
     /// Of an object's type, by id - 1.
@@ -42,7 +42,8 @@ struct Source {
                 load<uint64_t>(hashes + size_t{i} * 16 + 8, ByteOrder::little)};
     }
     size_t index(TypeId id) const { return offset + (chosen ? chosen[raw(id)] : raw(id) - 1); }
-    /// Calls visit(id, number) for the types that may be plain and take part.
+    /// Calls visit(id, number) for an object's types 1..count, including those to skip, or for the
+    /// chosen types of a base.
     template <typename Visit>
     void for_types(Visit visit) const
     {
@@ -58,7 +59,7 @@ struct Sources {
     std::vector<uint32_t> of_object; // source of each object; UINT32_MAX: not linked
     bool has_base = false;
     size_t types = 0;           // total of all sources
-    std::vector<uint32_t> base; // as Source::chosen
+    std::vector<uint32_t> base; // Source::chosen of the base
 
     bool is_base(uint32_t source) const { return has_base && source == 0; }
     size_t index(uint32_t source, TypeId id) const { return list[source].index(id); }
@@ -95,7 +96,7 @@ struct FinalClass {
 /// The result: which final class each type is in.
 struct Partition {
     IdVector<ClassId, FinalClass> classes;  // the classes of Classes, then those split off
-    IdVector<ClassId, ClassId> alias;       // the class's representative
+    IdVector<ClassId, ClassId> alias;       // the class that replaces this one; usually itself
     std::vector<ClassId> of;                // per type, as in Classes; see class_of()
     std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
 
@@ -110,7 +111,7 @@ struct Partition {
     }
 };
 
-/// Refers to the objects and the base.
+/// The result of an engine. Points to the objects and the base.
 struct MergedTypes {
     Sources sources;
     Partition partition;
@@ -122,8 +123,8 @@ Sources make_sources(const std::vector<Object> &objects, const std::vector<bool>
                      const Btf *base);
 
 /// The engine for --dedup=hash. `not_linked`: objects to leave out. `base`: null without one.
-/// `explained`: use all of the base, so that the result can be explained. If `loaded` has classes,
-/// there is no base and all objects were linked.
+/// `explained`: every type of the base that the objects may share takes part, so that --why-dup can
+/// explain the result. If `loaded` has classes, there is no base and all objects were linked.
 MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                         const BaseIndex *base, bool explained, unsigned threads, Stats &stats);
 
@@ -132,8 +133,8 @@ MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &no
 MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
                      const Btf *base);
 
-/// Runs btf__dedup on `blob`, which is in host byte order, over `base` (may be null). Returns a
-/// blob in byte order `order`. Errors of libbpf name `where`.
+/// Runs btf__dedup on `blob`, which is in host byte order and extends `base` (may be null). Returns
+/// a blob in byte order `order`. Errors of libbpf are reported for `where`.
 Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<const Btf> &base,
                                             ByteOrder order, const Where &where);
 

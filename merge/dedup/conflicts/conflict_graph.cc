@@ -34,10 +34,10 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
     return out.affected_classes[c] ? role_between : role_final;
 }
 
-/// Makes one class on each cycle of types between nodes a node: the one that the walk meets while
-/// it is open. Walks begin at the lowest class, so this class depends on link order alone. Equal
-/// types become one, whichever class is cut. Duplicates can remain only on a cycle that refers to a
-/// forward declaration: nodes resolve the declaration, types between nodes do not.
+/// Makes one class on each cycle of types between nodes a node: the one that the walk meets again
+/// while it is open. Walks begin at the lowest class, so this class depends on link order alone.
+/// Equal types become one, whichever class is cut. Duplicates can remain only on a cycle that
+/// refers to a forward declaration: nodes resolve the declaration, types between nodes do not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);
@@ -88,20 +88,20 @@ void collect_nodes(const Sources &sources, const Classes &classes, const ClassGr
         affected[c] = out.role[graph.alias[c]] != role_final;
     for (uint32_t s = 0; s < sources.list.size(); ++s) {
         out.node_begin.push_back(out.nodes.next_id());
-        out.ref_begin.push_back(static_cast<uint32_t>(out.refs.size()));
+        out.between_begin.push_back(static_cast<uint32_t>(out.between.size()));
         sources.list[s].for_types([&](TypeId id, size_t index) {
             if (classes.of[index] == ClassId::none || !affected[classes.of[index]])
                 return;
             const ClassId c = graph.alias[classes.of[index]];
             if (out.role[c] == role_between)
-                out.refs.push_back(id);
+                out.between.push_back(id);
             else
                 out.nodes.push_back(
                     {s, id, out.role[c] == role_node ? c : ClassId::none, out.slot_name[c]});
         });
     }
     out.node_begin.push_back(out.nodes.next_id());
-    out.ref_begin.push_back(static_cast<uint32_t>(out.refs.size()));
+    out.between_begin.push_back(static_cast<uint32_t>(out.between.size()));
 }
 
 /// Marks the nodes of a base that have the stub hash of an earlier node.

@@ -12,8 +12,7 @@
 namespace btflink::merge
 {
 
-/// A struct of one object, or a forward declaration in it. A slot without target (none) agrees with
-/// anything.
+/// See Node. As the target of a slot, none agrees with anything.
 enum class NodeId : uint32_t { none = UINT32_MAX };
 
 /// A group of nodes that become one type in the result. It has the number of its representative.
@@ -63,15 +62,17 @@ struct ConflictGraph {
     uint32_t slot_names = 0;             // their number
     uint64_t count = 0;                  // number of conflicts
 
-    IdVector<NodeId, Node> nodes;                   // by source, then type
-    std::vector<NodeId> node_begin;                 // first node per source, and the end
-    std::vector<bool> twins;                        // per node of a base: see mark_twins()
-    std::vector<TypeId> refs;                       // by source: types between nodes
-    std::vector<uint32_t> ref_begin;                // first ref per source, and the end
-    Lists<ClassId, NameId> slots;                   // the names that a class refers to
-    IdVector<NodeId, uint64_t> edge_begin;          // first edge per node, and the end
-    std::vector<NodeId> edges;                      // per node and slot; none: unresolved
-    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not determine the slots
+    IdVector<NodeId, Node> nodes;          // by source, then type
+    std::vector<NodeId> node_begin;        // first node per source, and the end
+    std::vector<bool> twins;               // per node of a base: see mark_twins()
+    std::vector<TypeId> between;           // types between nodes, by source
+    std::vector<uint32_t> between_begin;   // first of them per source, and the end
+    Lists<ClassId, NameId> slots;          // the affected names that a class refers to
+    IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
+    std::vector<NodeId> edges;             // per node and slot: the target
+    // In ambiguous objects, where several nodes share a name; otherwise null. An empty list: the
+    // node equals no other.
+    IdVector<NodeId, std::unique_ptr<Paths>> paths;
 
     IdRange<NodeId> nodes_of(size_t source) const
     {
@@ -106,10 +107,10 @@ void make_slots(const ClassGraph &graph, ConflictGraph &out);
 /// Fills `edge_begin`, `edges` and `paths`.
 void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                 ConflictGraph &out);
-/// If any object has a struct together with only the declaration of an enum, the struct refers to
-/// the declaration in all objects, and agrees with every definition. So the order of objects does
-/// not matter. (Only prototypes and pointers can refer to a declared enum, so no layout depends on
-/// it.)
+/// If a slot of a struct leads to a mere declaration of an enum in any object, it loses its target
+/// in all objects that define the enum, and so agrees with every definition. So the order of
+/// objects does not matter. (Only prototypes and pointers can refer to a declared enum, so no
+/// layout depends on it.)
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 
 // reachable_conflicts.cc: the conflicts and forward declarations that each node reaches in its
@@ -117,9 +118,9 @@ void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 
 /// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
 struct ReachableConflicts {
-    IdVector<NodeId, uint32_t> set_of;  // number of its set; none in ambiguous objects
+    IdVector<NodeId, uint32_t> set_of;  // number of its set; no_number in ambiguous objects
     std::vector<bool> has_forward;      // per set: it has forward declarations
-    std::vector<bool> ambiguous;        // per source: several nodes share a name
+    std::vector<bool> ambiguous;        // per source: several nodes share a name, or are twins
     IdVector<NodeId, NodeId> canonical; // in ambiguous objects: the lowest equal node
 
     /// May a forward declaration be reachable from the node?

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the conflicts, and the names and classes that reach one.
 //
-// Method. A reference to a named type is a reference to the name, wherever the name is defined. All
-// names that are conflicts are affected, and so are the classes that refer to an affected name, the
-// names that an affected class defines, and so on.
+// Method. A reference to a named struct counts as a reference to its name. All names that are
+// conflicts are affected, and so are the classes that refer to an affected name, the names that an
+// affected class defines, and so on.
 //
 // Cost. Each reference of affected classes once.
 #include "merge/dedup/conflicts/conflict_graph.h"
@@ -15,7 +16,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Does a base have two definitions of the name with the same stub hash?
+/// By name: does a base have two definitions with the same stub hash?
 IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &classes,
                                         const ClassGraph &graph)
 {
@@ -34,6 +35,7 @@ IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &c
     return out;
 }
 
+/// Names with several definitions, and names that the base declares and an object defines.
 std::vector<NameId> find_conflicts(const Sources &sources, const Classes &classes,
                                    const ClassGraph &graph)
 {

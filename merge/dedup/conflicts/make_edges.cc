@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the slots of each class, and the nodes to which the slots of each node lead.
 //
-// Method. A class has the same slots in all objects. A slot is a name, which means one node in an
-// object, so edges are found without reading types. Only ambiguous objects, which define a name
-// several times, are walked type by type: there a node has paths, and each path ends in a node.
+// Problem. Thousands of objects have hundreds of nodes each; their types should not be read again.
 //
-// Cost. Each reference of affected classes once; nodes and their slots. Walks are limited to
-// max_paths steps. A node with more paths equals no other node: this may leave duplicates, but
-// never merges types that differ.
+// Method. All types of a class refer to the same names, so slots are found once per class. Usually
+// a name has one node in an object. Then the slots of a node's class and the names of the object's
+// nodes give the node's edges, and no type is read. In an ambiguous object several nodes share a
+// name. There the types between nodes are walked, and a node has one path for each way to another
+// node:
+//
+//     struct bus { struct dev *a, *b; };    a and b lead to different definitions of struct dev
+//     slots of bus: dev                     paths of bus: (dev, first dev), (dev, second dev)
+//
+// Cost. For each class, the classes between it and its slots; for each node, its slots. A walk ends
+// after max_paths steps. A node with more paths equals no other node: this may leave duplicates,
+// but never merges types that differ.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"
@@ -30,7 +38,7 @@ bool has_false_hashes(const ConflictGraph &graph, NodeId n)
     return graph.slots[node.cls].size() > graph.nodes_of(node.source).size();
 }
 
-/// The paths of a node. Empty if there are too many.
+/// The paths of a node. Empty if the walk takes too many steps.
 Paths find_paths(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                  const ConflictGraph &conflicts, NodeId node)
 {
@@ -76,7 +84,7 @@ void add_edges(const Sources &sources, const Classes &classes, const ClassGraph 
         out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n));
 }
 
-/// `of_name`: the last node of each name in the source. All are none before and after.
+/// `of_name`: scratch space for the last node of each name. All are none before and after.
 void make_edges_of(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    size_t source, IdVector<NameId, NodeId> &of_name, ConflictGraph &out)
 {
@@ -92,13 +100,13 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
         of_name[out.nodes[n].name] = NodeId::none;
 }
 
-/// An edge to a name of an enum.
+/// An edge or path whose slot is the name of an enum.
 struct EnumEdge {
     size_t slot; // index into slots.items
     NodeId *target;
 };
 
-/// The enum edges of all structs.
+/// The enum edges of all structs and unions.
 std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &conflicts)
 {
     std::vector<EnumEdge> out;
@@ -127,7 +135,8 @@ std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &co
 void make_slots(const ClassGraph &graph, ConflictGraph &out)
 {
     trace::Phase phase("make_slots");
-    // The class for which a class was last visited, or a name last listed.
+    // Each walk begins at a class. These have the class from which a class was last visited, and a
+    // name last listed.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
     std::vector<ClassId> pending; // the class, and types between nodes that it refers to

@@ -37,8 +37,8 @@ namespace
 
 constexpr size_t small_graph = 4096; // not worth a thread; a module has fewer
 
-/// The number of a node as an element of sets, and in initial partitions: its class, or after all
-/// classes its declared name.
+/// A number for a node that means the same in all objects, for sets and initial partitions: its
+/// class; for a forward declaration its name, numbered after all classes.
 uint32_t element_of(const ClassGraph &graph, const Node &node)
 {
     return node.is_forward() ? static_cast<uint32_t>(graph.size()) + raw(node.name) : raw(node.cls);
@@ -130,7 +130,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
     });
     BitRows bits = number_bits(graph, conflicts, nodes);
     bits.rows.resize(count * bits.words);
-    for (uint32_t c = 0; c < count; ++c) { // after its successors
+    for (uint32_t c = 0; c < count; ++c) { // its successors have lower numbers
         for (uint32_t i : members[c]) {
             if (bits.bit[i] != no_number)
                 bits.set(c, bits.bit[i]);
@@ -174,7 +174,7 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
     }
 }
 
-/// Does one object define a name several times, or does a base have twins?
+/// By source: do several nodes share a name, or are there twins (in a base)?
 std::vector<bool> find_ambiguous(const Sources &sources, const ConflictGraph &conflicts)
 {
     std::vector<bool> out(sources.list.size());

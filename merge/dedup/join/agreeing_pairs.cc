@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the groups with which the nodes of a joining object agree.
 //
-// Method.
-//  1. Initially every node agrees with every group of its class. If neither reaches a forward
-//     declaration, they agree if their sets of reachable conflicts are equal, and this is final.
-//  2. A pair disagrees if both sides define some slot, and the definitions have different classes
-//     or are a pair that disagrees. When a pair starts to disagree, the nodes that use its node are
-//     checked again. This ends with the largest fixed point, like partition refinement.
+// Method. A pair is a node and a group of its class.
+//  1. If neither side reaches a forward declaration, the pair agrees if both reach the same set of
+//     conflicts, and this is final. All other pairs agree at first.
+//  2. A pair disagrees if both sides define some slot, and the two definitions have different
+//     classes or are a pair that disagrees. When a pair starts to disagree, the users of its node
+//     are checked again. This ends with the largest set of pairs that agree, as partition
+//     refinement ends with the coarsest partition.
 //
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
 #include "merge/dedup/join/join_groups.h"
@@ -47,7 +49,8 @@ AgreeingPairs first_pairs(const ConflictGraph &conflicts, const ReachableConflic
     return out;
 }
 
-/// A node that has another node in a slot. In an ambiguous object the slot does not matter.
+/// A node that uses another node: a slot leads there. In an ambiguous object the slot does not
+/// matter, because all paths are compared.
 struct Use {
     NodeId user;
     uint32_t slot;
@@ -76,7 +79,7 @@ Lists<uint32_t, Use> find_uses(const ConflictGraph &conflicts, IdRange<NodeId> n
     });
 }
 
-/// Do both define a slot, and differently?
+/// Given the targets of a slot on both sides: do both define the slot, but differently?
 bool targets_disagree(PairFinder &finder, NodeId mine, GroupId group, NodeId its)
 {
     if (!finder.conflicts.is_definition(mine))
@@ -88,7 +91,7 @@ bool targets_disagree(PairFinder &finder, NodeId mine, GroupId group, NodeId its
            finder.pairs.at(mine, finder.groups.place[meant]) == PairState::disagrees;
 }
 
-/// Compares one slot, or all slots without `slot`. Paths are always compared all.
+/// Compares the slot, or all slots if none is given. If a side has paths, all paths are compared.
 bool slots_agree(PairFinder &finder, NodeId n, GroupId group, std::optional<uint32_t> slot)
 {
     const SlotPairs slots(finder.conflicts, n, representative(group));
@@ -105,7 +108,8 @@ bool slots_agree(PairFinder &finder, NodeId n, GroupId group, std::optional<uint
     return true;
 }
 
-/// Checks the pairs of a node that agree: one slot, or all. Does any of them disagree now?
+/// Compares the slot, or all slots, of each pair of the node that still agrees. Returns whether any
+/// pair disagrees now.
 bool drop_disagreeing(PairFinder &finder, NodeId n, std::optional<uint32_t> slot)
 {
     bool dropped = false;

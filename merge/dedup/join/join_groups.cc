@@ -3,8 +3,8 @@
 //
 // Problem. An object may only declare a struct that another object defines. Two structs are equal
 // if nothing that both objects define differs, any number of pointers away. A forward declaration
-// may agree with several definitions, so this is not an equivalence relation. A choice is needed.
-// It must make few groups, be reproducible, and not walk from every struct to every other.
+// may agree with several definitions, so this is not an equivalence relation. A choice is needed,
+// which must make few groups, be reproducible, and not walk from every struct to every other.
 //
 // Method. Objects join in the order of join_order.cc. A group has a representative, a node of an
 // earlier object; its members share the representative's references.
@@ -12,17 +12,18 @@
 //     conflicts. In most objects all nodes do.
 //  2. Otherwise the candidates are the groups of a node's class. agreeing_pairs.cc finds those that
 //     agree with the node, at any depth.
-//  3. In id order, a node joins the newest or the oldest group with which it agrees. Nodes that it
-//     reaches join the corresponding groups, and forward declarations of the representative that
-//     the node defines are resolved to its definitions. If no group agrees, the node founds one.
-// In an ambiguous object (reachable_conflicts.cc) two paths may end in two structs of one name
-// where the representative has one forward declaration for both. Each path alone agrees, but the
-// declaration cannot be resolved to both. Then the node cannot join this group.
+//  3. In id order, a node joins the newest group with which it agrees. Nodes that it reaches join
+//     the corresponding groups, and forward declarations of the representative that the node
+//     defines are resolved to its definitions. If no group agrees, the node founds one.
+// In an ambiguous object (make_edges.cc) two paths may end in two structs of one name, while the
+// representative's paths end in one forward declaration. Each path alone agrees, but the
+// declaration cannot be resolved to both structs. Then the node cannot join this group.
 //
-// If there are few nodes, objects also join in link order, and the order with fewer groups wins. No
-// node of a clean kernel has agreed with several groups. If one does, the types between nodes, such
-// as typedefs, decide: few nodes are joined in four ways, and split_conflicts.cc takes the
-// alternative with the fewest types.
+// If there are few nodes (few_nodes), objects also join in link order, and the alternative with
+// fewer groups is taken. If a node agreed with several groups, fewer groups need not mean fewer
+// types, because types between nodes, such as typedefs, count, too. Then both orders are repeated
+// with the oldest groups preferred, and split_conflicts.cc takes the alternative of the four with
+// the fewest types. No node of a clean kernel has agreed with several groups.
 //
 // A base cannot be completed: its declarations always agree with every definition, and are never
 // resolved. So members of a group whose representative is in a base may mean different types by one
@@ -54,8 +55,9 @@ namespace btflink::merge
 namespace
 {
 
-// Nodes and the types between them. A kernel has a few thousand nodes. Joining these twice takes a
-// hundredth of a second, but all later steps are done for each alternative.
+// The most nodes that are joined in two orders. A kernel has a few thousand, and joining these
+// again takes a hundredth of a second. With four alternatives all later steps are repeated, so the
+// types between nodes count, too.
 constexpr size_t few_nodes = 20000;
 
 /// Which group a node joins if it agrees with several.
@@ -77,9 +79,9 @@ struct JoiningObject {
     Resolutions resolutions;
 };
 
-/// The consequences of a node joining a group.
+/// The consequences if a node joins a group.
 struct Attempt {
-    std::vector<std::pair<NodeId, GroupId>> pairs; // all nodes that join; marked as joined
+    std::vector<std::pair<NodeId, GroupId>> pairs; // the node, and those that it takes along
     Resolutions resolutions;
 };
 
@@ -121,8 +123,8 @@ bool join_equal(JoinState &joining, IdRange<NodeId> nodes)
     return all;
 }
 
-/// Notes the definition that the declaration gets if the node joins. Returns false if the
-/// declaration already has another one.
+/// Records the definition to which the declaration is resolved if the node joins. Returns false if
+/// the declaration already has a definition that may differ.
 bool resolve_declaration(const JoinState &joining, const JoiningObject &object, Attempt &attempt,
                          GroupForward declaration, NodeId definition)
 {
@@ -253,7 +255,7 @@ std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
     std::iota(link_order.begin(), link_order.end(), 0);
     join_in(link_order, Preference::newest);
     const bool had_choice = alternatives[0].had_choice || alternatives[1].had_choice;
-    if (had_choice && conflicts.nodes.size() + conflicts.refs.size() <= few_nodes) {
+    if (had_choice && conflicts.nodes.size() + conflicts.between.size() <= few_nodes) {
         join_in(by_definitions, Preference::oldest);
         join_in(link_order, Preference::oldest);
         return alternatives;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the references of groups whose forward declarations were resolved.
+//
+// Problem. The representative of a group may refer to a declaration that other members define. Its
+// own object then has no type for the reference that the group needs:
+//
+//     representative's object:  struct drv;             struct bus { struct drv *drv; };
+//     member's object:          struct drv { int x; }; struct bus { struct drv *drv; };
 //
 // Method. The types of the representative's object are walked from the group's node to the next
-// nodes. A forward declaration on the way is replaced by its resolution in the group. If this
-// changes the references of a type between nodes, the type becomes the final class with the new
-// references, which is added if it is new.
+// nodes. A forward declaration on the way is replaced by its resolution in the group. A type
+// between nodes whose references change is replaced by the final class with the new references,
+// which is added if it is new.
 //
 // Cost. The types between nodes, once per group with a resolved declaration.
 #include "merge/dedup/split/split_conflicts.h"
@@ -40,7 +47,7 @@ struct GroupView {
 /// The references of a type, as the group sees them.
 struct ReferencesSeen {
     std::vector<ClassId> classes; // none: void
-    std::vector<uint32_t> key;    // the type's, as in RefKeys
+    std::vector<uint32_t> key;    // of the type, see BetweenKeys
 };
 
 ClassId class_seen(GroupView &view, TypeId type, uint32_t depth);

@@ -38,9 +38,9 @@ namespace
 constexpr size_t most_tries = size_t{1} << 22;
 
 struct ForwardResolver {
-    RefKeys &keys;
+    BetweenKeys &keys;
     Partition &partition;
-    std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // per final class: keys
+    std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // keys with each final class
     std::vector<uint32_t> rank = {}; // per key: higher than those of the keys it refers to
     std::unordered_set<uint32_t> replaced = {}; // keys
 };
@@ -152,7 +152,7 @@ void resolve_one(ForwardResolver &r, const UnresolvedForward &unresolved)
 
 } // namespace
 
-void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKeys &keys,
                       Partition &partition)
 {
     trace::Phase phase("resolve_forwards");

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Resolves forward declarations by typedefs of other objects.
 //
 // Problem. In one object `typedef struct s *t` leads to a declaration of `struct s`, in another to
 // one of several definitions. The typedef shows which definition is meant. A typedef of a prototype
 // may lead to declarations of several names, which can only be resolved together.
 //
-// Method. Types between structs are keys: a class and the final classes that it refers to
-// (RefKeys). Keys of one class have the same form. They are looked at from the bottom up, so that
-// what they refer to is known:
-//  1. Replace what became an alias. If that makes two keys equal, one is an alias of the other.
+// Method. A type between nodes is a key: a class and the final classes that it refers to
+// (BetweenKeys). Keys of one class have the same form. The keys are processed level by level, each
+// after the keys to which it refers:
+//  1. In each key, replace classes that became aliases of others. Of two keys that become equal,
+//     one is an alias of the other.
 //  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
 //     becomes an alias of the first that agrees with it. Two keys agree if at each place both refer
 //     to the same type, or the first refers to a declaration and the other to a definition of that
@@ -44,10 +46,10 @@ struct ClassFacts {
 
 struct TypedefResolver {
     const ClassGraph &graph;
-    const RefKeys &old;
+    const BetweenKeys &old;
     Partition &partition;
     IdVector<ClassId, ClassFacts> facts = {};
-    RefKeys renewed = {};                            // the keys without aliases
+    BetweenKeys renewed = {};                        // the keys without aliases
     std::unordered_map<ClassId, ClassId> shown = {}; // declaration -> definition
     size_t pairs = 0;                                // pairs compared
 
@@ -226,7 +228,7 @@ void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
 
 std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
-                 RefKeys &keys, Partition &partition)
+                 BetweenKeys &keys, Partition &partition)
 {
     trace::Phase phase("resolve_typedefs");
     if (forwards.empty())

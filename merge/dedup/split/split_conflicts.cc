@@ -133,7 +133,8 @@ DeclaredNames find_definitions(const SplitInput &in, const FinalClasses &finals)
 }
 
 /// The definition for which a declaration of the name stands; none if several are possible.
-/// `in_base`: the base declares the name.
+/// `in_base`: the base declares the name. Because the base's declaration stays, resolve_forwards()
+/// cannot decide; the first struct does.
 ClassId resolve_name(const DeclaredName &name, bool in_base)
 {
     if (name.definitions.size() == 1)

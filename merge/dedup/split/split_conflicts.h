@@ -27,9 +27,10 @@ struct SplitInput {
     TypeAt type_at(NodeId n) const { return {conflicts.nodes[n].source, conflicts.nodes[n].type}; }
 };
 
-/// The final classes of types between nodes, by their contents.
-struct RefKeys {
-    VectorIndex keys; // class, and the final classes it refers to; their keys, if any, are lower
+/// The final classes of types between nodes. The key of a type is its class, and the final classes
+/// of those references that are nodes or types between nodes.
+struct BetweenKeys {
+    VectorIndex keys;                 // a key comes after the keys of the classes in it
     std::vector<ClassId> final_class; // per key
 };
 
@@ -37,7 +38,7 @@ struct RefKeys {
 struct FinalClasses {
     Partition partition;
     IdVector<NodeId, ClassId> of_node = {};
-    RefKeys keys = {};                // of types between nodes
+    BetweenKeys keys = {};            // of types between nodes
     std::vector<ClassId> origin = {}; // class from which each added class was split
 
     ClassId of_group(GroupId group) const { return of_node[representative(group)]; }
@@ -48,7 +49,7 @@ struct FinalClasses {
         return raw(c) < old ? c : origin[raw(c) - old];
     }
 
-    /// A final class of types that were in `c`: `c` itself, if it begins with the same type.
+    /// Adds a final class of types that were in `c`: `c` itself if its first type is among them.
     ClassId add(ClassId c, TypeAt first, TypeAt canonical)
     {
         FinalClass &old = partition.classes[c];
@@ -73,9 +74,9 @@ struct UnresolvedForward {
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
-/// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `finals`
-/// has those of all nodes already. Refines `classes.of` in place, source by source: a final class
-/// is a class or a part of one, and the walk of a source reads no types of other sources.
+/// Finds the final classes of the types between nodes: pointers, prototypes, typedefs and the like.
+/// `finals` has those of all nodes already. Replaces the classes in `classes.of` by final classes,
+/// source by source; the walk of a source does not read those of other sources.
 void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals);
 
 /// If forward declarations of a group were resolved, its class gets references of its own, which
@@ -84,15 +85,15 @@ void resolve_references(const SplitInput &in, FinalClasses &finals);
 
 /// Looks for pairs of typedefs with the same name and form, of which one leads to forward
 /// declarations and the other to definitions of their names. In `partition` the first becomes an
-/// alias of the second. Replaces `keys` by keys without aliases. Returns the definition that a
-/// typedef shows, by declaration.
+/// alias of the second. Replaces `keys` by keys without aliases. Returns, by declaration, the
+/// definition that a typedef showed.
 std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
-                 RefKeys &keys, Partition &partition);
+                 BetweenKeys &keys, Partition &partition);
 
 /// Chooses definitions for forward declarations that no struct resolves, one after the other. In
 /// `partition` the class of each declaration becomes an alias of the chosen candidate's class.
-void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKeys &keys,
                       Partition &partition);
 
 } // namespace btflink::merge

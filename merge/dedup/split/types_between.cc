@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the final classes of types between nodes.
 //
 // Method. Object by object, a walk finishes the types that a type refers to before the type itself.
 // The key of a type is its class, and the final classes of those references that are not final from
@@ -38,13 +39,13 @@ struct ObjectTypes {
     }
     std::span<const TypeId> between() const
     {
-        return {in.conflicts.refs.data() + in.conflicts.ref_begin[source],
-                in.conflicts.refs.data() + in.conflicts.ref_begin[source + 1]};
+        return {in.conflicts.between.data() + in.conflicts.between_begin[source],
+                in.conflicts.between.data() + in.conflicts.between_begin[source + 1]};
     }
 };
 
-/// Space for the types of the largest source; all are closed and have no final class, before and
-/// after each source.
+/// Scratch space, large enough for any source. Before and after each source no type is open or has
+/// a final class.
 struct Walk {
     explicit Walk(size_t types) : final_class(types, ClassId::none), open(types) {}
 
