@@ -37,9 +37,9 @@ std::string help_text();
 class ReportPage
 {
 public:
-    /// Finds the program and copies an input that the merge updates. If `options` have no trace,
-    /// sets one in memory. Errors: btf-kernel is not installed, or cannot read the result; an input
-    /// cannot be read.
+    /// Finds the program and copies an input that the merge updates. If `options` ask for no trace,
+    /// has one written into memory. Errors: btf-kernel is not installed, or cannot read the result;
+    /// an input cannot be read.
     Result<void> prepare(Options &options);
     /// Call it after the merge has written its result. Error: the page could not be written;
     /// btf-kernel has printed the reason.

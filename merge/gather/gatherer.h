@@ -40,7 +40,7 @@ private:
 
     const TypeInterner &interner_;
     std::vector<uint32_t> classes_;
-    std::vector<uint32_t> starts_; // words of the types from `first_own_` on
+    std::vector<uint32_t> starts_; // where the words of types from `first_own_` on begin
     uint32_t first_own_ = 0;       // from this index on, all types have words of their own
     mutable std::mutex lock_;      // of the following
     // Index in classes_ by TypeInterner::key_of(); made on first use.

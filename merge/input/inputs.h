@@ -28,6 +28,7 @@ struct ArchiveMember {
     std::string path; // thin archives: of the member's file; `bytes` is empty
 };
 
+/// Error: the archive is malformed.
 Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where);
 
 // open.cc: opens the files on the command line in link order, with response files and archives
@@ -57,11 +58,12 @@ struct Inputs {
     std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
 };
 
-/// Opens one ELF or raw BTF file (not an archive).
+/// Opens one ELF or raw BTF file; other files, such as archives, are an error.
 Result<Input> open_input(const std::string &path);
 
 /// Opens all of `names`. "@file" stands for the names in that file, separated by white space;
 /// quotes ('...', "...") and backslashes protect white space. An archive stands for its members.
+/// Errors: a file that cannot be read, or is neither ELF nor BTF nor an archive.
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
 
 // find_contributions.cc: address pools. In a linked file pools contain addresses, in a relocatable
@@ -73,6 +75,7 @@ struct PoolSection {
     SectionContents contents; // what `parts` point into
     std::vector<PoolPart> parts;
 };
+/// Error: such a section cannot be decompressed.
 Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
 
 /// An address as an input states it, by its symbols or sections.
@@ -96,7 +99,8 @@ struct RelocatablePool {
     std::vector<UnresolvedAddress> addresses;
 };
 
-/// All address pools of a relocatable file, in section order.
+/// All address pools of a relocatable file, in section order. Errors: as pool_sections(); malformed
+/// relocations.
 Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf);
 
 // find_contributions.cc: the position of each object's BTF, and its relocations and address pool.

@@ -119,13 +119,15 @@ struct LoadedObjects {
 };
 
 /// An object from a blob and trailer made in this process, without address pool or ELF file. The
-/// hashes, at least those of plain types, stay in its trailer.
+/// hashes, at least those of plain types, stay in its trailer. Error: a type of the link part is
+/// malformed.
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
 enum class ParseMode {
     whole,    // all types are checked now; a blob without trailer gets no hashes
     by_marks, // types that marks can find are checked on access
 };
+/// All objects of the inputs. Error: the first malformed contribution, in link order.
 Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, unsigned threads);
 
 /// Replaces functions by their true signatures, in objects that have these.

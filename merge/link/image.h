@@ -73,7 +73,8 @@ struct Image {
     Symbol definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const;
 };
 
-/// `image`: the image file, or null.
+/// `image`: the image file, or null. Error: a section with address pools or kfunc sets cannot be
+/// read.
 Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
                          const std::vector<Object> &objects);
 

@@ -19,7 +19,8 @@ namespace btflink::merge
 {
 
 /// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `index`:
-/// finds strings and types in the base; null: none are shared.
+/// finds strings and types in the base; null: none are shared. Error, reported for `where`: the
+/// result is too large for one blob.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
