@@ -411,7 +411,7 @@ private:
     void type(Line &line)
     {
         if (uint32_t id = line.id(), next = raw(builder_.next_id()); id != next)
-            line.error(strf("id %u stands where %u must", id, next));
+            line.error(strf("id is %u, must be %u", id, next));
         std::string_view kind_name = line.word();
         const auto *found = std::find_if(std::begin(btf::kinds) + 1, std::end(btf::kinds),
                                          [&](const auto &k) { return k.name == kind_name; });

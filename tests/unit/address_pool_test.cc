@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests writing address pools, and finding them in a section, in both byte orders.
 #include "common/object_btf/address_pool.h"
 
 #include <gtest/gtest.h>
@@ -73,17 +74,16 @@ TEST(AddressPool, FoundAmongOthersAndPadding)
     EXPECT_EQ(parts[3].offset, last);
 }
 
-TEST(AddressPool, AnythingElseEndsTheSearch)
+TEST(AddressPool, DamagedHeaderEndsTheSearch)
 {
     auto pool = encode_pool(id, 2, 8, ByteOrder::little);
     for (size_t size = 0; size < pool.size(); ++size)
         EXPECT_TRUE(find_pools(Bytes(pool).first(size), ByteOrder::little).empty()) << size;
     EXPECT_TRUE(find_pools(pool, ByteOrder::big).empty());
-    for (size_t at = 0; at < 8; ++at) {
+    for (size_t at = 0; at < 7; ++at) { // length, version, address size
         auto broken = pool;
         broken[at] ^= std::byte{0xff};
-        for (const PoolPart &part : find_pools(broken, ByteOrder::little))
-            EXPECT_LE(part.entries.size(), broken.size()) << at;
+        EXPECT_TRUE(find_pools(broken, ByteOrder::little).empty()) << at;
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests BtfBuilder and StringTable: what is built is parsed again and printed.
 #include "common/btf/btf_builder.h"
 #include "tests/unit/text_blob.h"
 
@@ -147,7 +148,7 @@ TEST(BtfBuilder, SplitBlobs)
     EXPECT_EQ(btf_to_text(*btf), "[17] PTR '(anon)' type_id=3\n[18] TYPEDEF 'new' type_id=17\n");
 }
 
-TEST(BtfBuilder, CountsNoFurtherThanTheFormat)
+TEST(BtfBuilder, TooManyElementsAreNoticed)
 {
     BtfBuilder b;
     b.add_enum(btf::Kind::ENUM, "e", 4, false);

@@ -36,7 +36,7 @@ std::string verdict(std::string_view text, uint32_t pointer_size = 8)
     return result ? "" : result.error().what;
 }
 
-TEST(BtfCheck, Good)
+TEST(BtfCheck, ValidTypesPass)
 {
     EXPECT_EQ(verdict(""), "");
     EXPECT_EQ(verdict(R"(
@@ -227,7 +227,7 @@ TEST(BtfCheck, LongCounts)
     base = from_text(kernel(0x10000));
     EXPECT_EQ(verdict_of(from_text(text(2, 0x10000), base.btf)), "");
     EXPECT_NE(verdict_of(from_text(text(2, 0x10001), base.btf)), "");
-    // Enumerators of other kinds do not count.
+    // Kinds without elements have an error of their own.
     EXPECT_EQ(verdict("[11] PTR '' type_id=1 vlen=65536"),
               "type 11 (PTR ''): vlen is 65536, must be 0");
 }
@@ -518,7 +518,7 @@ TEST(BtfCheck, SplitIsCheckedOverItsBase)
               "f+0x24: type 11 (STRUCT 's'): member 0 'm': ends at bit 64, the struct at byte 4");
 }
 
-TEST(BtfCheck, SectionsMayHaveTheBasesVariables)
+TEST(BtfCheck, SectionsMayContainVariablesOfTheBase)
 {
     TextBlob base = from_text(prelude);
     auto section_of = [&](const std::string &size) {
@@ -531,7 +531,7 @@ TEST(BtfCheck, SectionsMayHaveTheBasesVariables)
               "f+0x24: type 11 (DATASEC 'x'): entry 0: size is 4, less than its variable's");
 }
 
-TEST(BtfCheck, FaultsOfTheBaseAreTheBases)
+TEST(BtfCheck, ErrorsInTheBaseNameTheBase)
 {
     TextBlob base = from_text("[1] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0\n");
     TextBlob split = from_text("[2] TYPEDEF 't' type_id=1\n", base.btf);

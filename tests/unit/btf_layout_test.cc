@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the layout section against the kernel's own structures.
+// Tests the layout section: its sizes must be those of the structures in <linux/btf.h>.
 #include "common/btf/btf_builder.h"
 #include "tests/unit/text_blob.h"
 
@@ -44,7 +44,7 @@ std::vector<std::byte> laid_out(ByteOrder order, bool section)
     return blob;
 }
 
-TEST(BtfLayout, EveryKindStandsThere)
+TEST(BtfLayout, HasTheSizesOfEveryKind)
 {
     for (ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
         const std::vector<std::byte> blob = laid_out(order, true);
@@ -64,7 +64,7 @@ TEST(BtfLayout, EveryKindStandsThere)
     }
 }
 
-TEST(BtfLayout, TypesAndStringsStay)
+TEST(BtfLayout, TypesAndStringsStayTheSame)
 {
     for (ByteOrder order : {ByteOrder::little, ByteOrder::big})
         for (bool section : {false, true}) {
@@ -77,7 +77,7 @@ TEST(BtfLayout, TypesAndStringsStay)
         }
 }
 
-TEST(BtfLayout, NoneInAHeaderAlone)
+TEST(BtfLayout, LongHeaderAloneHasNone)
 {
     const std::vector<std::byte> with = laid_out(host_order, true),
                                  without = laid_out(host_order, false);
@@ -87,7 +87,7 @@ TEST(BtfLayout, NoneInAHeaderAlone)
     EXPECT_EQ(layout_place(*from_text(text).bytes, 24, host_order).length, 0u);
 }
 
-TEST(BtfLayout, MustFit)
+TEST(BtfLayout, MustFitIntoTheBlob)
 {
     std::vector<std::byte> blob = laid_out(host_order, true);
     const auto size = static_cast<uint32_t>(blob.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests how types are changed that kernels would refuse.
+// Tests how mend_btf() changes types that kernels would refuse.
 #include "common/btf/btf_check.h"
 #include "tests/unit/text_blob.h"
 
@@ -48,13 +48,13 @@ std::string plain(std::string_view text)
     return out.substr(out.find("[6]"));
 }
 
-TEST(BtfMend, NothingToDo)
+TEST(BtfMend, ValidTypesStay)
 {
     EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0"), "");
 }
 
 /// Inconsistent bytes cannot be mended.
-TEST(BtfMend, Damage)
+TEST(BtfMend, DamageStays)
 {
     EXPECT_EQ(mended("[6] PTR '' type_id=1 vlen=3"), "");
     EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=6 bits_offset=0"), "");
@@ -105,7 +105,7 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// A chain longer than the number of rounds.
+/// More wrong members than rounds: the last rounds drop all of them.
 TEST(BtfMend, ManyMembers)
 {
     std::string members;
@@ -168,8 +168,8 @@ TEST(BtfMend, Variables)
               "[7] DATASEC '.data' size=8\ntype_id=6 offset=4 size=4"));
 }
 
-/// Structs may be defined in another object. Only tags get new ids.
-TEST(BtfMend, Object)
+/// In an object, a struct may be defined elsewhere, and types that are not tags keep their ids.
+TEST(BtfMend, ObjectsKeepDeclarationsAndVariables)
 {
     const TextBlob blob =
         from_text(std::string(prelude) + "[6] FUNC_PROTO '' ret_type_id=0\n'p' type_id=3\n"

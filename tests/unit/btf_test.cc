@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests Btf::parse() and Btf::marked() with valid and with damaged blobs.
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test
@@ -62,7 +63,7 @@ TEST(Btf, ReadsFromAnyAlignment)
     }
 }
 
-TEST(Btf, LongerHeadersAndWhatFollowsAreIgnored)
+TEST(Btf, LongerHeadersAndTrailingBytesAreIgnored)
 {
     auto bytes = blob_of(all_kinds);
     size_t size = bytes.size();
@@ -85,7 +86,7 @@ TEST(Btf, EveryTruncationIsAnError)
     EXPECT_EQ(parse_error(bytes), "");
 }
 
-TEST(Btf, LyingHeaders)
+TEST(Btf, WrongHeadersAreErrors)
 {
     auto error = [](size_t at, uint32_t value, size_t width = 4) {
         auto bytes = blob_of(all_kinds);
@@ -115,7 +116,7 @@ std::string with_word(std::string_view text, size_t word, uint32_t value)
     return parse_error(bytes);
 }
 
-TEST(Btf, BadTypes)
+TEST(Btf, BadTypesAreErrors)
 {
     constexpr std::string_view text =
         "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
@@ -137,7 +138,7 @@ TEST(Btf, BadTypes)
     EXPECT_EQ(with_word("[1] ARRAY '' type_id=1 index_type_id=1 nr_elems=9", 5, 7), "");
 }
 
-TEST(Btf, StringsMustBeginEmptyAndEnd)
+TEST(Btf, StringsMustBeginAndEndWithNul)
 {
     auto bytes = blob_of("[1] FWD 'a' fwd_kind=struct");
     size_t strings = bytes.size() - 3; // NUL a NUL
@@ -148,7 +149,7 @@ TEST(Btf, StringsMustBeginEmptyAndEnd)
     EXPECT_NE(parse_error(bytes).find("do not end in a NUL byte"), std::string::npos);
 }
 
-TEST(Btf, SplitGoesOnBehindItsBase)
+TEST(Btf, SplitContinuesItsBase)
 {
     TextBlob base = from_text(all_kinds);
     TextBlob split = from_text("[11] PTR '' type_id=4\n[12] TYPEDEF 't' type_id=11\n", base.btf);
@@ -158,7 +159,7 @@ TEST(Btf, SplitGoesOnBehindItsBase)
     EXPECT_EQ(split->name(TypeId{4}), "s");
     EXPECT_EQ(split->name(TypeId{12}), "t");
     EXPECT_EQ(split->base(), base.btf);
-    // Without its base split BTF is an error.
+    // Without its base, split BTF is an error.
     EXPECT_NE(parse_error(*split.bytes), "");
 }
 
@@ -171,7 +172,7 @@ Btf marked(const Btf &btf, std::vector<uint32_t> &marks, uint32_t link_part, Dam
     return Btf::marked({btf.words(), marks, btf.size(), link_part, btf.strings()}, damage);
 }
 
-TEST(Btf, ByMarks)
+TEST(Btf, ReadByMarksIsTheSame)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;
@@ -189,7 +190,7 @@ TEST(Btf, ByMarks)
     }
 }
 
-TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
+TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;
@@ -230,7 +231,7 @@ TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
     EXPECT_EQ(seen(*blob), (Ids{5, 6, 7, 8}));
 }
 
-TEST(Btf, EveryByteMayLie)
+TEST(Btf, AnyByteMayBeWrong)
 {
     auto bytes = blob_of(all_kinds);
     for (size_t at = 0; at < bytes.size(); ++at)

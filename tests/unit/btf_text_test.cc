@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests text_to_btf() and btf_to_text(): unusual values, short forms, names, errors.
 // btf_builder_test.cc tests the text of each kind.
 #include "tests/unit/text_blob.h"
 
@@ -18,7 +19,7 @@ std::string parse_error(std::string_view text)
     return error_of(text_to_btf(text, Where{"t"}));
 }
 
-TEST(BtfText, NonsenseIsKeptToo)
+TEST(BtfText, InvalidValuesAreKept)
 {
     constexpr std::string_view text =
         "[1] INT 'i' size=3 bits_offset=200 nr_bits=40000 encoding=129 vlen=7 kflag=1\n"
@@ -41,7 +42,7 @@ TEST(BtfText, NonsenseIsKeptToo)
     EXPECT_EQ(round_trip(text), text);
 }
 
-TEST(BtfText, WritersMayBeBrief)
+TEST(BtfText, ShortFormsAreRead)
 {
     EXPECT_EQ(round_trip("# a comment\r\n"
                          "\n"
@@ -70,18 +71,18 @@ TEST(BtfText, AnyNameCanBeWritten)
     }
 }
 
-TEST(BtfText, SplitBegins)
+TEST(BtfText, SplitContinuesTheIdsOfItsBase)
 {
     TextBlob base = from_text("[1] FWD 'a' fwd_kind=struct\n");
     constexpr std::string_view text = "[2] PTR '(anon)' type_id=1\n[3] FWD 'b' fwd_kind=struct\n";
     EXPECT_EQ(btf_to_text(*from_text(text, base.btf)), text);
     auto wrong = text_to_btf("[1] PTR '' type_id=1", Where{"t"}, host_order, base.btf.get());
-    EXPECT_EQ(error_of(wrong), "t+0x1: id 1 stands where 2 must");
+    EXPECT_EQ(error_of(wrong), "t+0x1: id is 1, must be 2");
 }
 
 TEST(BtfText, ErrorsNameTheLine)
 {
-    EXPECT_EQ(parse_error("\n\n[2] PTR '' type_id=1"), "t+0x3: id 2 stands where 1 must");
+    EXPECT_EQ(parse_error("\n\n[2] PTR '' type_id=1"), "t+0x3: id is 2, must be 1");
     EXPECT_EQ(parse_error("[1 PTR '' type_id=1"), "t+0x1: '[ID]' is not closed");
     EXPECT_EQ(parse_error("[x] PTR '' type_id=1"), "t+0x1: id: 'x' is not a number that fits");
     EXPECT_EQ(parse_error("[1] POINTER '' type_id=1"), "t+0x1: 'POINTER' is not a kind of type");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests ByteWriter and align_up().
 #include "common/io/bytes.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests lists of features: defaults, parsing, names, bits.
 #include "common/object_btf/features.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests reading and writing files: modes, links, pipes, devices, errors.
 #include "common/io/file_io.h"
 
 #include <atomic>
@@ -145,7 +146,7 @@ TEST_F(FileIo, OpenFilesWithoutANameAreWrittenDirectly)
     ::close(fd);
 }
 
-TEST_F(FileIo, OpenFilesWithoutANameNeedNoFolder)
+TEST_F(FileIo, OpenFilesOfDeletedFoldersAreWritable)
 {
     fs::create_directory(path("folder"));
     const int fd = ::open(path("folder/file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -256,7 +257,7 @@ TEST_F(FileIo, ErrorsNameTheFile)
     EXPECT_EQ(count(), 0u);
 }
 
-TEST_F(FileIo, WhatMayNotBeWrittenStays)
+TEST_F(FileIo, UnwritableFilesStay)
 {
     if (::geteuid() == 0)
         GTEST_SKIP() << "root may write everything";

@@ -55,14 +55,14 @@ TEST(KernelForms, NamesOfSections)
 
 TEST(KernelForms, LengthsOfNames)
 {
-    const std::string longest(512, 'a'), of_510(128, 'a');
+    const std::string longest(512, 'a'), longest_before_6_1(128, 'a');
     auto with = [](const std::string &name, std::optional<KernelVersion> kernel) {
         return verdict("[2] STRUCT '" + name + "' size=4 vlen=1\n'" + name +
                            "' type_id=1 bits_offset=0\n",
                        kernel);
     };
-    EXPECT_EQ(with(of_510, KernelVersion{5, 10}), "");
-    EXPECT_NE(with(of_510 + "a", KernelVersion{6, 0})
+    EXPECT_EQ(with(longest_before_6_1, KernelVersion{5, 10}), "");
+    EXPECT_NE(with(longest_before_6_1 + "a", KernelVersion{6, 0})
                   .find("name has 129 characters, kernels before 6.1 read 128 at most"),
               std::string::npos);
     EXPECT_EQ(with(longest, KernelVersion{6, 1}), "");
@@ -131,7 +131,7 @@ TEST(KernelForms, Kinds)
     }
 }
 
-TEST(KernelForms, LongCounts)
+TEST(KernelForms, LongCountsAndLayout)
 {
     TextBlob blob = from_text(std::string(integer));
     EXPECT_EQ(kernel_forms(std::nullopt, *blob).vlen, btf::max_vlen);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests writing, reading and checking link trailers, in both byte orders.
 #include "common/object_btf/link_trailer.h"
 #include "tests/unit/text_blob.h"
 

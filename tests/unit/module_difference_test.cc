@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests by which rule modules differ (tests/tools/module_difference.h).
+// Tests the differences between modules that compare_modules() finds
+// (tests/tools/module_difference.h).
 #include "tests/tools/module_difference.h"
 #include "tests/unit/text_blob.h"
 
@@ -35,7 +36,7 @@ TEST(ModuleDifference, IdsDoNotMatter)
     EXPECT_EQ(d.more + d.fewer + d.variables, 0u);
 }
 
-TEST(ModuleDifference, HowOftenATypeIsThereMatters)
+TEST(ModuleDifference, NumberOfCopiesMatters)
 {
     auto d = compare("[4] PTR '' type_id=2\n[5] PTR '' type_id=2\n", "[4] PTR '' type_id=2\n");
     EXPECT_FALSE(d.equal);
@@ -43,7 +44,7 @@ TEST(ModuleDifference, HowOftenATypeIsThereMatters)
     EXPECT_EQ(d.fewer, 0u);
 }
 
-TEST(ModuleDifference, FunctionsAreToldFromTypes)
+TEST(ModuleDifference, FunctionsAreNotCountedAsTypes)
 {
     constexpr std::string_view proto = "[4] FUNC_PROTO '' ret_type_id=0\n'x' type_id=1\n";
     constexpr std::string_view kept = "[5] FUNC 'kept' type_id=4 linkage=static\n";
@@ -99,7 +100,7 @@ TEST(ModuleDifference, FormOfArrays)
     auto base = [](std::string_view text) { return std::string(base_text) + std::string(text); };
     EXPECT_TRUE(compare("[6] PTR '' type_id=4\n", "[7] PTR '' type_id=4\n", base(flat), base(chain))
                     .array_form);
-    // An array with one more dimension is a different array.
+    // An array with one more element is a different array.
     constexpr std::string_view longer = "[4] ARRAY '' type_id=1 index_type_id=1 nr_elems=7\n"
                                         "[5] STRUCT 'm' size=28\n'x' type_id=4 bits_offset=0\n";
     d = compare(flat, longer);

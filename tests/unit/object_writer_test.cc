@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests how plan_object_btf() adds object BTF to ELF files of four targets; libelf reads the
+// results.
 #include "tests/unit/elf_maker.h"
 
 #include <array>
@@ -66,7 +68,7 @@ TEST_P(ObjectWriter, Appends)
     EXPECT_EQ(find_pools(pool, target.order).at(0).address(3), rela ? 0u : 7u);
 }
 
-TEST_P(ObjectWriter, TwiceIsOnce)
+TEST_P(ObjectWriter, OldBtfIsReplaced)
 {
     std::vector<std::byte> once = emit(target, object, btf);
     EXPECT_EQ(emit(target, once, btf), once);
@@ -126,7 +128,7 @@ TEST_P(ObjectWriter, StripsDwarf)
     EXPECT_EQ(in_two_steps, out);
 }
 
-TEST_P(ObjectWriter, ReplacesElsewhere)
+TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 {
     // As after a linker: our sections are in the middle, and symbols refer to them. Pools of older
     // objects are in a section with another name.
@@ -153,7 +155,8 @@ TEST_P(ObjectWriter, ReplacesElsewhere)
 TEST_P(ObjectWriter, SurvivesDamage)
 {
     // Any damage leads to an error or a result, without access out of bounds. Sanitizers check
-    // this; they are ten times slower, so with them each byte gets only one of the values.
+    // this. They are ten times slower, so runs with them set BTFLINK_PLACES, and each byte gets
+    // only one of the values.
     const size_t values = std::getenv("BTFLINK_PLACES") ? 1 : 4;
     size_t errors = 0, results = 0;
     auto attempt = [&](Bytes bytes) {
@@ -268,7 +271,7 @@ TEST(ObjectWriterMany, SectionsBeyondSixteenBits)
     }
 }
 
-TEST(ObjectWriterLinked, KeepsLoadedPlaces)
+TEST(ObjectWriterLinked, LoadedSectionsKeepTheirOffsets)
 {
     const Target &t = targets[1];
     TestObject o(t);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests Result, TRY, places and texts of errors, strf() and CHECK.
 #include "common/result.h"
 
 #include <cerrno>

@@ -30,7 +30,7 @@ TEST(Signature, NamesStandForStructs)
     EXPECT_NE(of(pointer_to_small, 2, Depth::names), of(pointer_to_forward, 2, Depth::names));
 }
 
-TEST(Signature, NothingIsIgnoredInDepth)
+TEST(Signature, DepthAllIgnoresNothing)
 {
     auto all = of(pointer_to_small, 1, Depth::all);
     EXPECT_NE(all, of(pointer_to_large, 1, Depth::all));

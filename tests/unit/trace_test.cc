@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests --time-trace files: phases, their times, threads, JSON strings.
 #include "common/io/trace.h"
 
 #include "common/io/file_io.h"
@@ -104,7 +105,7 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     EXPECT_LE(value("asleep", "tdur"), processor + rounding);
 }
 
-TEST_F(TraceTest, EndsOnceAndWhereItSays)
+TEST_F(TraceTest, PhasesEndOnce)
 {
     ASSERT_TRUE(start(path_, "program"));
     Phase phase("ended"), open("open");
@@ -115,7 +116,7 @@ TEST_F(TraceTest, EndsOnceAndWhereItSays)
     EXPECT_EQ(count("\"name\":\"open\""), 0);
 }
 
-TEST_F(TraceTest, NothingIsRecordedOtherwise)
+TEST_F(TraceTest, NothingIsRecordedOutsideATrace)
 {
     EXPECT_FALSE(on());
     Phase before("before");
@@ -152,7 +153,7 @@ TEST_F(TraceTest, ManyThreads)
     EXPECT_EQ(ids.size(), 4u);
 }
 
-TEST_F(TraceTest, UnwritableIsToldAtTheStart)
+TEST_F(TraceTest, UnwritableFileIsAnErrorAtTheStart)
 {
     auto none = start(folder_ + "/none/trace.json", "program");
     ASSERT_FALSE(none);
@@ -173,7 +174,7 @@ TEST(JsonString, Escapes)
               "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"");
 }
 
-TEST(JsonString, IsUtf8WhateverComes)
+TEST(JsonString, IsAlwaysValidUtf8)
 {
     const std::string bad = "\xef\xbf\xbd";
     EXPECT_EQ(json_string("a\xff"), "\"a" + bad + "\"");

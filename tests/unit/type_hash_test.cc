@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests stub hashes and loose hashes: which types share one, and the values that the format fixes.
 #include "common/object_btf/type_hash.h"
 #include "tests/unit/text_blob.h"
 
@@ -149,7 +150,7 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
                          1));
 }
 
-// So many types that reach each other that cycle_hashes() gives up.
+// Too many types that reach each other: cycle_hashes() gives up.
 TEST(StubHash, LongCyclesHashByAllTypes)
 {
     auto hash = [](const char *last) {
@@ -166,9 +167,8 @@ TEST(StubHash, LongCyclesHashByAllTypes)
     EXPECT_FALSE(hash("1") == hash("3"));
 }
 
-// Computed by xxhsum as FORMAT.md, 6, says. The hashes are part of the format of objects and of
-// base indexes (`version` in merge/base_index/layout.h): others do not fit those of released
-// versions.
+// Computed with xxhsum as FORMAT.md, 6, describes. The hashes are part of the format of objects and
+// of base indexes (`version` in merge/base_index/layout.h): released versions must agree on them.
 TEST(StubHash, HashesOfTheFormat)
 {
     TextBlob blob = from_text(graph);
@@ -207,7 +207,7 @@ TEST(StubHash, SplitHashesItsOwnTypes)
     EXPECT_EQ(hashes[0], stub_of(base, 4));
 }
 
-// The loose hash. These types occur in prototypes:
+// Types in prototypes, for the tests of the loose hash.
 constexpr std::string_view loose_types = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] CONST '' type_id=1
@@ -294,7 +294,7 @@ TEST_F(LooseHash, NamesStandForStructs)
     same(34, 35);
 }
 
-TEST_F(LooseHash, TheRest)
+TEST_F(LooseHash, PrototypesArraysAndScalars)
 {
     same(18, 19);
     differ(18, 20);

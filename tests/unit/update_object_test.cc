@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests that update_file() leaves the old object or the new one, and no other files.
 #include "tests/unit/elf_maker.h"
 
 #include "common/io/file_io.h"
@@ -65,7 +66,7 @@ TEST_F(UpdateObject, AppendsInPlace)
     EXPECT_EQ(stat_of(path).st_mtim.tv_nsec, changed.tv_nsec);
 }
 
-TEST_F(UpdateObject, ReplacesOtherwise)
+TEST_F(UpdateObject, StrippingReplacesTheFile)
 {
     ObjectBtf btf = make_btf(target);
     btf.strip_dwarf = true;
