@@ -89,6 +89,7 @@ class ArrayForm(CliCase):
         return counts, sum(element in found for element in found.values())
 
     def check(self, flat, *wanted):
+        """`wanted`: what arrays() must return for gcc, and for clang."""
         for compiler, version in VARIANTS:
             with self.subTest(compiler=compiler, version=version):
                 self.base(compiler, version, *(['-DFLAT'] if flat else []))
@@ -104,7 +105,7 @@ class ArrayForm(CliCase):
     def test_over_a_flat_base(self):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
 
-    def test_structs_alone_say_it(self):
+    def test_structs_alone_show_the_form(self):
         """The base has no typedefs of arrays. An index finds the structs by their names."""
         shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
         for flags in [], ['-DFLAT']:
@@ -124,7 +125,7 @@ class ArrayForm(CliCase):
             self.assertEqual(self.arrays(text)[1], chained, text)
             self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'])
 
-    def test_base_says_nothing(self):
+    def test_base_shows_no_form(self):
         """If the base shows no form, arrays are as without a base."""
         base = self.make('base', 'struct s { int line[7]; } *s;', 'gcc', '5')
         self.must(self.btf_merge, '-o', 'base.btf', base)
@@ -133,7 +134,7 @@ class ArrayForm(CliCase):
             self.assertIn('nr_elems=5', text)
             self.assertNotIn('nr_elems=35', text)
 
-    def test_many_arrays_say_something(self):
+    def test_many_unchained_arrays_show_a_flat_base(self):
         """A base with hundreds of arrays, none of which is chained, is flat."""
         lines = ''.join(f'struct s{n} {{ char line[{n}]; }} *s{n};' for n in range(1, 251))
         base = self.make('base', lines, 'gcc', '5')

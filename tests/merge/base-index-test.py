@@ -104,7 +104,7 @@ class BaseIndex(MadeOnceCase):
             bad[at] ^= 1 << chance.randrange(8)
             self.write(INDEX, bytes(bad))
             self.assertEqual(self.merge(module, INDEX), (expected, False), at)
-            # A file with other first 8 bytes is not an index.
+            # A file with other first 8 bytes is not an index, and is not replaced.
             self.assertEqual(self.read(INDEX), good if at >= 8 else bytes(bad), at)
         for size in (0, 1, 79, 80, 81, len(good) // 2, len(good) - 1):
             self.write(INDEX, good[:size])
@@ -215,12 +215,12 @@ class BaseIndex(MadeOnceCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.read(module)
 
-    def test_beside_a_vmlinux_that_kbuild_linked(self):
+    def test_next_to_a_vmlinux_that_kbuild_linked(self):
         os.mkdir(self.path('tree'))
         shutil.copy(self.path('base.btf'), self.path('tree/vmlinux'))
         index = self.path('tree/.tmp_vmlinux.btf-index')
         expected = self.pahole('a.ko')
-        self.assertEqual(os.listdir(self.path('tree')), ['vmlinux'], 'not in a folder like any other')
+        self.assertEqual(os.listdir(self.path('tree')), ['vmlinux'], 'Kbuild has not linked this vmlinux')
         self.write('tree/.vmlinux.cmd', 'savedcmd_vmlinux := link\n')
         self.assertEqual(self.pahole('b.ko', BTF_PAHOLE_NO_INDEX='1'), expected)
         self.assertFalse(os.path.exists(index))

@@ -110,7 +110,7 @@ TEST_F(ForgedIndex, DoesNotCrash)
             ++runs;
         }
     }
-    EXPECT_EQ(accepted, runs); // otherwise the test would be void
+    EXPECT_EQ(accepted, runs); // otherwise the test would show nothing
     EXPECT_GT(same, 0u);
     EXPECT_LT(same, runs);
     EXPECT_GT(refused, 0u);
@@ -170,7 +170,7 @@ TEST(ChangingIndex, DoesNotCrash)
     EXPECT_TRUE(index->is_damaged());
 }
 
-TEST(OddBase, HasAnIndex)
+TEST(OddBase, HasAnIndexOrAnError)
 {
     TempDir dir;
     auto make = [&](std::string_view text) {

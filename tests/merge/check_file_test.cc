@@ -81,7 +81,7 @@ bool has(const std::string &text, std::string_view part)
     return text.find(part) != text.npos;
 }
 
-TEST_F(CheckFile, InOrder)
+TEST_F(CheckFile, ValidFilesHaveNoMessages)
 {
     std::string base = write("vmlinux", kernel_);
     EXPECT_EQ(lines(base), Lines());
@@ -133,7 +133,8 @@ TEST_F(CheckFile, ByVersion)
                     "refuse"});
 }
 
-/// A module over a kernel with one more type, whose name moves all strings, and over one with less.
+/// A module over a kernel with one more type, whose name moves all strings, and over one with
+/// fewer.
 TEST_F(CheckFile, AnotherBase)
 {
     const std::string module = write("module", module_);
@@ -189,8 +190,8 @@ TEST_F(CheckFile, LastStringWithoutType)
 class DistilledBases : public CheckFile
 {
 protected:
-    /// The messages about a module with a pointer to the first type, and the second inside a
-    /// struct, over a kernel that also has `more`.
+    /// The messages about a module with a pointer to type `second` of its distilled base, and with
+    /// type `third` inside a struct, over a kernel that also has `more`.
     Lines module(const std::string &second, const std::string &third, const std::string &more = "")
     {
         if (!can_assemble())

@@ -51,12 +51,12 @@ class Determinism(MadeOnceCase):
         self.assertTrue(self.merge(*inputs, **options) == expected,
                         f'other bytes: {inputs} {options}')
 
-    def test_objects_are_worth_it(self):
+    def test_objects_are_many_and_varied(self):
         done = self.call(self.btf_merge, '--stats', ALL, *self.objects, '-o', 'out.btf',
                          '--image=program')
         stats = dict(line.strip().split(': ')[:2]
                      for line in (done.stdout + done.stderr).splitlines() if ': ' in line)
-        self.assertGreater(int(stats['types_in']), 4 << 14, 'types are too few for several runs')
+        self.assertGreater(int(stats['types_in']), 4 << 14, 'too few types to be divided among threads')
         self.assertGreaterEqual(int(stats['conflicting_names']), 3)
         self.assertGreater(int(stats['types_out.FWD']), 0)
         self.assertGreater(int(stats['types_out.FUNC']), FILES)
@@ -116,7 +116,7 @@ class Determinism(MadeOnceCase):
         is chosen, and thus the number of types (merge/NOTES.md). The meaning never depends on the order."""
         for shown in (False, True):
             objects, image = list(self.objects), 'program'
-            if shown:
+            if shown:  # each object has all definitions, so even the number of types is fixed
                 objects, image = objects[:FILES // 2], 'shown'
                 for name in objects:
                     self.must('gcc', *CFLAGS, '-DSHOW_ALL', '-c', name[:-2] + '.c')

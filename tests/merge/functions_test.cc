@@ -14,7 +14,7 @@ namespace
 class Functions : public ObjectTest
 {
 protected:
-    /// An object that defines `name` as void (int PARAM), at `symbol`.
+    /// An object that defines `name` as void (int PARAM), at `address`.
     std::string object(const std::string &file, const std::string &name, const std::string &param,
                        const std::string &assembly, const std::string &address, uint32_t flags = 0)
     {
@@ -42,7 +42,7 @@ protected:
         return link_file(dir_, "image", how + " -e 0 -Ttext=0x1000", objects);
     }
 
-    /// Merges in four ways, which must agree; returns the text.
+    /// Merges in five ways, which must agree; returns the text.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         std::string text = text_of(merged(dir_, objects));
@@ -68,8 +68,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// The prototype of an overridden weak function does not count. But `void f(void)` may be from an
-/// assembler, so in this case both prototypes must agree.
+/// The prototype of an overridden weak function does not count. But a strong `void f(void)` may be
+/// from an assembler, so then both prototypes must agree.
 TEST_F(Functions, PrototypeOfTheStrongOne)
 {
     auto with = [&](const std::string &file, const std::string &how, const std::string &params) {
@@ -141,7 +141,7 @@ TEST_F(Functions, WithoutSymbolNoFunction)
     EXPECT_TRUE(has(text, "FUNC 'g'")) << text;
 }
 
-TEST_F(Functions, WithoutSymbolTableNoneAndAWarning)
+TEST_F(Functions, WithoutSymbolTableNoFunctionsAndAWarning)
 {
     std::string a = object("a", "f", "x", define("f"), ".text");
     for (const char *strip : {"strip -s ", "strip -s -K f "}) {
@@ -160,7 +160,7 @@ TEST_F(Functions, WithoutSymbolTableNoneAndAWarning)
     }
 }
 
-TEST_F(Functions, NamesInByteOrderBehindAllTypes)
+TEST_F(Functions, AreSortedByNameAfterAllTypes)
 {
     std::string z = object("z", "zeta", "x", define("zeta"), "zeta");
     std::string a = object("a", "alpha", "x", define("alpha"), "alpha");
@@ -396,7 +396,7 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
         run("mv " + (dir_ / "out.btf") + " " + (dir_ / "base.btf"));
         options.base = dir_ / "base.btf";
         EXPECT_EQ(merged(dir_, options), "");
-        // Warned of once each; without the feature nothing happens.
+        // There is one warning for each; without the feature, the types stay.
         options.base.clear();
         options.output = dir_ / "out.btf";
         Report report;

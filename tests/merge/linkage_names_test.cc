@@ -51,8 +51,7 @@ protected:
         return options;
     }
 
-    /// Merges with the engine that keeps equal functions, with an image and without. Both must
-    /// agree.
+    /// Merges without an image and with one; both results must agree.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         Options all = options(objects);
@@ -89,7 +88,7 @@ TEST_F(LinkageNames, InstancesInTwoObjectsAreOne)
                                  "[5] DECL_TAG 'own' type_id=3 component_idx=0\n"));
 }
 
-TEST_F(LinkageNames, ThatWhoseSymbolIsTheNameComesFirst)
+TEST_F(LinkageNames, FunctionWhoseSymbolIsItsNameComesFirst)
 {
     EXPECT_EQ(all_ways({object("a", "A", "A"), object("c", "", "f")}),
               head + std::string("[3] FUNC 'f' type_id=2 linkage=static\n"
@@ -98,7 +97,7 @@ TEST_F(LinkageNames, ThatWhoseSymbolIsTheNameComesFirst)
                                  "[6] DECL_TAG 'own' type_id=4 component_idx=0\n"));
 }
 
-TEST_F(LinkageNames, WithoutTheirSymbolThereIsNone)
+TEST_F(LinkageNames, WithoutTheirSymbolNoFunctions)
 {
     EXPECT_FALSE(has(all_ways({object("a", "_Z1fi", "f")}), "FUNC '"));
     EXPECT_FALSE(has(all_ways({object("a", "_Z1fi", "_Z1fiE")}), "FUNC '"));

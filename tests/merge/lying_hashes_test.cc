@@ -160,7 +160,7 @@ protected:
     size_t merged_ = 0, refused_ = 0;
 };
 
-TEST_F(LyingHashes, AreBorne)
+TEST_F(LyingHashes, AreTolerated)
 {
     for_seeds([&](Corpus &corpus) {
         write_lying(corpus, 0);
@@ -171,7 +171,7 @@ TEST_F(LyingHashes, AreBorne)
 }
 
 // The base has true hashes, and declares structs that others define.
-TEST_F(LyingHashes, AreBorneOverBase)
+TEST_F(LyingHashes, AreToleratedOverBase)
 {
     size_t over_base = 0; // number of successful merges
     for_seeds([&](Corpus &corpus) {

@@ -29,7 +29,7 @@ private:
     std::string path_;
 };
 
-/// Runs a shell command. If it fails, the test fails with its output.
+/// Runs a shell command. If it fails, the test fails and prints the command.
 void run(const std::string &command);
 /// True if the tests know the assembler of this host.
 bool can_assemble();

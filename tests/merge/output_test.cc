@@ -202,7 +202,7 @@ TEST_F(Update, PoolsWithoutTheirBtfAreKnownByIds)
     }
 }
 
-TEST_F(Update, BaseComesAndGoes)
+TEST_F(Update, DistilledBaseIsAddedAndRemoved)
 {
     auto before = file(module());
     auto made = with_final_btf(before, {as_bytes(first_btf), as_bytes(second_btf), {}}, Where{"m"});
@@ -262,7 +262,7 @@ TEST_F(Update, ImagesInPlace)
     EXPECT_EQ(updated(replaced, first_btf), replaced);
 }
 
-TEST_F(Update, Objects)
+TEST_F(Update, ObjectsGetFinalBtf)
 {
     auto before = file(object());
     auto after = updated(before, first_btf);
@@ -289,7 +289,7 @@ TEST_F(Update, Objects)
     EXPECT_EQ(btf_of(file(dir_ / "linked.o")), first_btf);
 }
 
-TEST_F(Update, LinkedFiles)
+TEST_F(Update, LinkedFilesGetFinalBtf)
 {
     run("ld -e f -o " + (dir_ / "image") + " " + object());
     auto before = file(dir_ / "image");
@@ -338,7 +338,7 @@ TEST_F(Update, AllocatedBtfIsRefused)
     EXPECT_NE(made.error().str().find("alloc.o: .BTF: is part of"), std::string::npos);
 }
 
-TEST_F(Update, DamagedFiles)
+TEST_F(Update, DamagedFilesDoNoHarm)
 {
     run("ld -e f -o " + (dir_ / "image") + " " + object());
     const FinalBtf added{as_bytes(first_btf), {}, {}};
@@ -348,7 +348,7 @@ TEST_F(Update, DamagedFiles)
             EXPECT_FALSE(with_final_btf(Bytes(good).first(size), added, Where{"x"}));
         for (size_t at = 0; at < good.size(); ++at) {
             if (at > 64 && at + 4096 < good.size())
-                continue; // these bytes are headers, at the beginning and the end
+                continue; // only the headers, at the beginning and the end, are damaged
             auto damaged = good;
             for (int value : {0x00, 0x7f, 0xff}) {
                 damaged[at] = static_cast<std::byte>(value);

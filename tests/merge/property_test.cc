@@ -37,7 +37,7 @@ protected:
         return merged_bytes(dir_, options);
     }
 
-    /// Checks the same for objects in memory, with several threads and in another order.
+    /// Merges the objects from memory; two threads add them, in another order.
     std::vector<std::byte> merge_gathered(const Corpus &corpus)
     {
         auto gatherer = std::make_shared<Gatherer>(Where{"gathered"});
@@ -201,21 +201,22 @@ protected:
 TEST_F(Property, Conflicts)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {true, false, false, false});
+        check(seed, {.forwards = false, .local_names = false, .enum_forwards = false});
     EXPECT_EQ(more_, 0u);
 }
 
 TEST_F(Property, ConflictsWithoutTrailers)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {false, false, false, false});
+        check(seed,
+              {.trailers = false, .forwards = false, .local_names = false, .enum_forwards = false});
     EXPECT_EQ(more_, 0u);
 }
 
 TEST_F(Property, LocalNames)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {true, false, true, false});
+        check(seed, {.forwards = false, .enum_forwards = false});
     EXPECT_EQ(more_, 0u);
 }
 
@@ -223,14 +224,14 @@ TEST_F(Property, LocalNames)
 TEST_F(Property, Forwards)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {true, true, false, false});
+        check(seed, {.local_names = false, .enum_forwards = false});
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 TEST_F(Property, All)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {seed % 2 == 0, true, true, true});
+        check(seed, {.trailers = seed % 2 == 0});
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
@@ -239,13 +240,15 @@ TEST_F(Property, All)
 TEST_F(Property, Loops)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check_alone(seed, {seed % 2 == 0, false, true, false, false, true, true});
+        check_alone(
+            seed,
+            {.trailers = seed % 2 == 0, .forwards = false, .enum_forwards = false, .loops = true});
 }
 
 TEST_F(Property, LoopsAndForwards)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check_alone(seed, {seed % 2 == 0, true, true, true, false, true, true});
+        check_alone(seed, {.trailers = seed % 2 == 0, .loops = true});
 }
 
 // Each prototype takes the previous one twice, so the number of paths is two to the power of the
@@ -280,14 +283,14 @@ TEST_F(Property, ManyPaths)
 TEST_F(Property, OverBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check_over_base(seed, {true, false, true, false});
+        check_over_base(seed, {.forwards = false, .enum_forwards = false});
     EXPECT_EQ(more_, 0u);
 }
 
 TEST_F(Property, DeclarationsOverBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check_over_base(seed, {true, true, true, false, true});
+        check_over_base(seed, {.enum_forwards = false, .base_complete = true});
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
@@ -296,7 +299,7 @@ TEST_F(Property, DeclarationsOverBase)
 TEST_F(Property, OverPartialBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check_over_base(seed, {true, true, true, false});
+        check_over_base(seed, {.enum_forwards = false});
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 

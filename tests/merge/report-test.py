@@ -14,14 +14,14 @@ from helpers.compilers import target_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
-# A header that one file sees with another definition, three structs away from the one that it uses.
+# A header whose struct inner depends on FLAG. Functions reach it through outer and middle.
 DEEP = '''struct inner { int first; FLAG int state; int last; };
 struct middle { long n; struct inner in; };
 struct outer { struct middle *m; struct outer *next; };
 struct apart { int x; };
 int NAME(struct outer *o, struct apart *a) { return o->m->in.state + a->x; }
 '''
-# The same header with other #ifdefs.
+# A header whose struct device depends on CONFIG_PM.
 CONFIG = '''struct device {
     int id;
 #ifdef CONFIG_PM
@@ -99,7 +99,7 @@ class CommandLine(Report):
                              f"^btf-merge: ERROR: .*{said}.*\nTry 'btf-merge --help'\\.\n$")
 
     def test_verbose(self):
-        """Only with -v it says which inputs and functions are left out."""
+        """Only -v lists the inputs and functions that are left out."""
         for name, kind in ('a', 'int'), ('b', 'long'):
             self.object(name, f'static {kind} same({kind} n) {{ return n; }} {kind} NAME(void) {{ return same(1); }}')
         self.must('gcc', '-c', 'a.c', '-o', 'none.o')
@@ -177,7 +177,7 @@ int add(int n) { state.x = n; return get(&state); }
 class Names(Report):
     """Names of C++ that BTF does not allow."""
 
-    def test_origin(self):
+    def test_warning_names_the_origin(self):
         good = self.object('good', 'struct pair { int a; }; int NAME(struct pair *p) { return p->a; }\n')
         for name, kind, part in (('type.cc', 'struct', r"\(STRUCT 'pair<int>'\)"),
                                  ('union.cpp', 'union', r"\(UNION 'pair<int>'\)"),
@@ -211,7 +211,7 @@ class StandardOutput(Report):
         self.assertIn('traceEvents', json.loads(trace))
         self.assertNotIn('-', self.names())
 
-    def test_where_it_cannot_be(self):
+    def test_dash_is_refused(self):
         for said, *arguments in (
                 ('--update needs a file', '--update=-'),
                 ('--why-dup prints to standard output', '--why-dup', '-o-'),
@@ -286,7 +286,7 @@ class TimeTrace(Report):
         trace = json.loads(self.read('trace.json').decode('utf-8'))
         return [e for e in trace['traceEvents'] if e['ph'] == 'X']
 
-    def test_passes_are_in_it(self):
+    def test_trace_has_the_passes(self):
         objects = self.pair()
         for dedup, threads, passes in (
                 ('hash', 1, {'group_by_hash', 'split_conflicts', 'write_types'}),
@@ -361,13 +361,13 @@ class WhyDup(Report):
         self.assertIn('struct entry: version 1 has "int key;", version 2 "char *text;"\n', said)
         self.assertRegex(said, r'version 2, in 1 object: b\.o: \S+ \(b\.c\)\n')
 
-    def test_nothing(self):
+    def test_no_duplicates(self):
         objects = self.pair('-DFLAG=')
         self.assertEqual(self.why('--why-dup', *objects), 'No name has several definitions.\n')
         self.assertEqual(self.why('--why-dup=inner', *objects),
                          'inner does not have several definitions.\n')
 
-    def test_full(self):
+    def test_full_disk(self):
         with open('/dev/full', 'w', encoding='ascii') as full:
             done = subprocess.run([self.btf_merge, '--why-dup', *self.pair()], cwd=self.folder,
                                   stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -7,8 +7,8 @@
 //   == result                       the expected result
 //   == warning                      expected warnings, one per line
 //   == result of btf__dedup         the result of --dedup=libbpf, if ours has fewer types
-//   == at most as many as btf__dedup  (no text) the result of btf__dedup depends on libbpf's
-//   version
+//   == at most as many as btf__dedup  (no text) the result of --dedup=libbpf depends on libbpf's
+//                                   version, so only the number of its types is compared
 // '#' begins a comment.
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"

@@ -108,13 +108,13 @@ TEST_F(TrueSignatures, CloneUnderTheNameOfItsSymbol)
     EXPECT_EQ(all_ways({object("a", "f.isra.0")}, with_signatures()), of_the_clone);
 }
 
-TEST_F(TrueSignatures, NotAskedForTheyMakeNoDifference)
+TEST_F(TrueSignatures, WithoutTheFeatureTheyAreIgnored)
 {
     EXPECT_EQ(all_ways({object("a", "f.isra.0")}, default_features()), nothing);
     EXPECT_TRUE(warnings({object("a", "f.isra.0")}, default_features()).empty());
 }
 
-TEST_F(TrueSignatures, NotThereTheyAreNotInvented)
+TEST_F(TrueSignatures, MissingOnesAreNotInvented)
 {
     std::string a = object("a", "f.isra.0", fn_reordered, default_features());
     EXPECT_EQ(all_ways({a}, with_signatures()), nothing);
@@ -145,7 +145,7 @@ TEST_F(TrueSignatures, SomeObjectsWithoutThem)
     EXPECT_TRUE(has(said[0], "1 object was emitted with true_signature")) << said[0];
 }
 
-TEST_F(TrueSignatures, TheFirstAnswersForAllInstances)
+TEST_F(TrueSignatures, OnlyTheFirstCloneMustAgreeWithInlinedInstances)
 {
     // An inlined instance whose parameter seems to be in another register.
     std::string inlined = other("inlined", "", "any", fn_unexpected_reg);
@@ -156,7 +156,7 @@ TEST_F(TrueSignatures, TheFirstAnswersForAllInstances)
         EXPECT_TRUE(has(all_ways(objects, with_signatures()), "FUNC 'f.isra.1'"));
 }
 
-TEST_F(TrueSignatures, WhatIsAtASymbolNeedNotAgreeWithWhatIsInlined)
+TEST_F(TrueSignatures, InstanceAtTheSymbolNeedNotAgreeWithInlinedOnes)
 {
     std::string a = object("a", "f", fn_signature_changed);
     for (const auto &objects : {std::vector{a, other("b", "")}, std::vector{other("b", ""), a}}) {
@@ -167,7 +167,7 @@ TEST_F(TrueSignatures, WhatIsAtASymbolNeedNotAgreeWithWhatIsInlined)
     }
     // The same for an instance with another symbol, which cannot be reached by this name.
     EXPECT_TRUE(has(all_ways({other("b", "any"), a}, with_signatures()), "\t'b' type_id=1\n"));
-    // A function in two parts has no address, so it is unknown which instance is right.
+    // A function in two parts has no address, so it is unknown whose parameters symbol f takes.
     EXPECT_FALSE(has(
         all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")}, with_signatures()),
         "FUNC 'f'"));

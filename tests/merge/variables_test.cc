@@ -231,7 +231,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
 }
 
 /// Such objects must also not change which types of linked objects are read.
-TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
+TEST_F(Variables, ObjectsThatWereNotLinkedDoNotAffectOthers)
 {
     auto object = [&](const std::string &name, const std::string &member) {
         return make_object(dir_, name,
@@ -285,7 +285,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
     }
 }
 
-TEST_F(Variables, WithoutPoolSymbolsTell)
+TEST_F(Variables, WithoutPoolSymbolsGiveTheAddresses)
 {
     std::string a = statics("a", 0), b = statics("b", 8);
     std::string image = link({a, b}, kernel_like);
