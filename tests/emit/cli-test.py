@@ -24,8 +24,8 @@ PLACES = int(os.environ.get('BTFLINK_PLACES', '25'))
 MANUAL = os.path.join(HERE, '..', '..', 'emit', 'btf-emit.1')
 STEPS = ['read', 'sections', 'units', 'entries', 'types', 'variables', 'functions', 'hashes',
          'duplicates', 'assemble', 'write']
-FLAGS_OFFSET = {'e_ident class': 4, 'e_ident data': 5, 'e_machine': 18, 'e_shoff': 40,
-                'e_shentsize': 58, 'e_shnum': 60, 'e_shstrndx': 62}
+HEADER_OFFSETS = {'e_ident class': 4, 'e_ident data': 5, 'e_machine': 18, 'e_shoff': 40,
+                  'e_shentsize': 58, 'e_shnum': 60, 'e_shstrndx': 62}
 
 
 class Usage(CliCase):
@@ -164,7 +164,7 @@ class Usage(CliCase):
                 self.assertIsNotNone(Elf(self.path(name)).get('.BTF'))
         self.good('--features', '+global_var', '--lang-exclude', 'rust', 'main.o', 'add.o')
 
-    def test_dashes(self):
+    def test_double_dash(self):
         os.rename(self.path(self.compile()), self.path('--x.o'))
         self.good('--', '--x.o')
         self.assertIsNotNone(Elf(self.path('--x.o')).get('.BTF'))
@@ -219,7 +219,7 @@ class Output(CliCase):
         self.good('add.o')
         self.assertEqual(Elf(self.path('add.o')).get('.BTF').data[:len(blob)], blob)
 
-    def test_detached_is_cut(self):
+    def test_detached_file_is_replaced(self):
         self.compile()
         self.write('out.btf', b'x' * 100000)
         self.good('--detached=out.btf', 'add.o')
@@ -529,7 +529,7 @@ class BadFiles(CliCase):
     def test_truncated_compressed(self):
         self.truncated(self.read(self.compile('add.c', '-gdwarf-4', '-gz')))
 
-    def test_truncated_behind_object_btf(self):
+    def test_truncated_with_object_btf(self):
         self.good('--features=+global_var', '--address-pool', self.compile())
         self.truncated(self.read('add.o'))
 
@@ -569,7 +569,7 @@ class BadFiles(CliCase):
 
     def patched(self, field, value, pattern):
         whole = bytearray(self.read('add.o'))
-        at = FLAGS_OFFSET[field]
+        at = HEADER_OFFSETS[field]
         whole[at:at + len(value)] = value
         self.write('bad.o', bytes(whole))
         self.bad(f'bad.o{pattern}', 'bad.o', same=['bad.o'])

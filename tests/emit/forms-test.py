@@ -207,7 +207,7 @@ class Forms(CliCase):
             self.object('gcc', version, output='plain.o')
             self.object('gcc', version, '-fdebug-types-section', output='types.o')
             self.same_objects('plain.o', 'types.o', 'libdw')
-            # In a .dwp, and from a unit that the linker joined.
+            # With compressed sections, and in a program.
             self.object('gcc', version, '-fdebug-types-section', '-gz', output='packed.o')
             self.same_objects('plain.o', 'packed.o', 'libdw')
             self.program(version, output='plain')
@@ -240,7 +240,7 @@ class Forms(CliCase):
             os.rename(self.path('common.debug'), self.path('root/.dwz/common.debug'))
             self.same_programs('plain', 'small', '--debug-dir=' + self.path('root'))
 
-    def test_alternate_file_beside(self):
+    def test_alternate_file_next_to_it(self):
         self.need('dwz')
         self.program(output='plain')
         for name in ('small', 'small2'):

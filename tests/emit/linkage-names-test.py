@@ -25,7 +25,7 @@ class LinkageNames(CliCase):
     btf_merge = None  # set by run()
 
     def link(self, *objects, features=FEATURE):
-        """Adds BTF to the objects, and links them; returns the image."""
+        """Adds BTF to the objects, and links them to `image`; returns the objects."""
         for name in objects:
             self.emit('-q', '--address-pool', features, name)
         self.must('ld', '-e', '0', '--unresolved-symbols=ignore-all', '-o', 'image', *objects)

@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-from helpers.directives import directives, values
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from helpers.directives import directives, values  # noqa: E402
+from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
 # Compilers for other machines, used in only some ways.
@@ -21,8 +23,6 @@ CROSS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-g
          's390x-linux-gnu-gcc', 'mips64el-linux-gnuabi64-gcc', 'mipsel-linux-gnu-gcc',
          'clang-19 --target=mips64-linux-gnuabi64', 'clang-19 --target=loongarch64-linux-gnu']
 WAYS = ['-gdwarf-4', '-gdwarf-5', '-gdwarf-5 -O2', '-gdwarf-5 -O2 -gz']
-
-
 ELSEWHERE = {'base-types.c', 'variables.c'}  # have types or sections that some machines of CROSS lack
 
 
@@ -49,6 +49,7 @@ def compile_all(compiler, sources, folder):
 
 
 def main():
+    check_arguments(__doc__, 2)
     tool, *sources = sys.argv[1:]
     compilers = [c for c in COMPILERS + CROSS if shutil.which(c.split()[0])]
     if not compilers:

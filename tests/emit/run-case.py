@@ -7,9 +7,8 @@ usage: run-case.py BTF-EMIT BTF-LINES CASE.c
 Directives, one per line, anywhere in the C file:
   // flags: -O2                 compiler flags (added up)
   // emit: --features=+global_var   btf-emit options (added up)
-  // compilers: gcc clang       only these families (default: both; cross64: gcc for other machines; gcc16: gcc
-                             from 16 on)
-  // said: REGEX                pattern for all output of btf-emit (default: it prints nothing)
+  // compilers: gcc clang       only these keys of COMPILERS below (default: gcc clang)
+  // said: REGEX                pattern of all output of btf-emit (default: it prints nothing)
   // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
 Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice. The second run
 must not change the file. A compiler that is not installed is named in a line SKIP, which tests/run-all repeats at its
@@ -22,8 +21,10 @@ import subprocess
 import sys
 import tempfile
 
-from helpers.compilers import clangs, gccs_with_annotations
-from helpers.directives import check, directives, values
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from helpers.compilers import clangs, gccs_with_annotations  # noqa: E402
+from helpers.directives import check, directives, values  # noqa: E402
+from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = {
     'gcc': ['gcc'],
@@ -43,7 +44,8 @@ def run(command):
 
 
 def main():
-    emit, btf_lines, case = sys.argv[1:]
+    check_arguments(__doc__, 3)
+    emit, btf_lines, case = sys.argv[1:4]
     wanted = directives(case)
     families = values(wanted, 'compilers') or ['gcc', 'clang']
     failed = ran = 0

@@ -18,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 
-from helpers.btf_reader import type_heads
-from helpers.compilers import assembler_for
-from helpers.dwarf_writer import assembly
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from helpers.btf_reader import type_heads  # noqa: E402
+from helpers.compilers import assembler_for  # noqa: E402
+from helpers.dwarf_writer import assembly  # noqa: E402
+from helpers.usage import check_arguments  # noqa: E402
 
 TIMEOUT = 20  # seconds for each program
 sys.setrecursionlimit(20000)  # for deeply nested cases
@@ -145,6 +147,7 @@ def run_one(tools, case, machine, version):
 
 
 def main():
+    check_arguments(__doc__, 2 if sys.argv[1:2] == ['--list'] else 3)
     if sys.argv[1] == '--list':
         print('\n'.join(case.name for case in load(sys.argv[2])))
         return

@@ -30,10 +30,12 @@ import subprocess
 import sys
 import tempfile
 
-from helpers.btf_reader import SHT_BTF, Elf
-from helpers.compilers import CROSS, MACHINES_32, clangs, cross_compiler, has_lld
-from helpers.directives import check, directives, values
-from helpers.reference_pahole import decides
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from helpers.btf_reader import SHT_BTF, Elf  # noqa: E402
+from helpers.compilers import CROSS, MACHINES_32, clangs, cross_compiler, has_lld  # noqa: E402
+from helpers.directives import check, directives, values  # noqa: E402
+from helpers.reference_pahole import decides  # noqa: E402
+from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
@@ -290,6 +292,7 @@ def variants(case, machines):
 
 
 def main():
+    check_arguments(__doc__, 5)
     names = ('emit', 'merge', 'lines', 'compare')
     tools = {name: os.path.abspath(path) for name, path in zip(names, sys.argv[1:5])}
     case, machines = sys.argv[5], sys.argv[6:]

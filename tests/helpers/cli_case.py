@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 from helpers.compilers import target_of
+from helpers.usage import check_arguments
 
 PROGRAM = {
     'main.c': '''struct point { int x, y; };
@@ -139,7 +140,8 @@ class MadeOnceCase(CliCase):
 
 def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
     """The main program. Arguments: the paths of `tools`, then names of tests. Exit status 77 if all tests
-    were skipped."""
+    were skipped. The usage is the docstring of `module`."""
+    check_arguments(sys.modules[module].__doc__, len(tools))
     count = len(tools) + 1
     for name, path in zip(tools, sys.argv[1:count]):
         setattr(case, name, os.path.abspath(path))

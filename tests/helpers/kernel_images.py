@@ -33,6 +33,7 @@ def uimage(payload, kind=2):
 
 
 def boot_img(kernel, version, page=4096):
+    """Android's boot.img."""
     if version < 3:
         head = struct.pack('<8s10I', b'ANDROID!', len(kernel), 0, 6, 0, 0, 0, 0, page, version, 0)
     else:

@@ -15,6 +15,8 @@ import tempfile
 import unittest
 import zlib
 
+from helpers.usage import check_arguments
+
 PROGRAMS = {}
 RELEASE = '6.12.0-test'
 SOURCE = r'''
@@ -247,6 +249,7 @@ class PackageCase(unittest.TestCase):
 
 def run_tests():
     """usage of the test: TEST.py BTF-KERNEL BTF-EMIT BTF-MERGE [unittest's arguments]"""
+    check_arguments(sys.modules['__main__'].__doc__ + run_tests.__doc__, 3)
     PROGRAMS.update(zip(('kernel', 'emit', 'merge'), map(os.path.abspath, sys.argv[1:4])))
     if not shutil.which('zstd'):
         print('skipped: zstd is not installed')

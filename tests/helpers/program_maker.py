@@ -23,7 +23,7 @@ class Program:
         self.conflicts, self.hidden = chosen[:conflicts], chosen[conflicts:]
 
     def member(self, number, place):
-        """One member of struct `number`. Only structs that are already defined are members by value."""
+        """One member of struct `number`. Structs are used only through pointers, and typedefs only of earlier structs."""
         pick = self.random.random()
         other = self.random.randrange(self.structs)
         target = f'struct s{other}'

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests unusual files and names, and other programs that change the same files at the same time."""
+"""Tests unusual files and names, and other programs that change the same files at the same time.
+
+usage: files-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+
+BTFLINK_CHANGES is the number of runs on a file that keeps changing (default: 20).
+"""
 import os
 import random
 import re
@@ -63,7 +68,7 @@ class Files(KbuildCase):
     def test_4000_characters(self):
         """A path that is too long causes the system's error, with the file's name."""
         name = 'n' * 4000 + '.o'
-        self.assertIn(name, self.bad('n{4000}.o: cannot open: .*', name) or name)
+        self.bad(r'n{4000}\.o: cannot open: .*', name)
         self.assertIn(name, self.merge('-o', 'out', name, status=1))
         self.object()
         self.bad(r'n{4000}.o: cannot .*', '-o', name, 'add.o', same=['add.o'])

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Kills runs. The file on which a run worked must then be the old or the new one, and valid.
 
+usage: interrupt-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+
 If strace is installed, runs are killed before each change of a file. Other runs are killed at random times.
 
 BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A killed run may leave a file

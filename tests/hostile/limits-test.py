@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests that every limit of the format causes an error that names the place, and that no number overflows.
 
+usage: limits-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+
 The slow tests, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects, 66,000 files.
 """
 import io

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests that the work grows with the size of an input, not with the product of the sizes of its parts.
 
+usage: sharing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+
 Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
 may name one file. N parts that share N others must not cost N * N. Each case makes files of less than 3 MB, which
 would cost a hundred times more than a run may cost here: LIMIT_CPU seconds and LIMIT_MEMORY bytes. These limits are

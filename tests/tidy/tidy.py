@@ -325,7 +325,8 @@ RULES = {"layers": layers, "length": length, "heads": heads, "headers": headers,
 
 def main():
     if len(sys.argv) < 3 or sys.argv[1] not in RULES:
-        sys.exit(__doc__)
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
     roots = [pathlib.Path(arg).resolve() for arg in sys.argv[2:]] + [None]
     violations = 0
     for violation in RULES[sys.argv[1]](roots[0], roots[1]):

@@ -1,5 +1,5 @@
 // With the feature, instances with changed parameters have two prototypes: that of the source, and that of the calls.
-// (gcc lists parameters last that are not passed. Its DWARF does not show that the last parameter was
+// (gcc's DWARF lists parameters that are not passed after the others, so it does not show that the last parameter was
 // dropped.)
 // compilers: gcc
 // flags: -O2

@@ -100,7 +100,7 @@ CASES = [
           ('string', form('string', Raw('\t.ascii "abc"'))),
           ('indirect form', form('indirect', Raw('\t.byte 0x06, 1'))),
       )],
-    *[error(f'{name} that counts runs off the end',
+    *[error(f'{name} that is read runs off the end',
             [Unit([INT, Die('structure_type', byte_size=4, extra=[(attribute, value)],
                             label='bad')], end=False), Unit([])], r'\.debug_info\+{bad}: .+')
       for name, attribute, value in (

@@ -74,7 +74,7 @@ CASES = [
          unit(INT, Die('typedef', type=ref('int'), label='none'), pointer('none')),
          lines=[INT_LINE, 'PTR: *void'], skipped={'unnamed-typedef': 1}),
     # gcc 16 for PowerPC writes this.
-    only('typedef that no identifier names', typedef('long double', 'int'),
+    only('typedef whose name is not an identifier', typedef('long double', 'int'),
          'TYPEDEF long_double = int', skipped={'name-made-legal': 1}, machines=('ppc64le',)),
     Case('atomic is looked through',
          unit(INT, Die('atomic_type', type=ref('int'), label='a'), pointer('a'),
@@ -166,7 +166,7 @@ CASES = [
           ('upper bound of all ones in 4 bytes', [{'upper_bound': form('data4', 2 ** 32 - 1)}], 0,
            (4, 5)),
           ('upper bound decides', [{'count': 3, 'upper_bound': 8}], 9, (4, 5)),
-          ('upper bound decides from the front', [{'upper_bound': 8, 'count': 3}], 9, (4, 5)),
+          ('upper bound decides, even before the count', [{'upper_bound': 8, 'count': 3}], 9, (4, 5)),
           ('count 0', [0], 0, (4, 5)),
           ('no bound', [{}], 0, (4, 5)),
           ('no dimension', [], 0, (4, 5)),

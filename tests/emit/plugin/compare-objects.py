@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """The oracle of the gcc plugin. Objects compiled by gcc -g with the plugin have DWARF and the plugin's object BTF.
 btf-emit makes object BTF from the DWARF; both must have the same meaning.
-usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...      prints differences and sums; exit status 1 if
-types or variables differ (functions are listed: docs/differences.md explains which may differ)
--v lists the differences of each object.
-BITS are the features (common/object_btf/features.h) with which the plugin ran; default: those of kernels"""
+
+usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...
+
+Prints differences and sums. Exit status 1 if types or variables differ; differing functions are only listed
+(docs/differences.md explains which may differ). -v also lists the differences of each object. BITS are the features
+(common/object_btf/features.h) with which the plugin ran; default: those of kernels."""
 import collections
 import os
 import subprocess
@@ -14,14 +16,13 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..'))
 from helpers import object_btf as ob  # noqa: E402
+from helpers.usage import check_arguments  # noqa: E402
 
 FEATURES = ['encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64', 'optimized_func',
             'consistent_func', 'decl_tag_kfuncs', 'reproducible_build', 'global_var']
 BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 # gcc's DWARF has types for its own expressions, which are not in the source.
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
-
-
 CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
 
 
@@ -69,6 +70,7 @@ def compare(path, by_dwarf, by_plugin, total, say):
 
 
 def main():
+    check_arguments(__doc__, 2)
     arguments = sys.argv[1:]
     verbose = arguments[:1] == ['-v']
     arguments = arguments[verbose:]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests that oracle-test.py fails if the plugin makes gcc fail. It must not mistake this for a source that gcc refuses.
+
 usage: crash-test.py FOLDER_OF_CASES"""
 import os
 import re
@@ -9,10 +10,14 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '../..'))
+from helpers.usage import check_arguments  # noqa: E402
+
 GCC = '#!/bin/sh\ncase " $*" in *" -fplugin="*) exit 1 ;; esac\nexec gcc "$@"\n'
 
 
 def main():
+    check_arguments(__doc__, 1)
     with tempfile.TemporaryDirectory() as folder:
         gcc = os.path.join(folder, 'gcc')
         with open(gcc, 'w', opener=lambda path, flags: os.open(path, flags, 0o755), encoding='ascii') as file:

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compares the plugin with gcc's own debug information. Each case is compiled once, by gcc -g with the plugin.
-compare-objects.py compares the BTF that btf-emit makes from the DWARF with the plugin's BTF.
+"""Compares the plugin with gcc's own debug information. Each case is compiled by gcc -g with the plugin, once for each
+of LEVELS. compare-objects.py compares the BTF that btf-emit makes from the DWARF with the plugin's BTF.
+
 usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
+
 --random also tests N random sources (random_source.py), with seeds from FIRST on (default: 1).
 PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: there is none.
 Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
@@ -17,10 +19,11 @@ import subprocess
 import sys
 import tempfile
 
-from helpers.object_btf import ObjectBtf
-from random_source import RandomSource
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '../..'))
+from helpers.object_btf import ObjectBtf  # noqa: E402
+from random_source import RandomSource  # noqa: E402
+
 # Without optimisation, and with the address sanitizer, DWARF does not have the registers of parameters.
 UNJUDGED = (['-O0'], ['-O2', '-fsanitize=kernel-address', '--param=asan-stack=1', '--param=asan-globals=1'])
 M32 = ['-m32', '-O2']
@@ -43,7 +46,7 @@ FEATURES = 0x47f
 # Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
 # keeps although nothing uses them any more. Some have no debug information.
 NOT_OF_RANDOM = re.compile(r': (function \S+: |missing: (INT|FLOAT) |no debug information$)')
-# Without this, addresses and thus the order of gcc's tables would differ between runs.
+# Compiles whose output must be the same: addresses differ between runs, and must not decide an order.
 REPETITIONS = 3
 
 
@@ -112,7 +115,7 @@ def plugin_of(btf_cc, gcc, folder):
 
 
 def arguments():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--random', type=int, default=0)
     parser.add_argument('--seed', type=int, default=1)
     for name in ('gcc', 'plugin', 'emit'):

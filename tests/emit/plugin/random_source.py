@@ -19,7 +19,7 @@ class RandomSource:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
-        # The only one in this source: the order of two in DWARF depends on earlier declarations.
+        # The only qualifier in this source: the order of two in DWARF depends on earlier declarations.
         self.qualifier = self.random.choice(('const', 'volatile'))
         self.complete, self.declared, self.functions, self.variables = [], [], [], []
 

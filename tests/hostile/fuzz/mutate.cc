@@ -65,12 +65,13 @@ uint32_t edge(Random &random, uint32_t old)
     }
 }
 
-/// The positions of a blob's parts; nothing if there is no blob at `at`.
+/// The positions of a blob's parts.
 struct Blob {
     size_t at = 0, types = 0, types_end = 0, strings = 0, end = 0;
     std::vector<size_t> heads; // positions of the types
 };
 
+/// Returns false if there is no blob at `at`.
 bool find_blob(const Text &bytes, size_t at, Blob &out)
 {
     if (at + btf::header_size > bytes.size() || (word(bytes, at) & 0xffff) != BTF_MAGIC)

@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
 sys.path.insert(0, str(TESTS))
 from helpers.compilers import clangs  # noqa: E402
+from helpers.usage import check_arguments  # noqa: E402
 CASES = TESTS / 'emit' / 'cases'
 ALL_FEATURES = 0x3fff & ~1  # bits of common/object_btf/features.h
 TRUE_SIGNATURE = 0x2000
@@ -34,8 +35,7 @@ MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own
          'module': 64}
 
 READERS = (0, 2)  # automatic, libdw
-# Any will do.
-CLANG = next(iter(clangs()), 'clang')
+CLANG = next(iter(clangs()), 'clang')  # any version will do
 # Compilers and flags for debug information that libdw reads, alone or in addition to the fast reader.
 FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-gz'),
          (CLANG, '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
@@ -280,13 +280,12 @@ class Seeds:
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
+    check_arguments(__doc__, 3)
     if not shutil.which('gcc'):
         print('SKIP: gcc is not installed')
         sys.exit(77)
     with tempfile.TemporaryDirectory() as work:
-        seeds = Seeds(*sys.argv[1:], work)
+        seeds = Seeds(*sys.argv[1:4], work)
         seeds.emit_seeds()
         seeds.shared_debug_seeds()
         seeds.split_seeds()

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What a script answers if it is started by hand without arguments, or with --help."""
+import sys
+
+
+def check_arguments(text, least):
+    """With --help, prints `text` and exits with status 0; with fewer than `least` arguments, with status 2."""
+    if sys.argv[1:2] in (['--help'], ['-h']):
+        print(text.strip())
+        sys.exit(0)
+    if len(sys.argv) <= least:
+        print(text.strip(), file=sys.stderr)
+        sys.exit(2)
