@@ -5,9 +5,8 @@
 //
 // Method. All types of a class refer to the same names, so slots are found once per class. Usually
 // a name has one node in an object. Then the slots of a node's class and the names of the object's
-// nodes give the node's edges, and no type is read. In an ambiguous object several nodes share a
-// name. There the types between nodes are walked, and a node has one path for each way to another
-// node:
+// nodes give the node's edges. In an ambiguous object several nodes share a name. There the types
+// between nodes are walked, and a node has one path for each way to another node:
 //
 //     struct bus { struct dev *a, *b; };    a and b lead to different definitions of struct dev
 //     slots of bus: dev                     paths of bus: (dev, first dev), (dev, second dev)

@@ -4,7 +4,7 @@
 // Problem. The representative of a group may refer to a declaration that other members define. Its
 // own object then has no type for the reference that the group needs:
 //
-//     representative's object:  struct drv;             struct bus { struct drv *drv; };
+//     representative's object:  struct drv;            struct bus { struct drv *drv; };
 //     member's object:          struct drv { int x; }; struct bus { struct drv *drv; };
 //
 // Method. The types of the representative's object are walked from the group's node to the next

@@ -5,7 +5,7 @@
 // one of several definitions. The typedef shows which definition is meant. A typedef of a prototype
 // may lead to declarations of several names, which can only be resolved together.
 //
-// Method. A type between nodes is a key: a class and the final classes that it refers to
+// Method. Each type between nodes has a key: its class, and the final classes that it refers to
 // (BetweenKeys). Keys of one class have the same form. The keys are processed level by level, each
 // after the keys to which it refers:
 //  1. In each key, replace classes that became aliases of others. Of two keys that become equal,
@@ -15,9 +15,9 @@
 //     to the same type, or the first refers to a declaration and the other to a definition of that
 //     name, or both refer to types of one class that agree.
 //
-// Invariant. An alias has definitions where its typedef had declarations, and never vice versa. So
-// chains of aliases end, and no object's definition is replaced by another. Types that are not
-// behind such a typedef do not change.
+// Invariant. A typedef becomes an alias only of one that has definitions where it has declarations,
+// never vice versa. So chains of aliases end, and no object's definition is replaced by another.
+// Types that are not behind such a typedef do not change.
 //
 // Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of
 // typedefs is limited; only malicious input reaches the limit, and then declarations stay.
