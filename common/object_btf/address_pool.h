@@ -36,7 +36,7 @@ constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 
-/// A contribution of a section that may have pools: a pool, or addresses of DWARF itself.
+/// A contribution to a section that may have pools: a pool, or addresses of DWARF itself.
 struct PoolPart {
     uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
     uint64_t offset;   // of the contribution, in the section
@@ -54,7 +54,7 @@ struct PoolPart {
 /// header).
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
 
-/// Does the section consist only of pools of these objects (at least one) with zeros between them?
+/// Does the section consist only of pools of these objects, at least one of them, and of zeros?
 bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids);
 
 } // namespace btflink

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Hashes of types that reach a cycle without names.
 //
-// Problem. The hash of a type covers the hashes of the types it refers to, but on a cycle no type
-// comes first. If the cycle were cut where a walk meets itself, the hash would depend on where the
-// walk began, and so on the order of types: equal types of two objects would get different hashes.
+// Problem. The hash of a type covers the hashes of the types it refers to, but on a cycle without a
+// named struct or union no type comes first. If the cycle were cut where a walk meets itself, the
+// hash would depend on where the walk began: equal types of two objects would get different hashes.
 //
 // Method. First, partition refinement: blocks of types with equal contents that refer to types of
 // equal blocks. Then the hash of a block covers all blocks that it reaches, in the order of a walk:
@@ -53,7 +52,7 @@ std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &
     return block;
 }
 
-/// Only blobs with the same types in the same order get equal hashes.
+/// The hashes beyond the limit. Only blobs with the same types in the same order get equal ones.
 std::vector<Hash128> hashes_in_order(const std::vector<std::vector<uint32_t>> &refs,
                                      const std::vector<Hash128> &own)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Gathers bytes and hashes them. Integers are little-endian on every host.
+// Computes a Hash128 of a sequence of integers and texts, the same on every host.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -22,8 +22,9 @@ public:
         put(h.low);
         put(h.high);
     }
-    /// With its NUL byte.
+    /// Adds the text with its NUL byte.
     void text(const char *s) { bytes_.append(s, std::strlen(s) + 1); }
+    /// The hash of everything since the last finish().
     Hash128 finish()
     {
         const XXH128_hash_t h = XXH3_128bits(bytes_.data(), bytes_.size());

@@ -13,16 +13,16 @@
 // then the new names are one more section, the last.
 //
 // Old BTF is dropped first, in one of three ways:
-//   append   there is nothing to drop: the new part goes after the file
-//   tail     the old BTF is exactly a part that was appended here earlier, and nothing refers to
+//   append   if there is nothing to drop: the new part goes after the file
+//   tail     if the old BTF is exactly a part that an earlier run appended, and nothing refers to
 //            it: the file is cut where this part begins
-//   rewrite  anything else (a linker or objcopy moved our sections; DWARF is dropped): see
+//   rewrite  otherwise (a linker or objcopy moved our sections; DWARF is dropped): see
 //            elf_rewrite.cc
 //
-// Invariant: the new part depends only on the sections before it and on what is added. Tail
-// restores the file before the appended part except for its headers, which are written again; so
-// running twice has the same result as running once. Rewrite always drops separate section names,
-// so the result does not depend on whether the object had been appended to before.
+// Invariant: running twice has the same result as running once. The new part depends only on the
+// sections before it and on what is added. Tail restores the file as it was before, except for its
+// headers, which are written again. Rewrite drops the old section names (unless symbols have their
+// names there), so the result does not depend on whether an earlier run had appended names.
 //
 // Cost: the new part; the rest of the file is copied only by a rewrite.
 #include "common/object_btf/elf_append.h"
@@ -53,7 +53,7 @@ std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, cons
     return ids;
 }
 
-/// Does section `index` consist only of pools of these objects? It may have been compressed since.
+/// Does section `index` consist only of pools of these objects? It may be compressed.
 Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::set<uint64_t> &ids)
 {
     const ElfSection &s = image.sections[index];
@@ -64,7 +64,7 @@ Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::se
     return is_only_pools(contents.bytes, image.order, ids);
 }
 
-/// May a part that was appended here earlier begin with this section, and does it end the file?
+/// Could an earlier run have appended section `first` and all that follows it in the file?
 bool may_begin_tail(const ElfImage &image, uint32_t first)
 {
     const uint64_t start = image.sections[first].head.sh_offset;
@@ -75,8 +75,8 @@ bool may_begin_tail(const ElfImage &image, uint32_t first)
                image.file.size();
 }
 
-/// Is everything from section `first` on in `tail` and behind its start, and everything else before
-/// it? The old section names may be anywhere: they are written again.
+/// Are exactly the sections from `first` on in `tail`, and are they in the file after all others?
+/// The old section names may be anywhere, because they are written again.
 bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> &tail)
 {
     const uint64_t start = image.sections[first].head.sh_offset;
@@ -92,8 +92,8 @@ bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> 
     return true;
 }
 
-/// Where in the file an earlier appended part begins, if `old` is exactly this part and can be cut
-/// off. Then the section of names is added to `old` if it belongs to this part.
+/// If `old` is exactly a part that an earlier run appended, and the part can be cut off, returns
+/// where it begins in the file, and adds its section of names, if it has one, to `old`.
 Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<bool> &old)
 {
     const auto first = static_cast<uint32_t>(std::ranges::find(old, true) - old.begin());
@@ -111,7 +111,7 @@ Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<boo
     return image.sections[first].head.sh_offset;
 }
 
-/// A table of section names. ".text" shares the bytes of ".rela.text".
+/// Makes a table of section names. ".text" shares the bytes of ".rela.text".
 class NameTable
 {
 public:

@@ -17,8 +17,8 @@ constexpr uint32_t new_section_alignment = 8;
 
 /// Finds the sections of object BTF (see common/FORMAT.md): every `.BTF` with its relocations, and
 /// sections that consist only of address pools, with their relocations. Pools are recognised by the
-/// object ids in the trailers of these `.BTF` and by `more_ids`. Errors: malformed groups, a
-/// damaged compressed section.
+/// object ids in the trailers of these `.BTF` and by `more_ids`. Errors: a `.BTF` that is loaded at
+/// run time, malformed groups, a damaged compressed section.
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
 
@@ -31,7 +31,7 @@ struct ElfBody {
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
 };
 
-/// Of a file that is made from nothing but the ELF header of `image`.
+/// The body of a new file, which takes only the ELF header from `image`.
 ElfBody new_file(const ElfImage &image);
 
 /// Drops sections. `image` then describes the rest. Errors: those of drop_sections().
@@ -56,6 +56,7 @@ public:
     {
         out_.patch<T>(last_ + offset, value);
     }
+    /// Call this once, after all sections were added. Error: too large for 32-bit ELF.
     Result<FileChange> finish();
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What to encode: the names of pahole's --btf_features. Kernels choose by these names.
+// Features: choices of what to encode. They have the names of pahole's --btf_features, by which
+// kernel builds select them.
 #pragma once
 
 #include "common/result.h"
@@ -27,10 +28,10 @@ enum class Feature : uint32_t {
     global_var = 1u << 10,        // variables of all sections
     distilled_base = 1u << 11,    // split BTF includes the parts of its base that it needs
     attributes = 1u << 12,        // mark arena pointers of kfuncs
-    true_signature = 1u << 13,    // functions with the parameters that they are really passed
+    true_signature = 1u << 13,    // functions with the parameters that are really passed
     layout = 1u << 14,            // the blob has a layout section
     force_cu_merging = 1u << 15,  // no effect: units that refer to each other are always merged
-    linkage_names = 1u << 16,     // functions whose symbol is mangled (C++, Rust)
+    linkage_names = 1u << 16,     // symbols of functions with mangled names (C++, Rust)
 };
 
 class FeatureSet
@@ -54,16 +55,16 @@ FeatureSet default_features();
 /// pahole's "all": every feature except distilled_base, which needs a base, and linkage_names,
 /// which pahole 1.32 does not have.
 FeatureSet all_features();
-/// Every feature that has a name.
+/// All features.
 FeatureSet known_features();
 
 /// "a,b,c", "default", "all", or "+a,b" (these in addition to the default). The caller joins the
-/// results of several lists on one command line. Unknown and unsupported names are errors.
+/// results of several lists on one command line. Unknown names are errors.
 Result<FeatureSet> parse_features(std::string_view list);
-/// For an option --features: adds those of `list`.
+/// Adds the features in `list`, the value of an option --features.
 Result<void> store_option(std::optional<FeatureSet> &features, std::string_view list);
 
-/// "a,b,c" in bit order; "none" for none.
+/// "a,b,c" in bit order; "none" for the empty set.
 std::string feature_names(FeatureSet set);
 
 // DECL_TAGs that name the symbol of a function of C++ or Rust, if the symbol is not the name of the
@@ -77,7 +78,7 @@ inline std::string linkage_tag(std::string_view language, std::string_view symbo
     return std::string(language) + std::string(linkage_word) + std::string(symbol);
 }
 
-/// The symbol in the tag; empty if it is another tag.
+/// The symbol in such a tag; empty for any other tag.
 inline std::string_view linkage_symbol(std::string_view tag)
 {
     const size_t word = tag.find(linkage_word);

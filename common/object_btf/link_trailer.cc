@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes link trailers, and decodes them with all checks; splits sections into contributions: the
-// end of each shows where the next one begins.
+// Encodes link trailers, decodes and checks them, and splits sections into contributions.
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
@@ -12,15 +11,16 @@ namespace btflink
 namespace
 {
 
-// Offsets of the header's fields; see FORMAT.md, "Link trailer". The first version had no marks
-// (least_trailer_length); true signatures are optional.
+// Lengths of the header and offsets of its fields; see FORMAT.md, "Link trailer". The shortest
+// header (least_trailer_length) lacks the table of marks; only the full one has true signatures.
 constexpr size_t full_header_length = 112, header_length = 104;
-constexpr size_t object_id_at = 24, emitter_at = 88;
+constexpr size_t object_id_at = 24, plain_end_at = 32, emitter_at = 88;
 // Descriptors of tables: offset and count.
 constexpr size_t hashes_at = 40, functions_at = 48, proto_words_at = 56, variables_at = 64,
                  ambiguous_at = 72, addresses_at = 80, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
+/// Begins a table of `count` entries, and stores its descriptor in the header at `field`.
 void put_table(ByteWriter &out, size_t field, size_t count)
 {
     out.align(8);
@@ -59,7 +59,7 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
     return marks;
 }
 
-/// The fixed fields; the descriptors of tables are zero.
+/// Writes the header with all descriptors of tables zero.
 void put_header(ByteWriter &out, const LinkTrailer &trailer, size_t length)
 {
     out.put<uint32_t>(trailer_magic);
@@ -153,7 +153,8 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
 namespace
 {
 
-/// Decodes. Every table is checked to lie inside the trailer before it is read.
+/// Decodes and checks a trailer. Every table is checked to lie inside the trailer before it is
+/// read.
 class Decoder
 {
 public:
@@ -198,12 +199,12 @@ private:
         t.emitter = word(emitter_at);
         t.source = StrOff{word(20)};
         t.object_id = load<uint64_t>(at(object_id_at), order());
-        t.plain_end = TypeId{word(32)};
+        t.plain_end = TypeId{word(plain_end_at)};
         t.pool_entries = word(36);
         if (!is_str(word(20)))
             return bad(20, "source name is out of range");
         if (t.plain_end == void_id || raw(t.plain_end) > raw(blob_.end_id()))
-            return bad(32, "number of plain types is out of range");
+            return bad(plain_end_at, "number of plain types is out of range");
         return {};
     }
 
@@ -236,7 +237,7 @@ private:
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
             if (!is_kind(w(0), btf::Kind::VAR))
-                return "variable names no VAR";
+                return "type of a variable is not a VAR";
             if (!is_str(w(4)))
                 return "section name of a variable is out of range";
             return w(8) > t.pool_entries ? "pool index of a variable is out of range" : "";
@@ -300,14 +301,14 @@ private:
             if (f.pool_index > t.pool_entries)
                 return "pool index of a function is out of range";
             if (&out == &t.true_signatures && f.instance >= t.functions.size())
-                return "a true signature belongs to no function";
+                return "function index of a true signature is out of range";
             if (f.func == void_id)
                 return check_prototype(t.proto_words, f.proto);
             const btf_type *func = is_type(raw(f.func)) ? &blob_.type(f.func) : nullptr;
             return func && btf::kind_of(*func) == btf::Kind::FUNC &&
                            is_kind(func->type, btf::Kind::FUNC_PROTO)
                        ? ""
-                       : "function names no FUNC with a FUNC_PROTO";
+                       : "type of a function is not a FUNC with a FUNC_PROTO";
         });
     }
 
@@ -322,7 +323,7 @@ private:
         if (count > (words.size() - at - 2) / 2 || !is_type(words[at]))
             return "prototype of a function is out of range";
         proto_words_used_ += 2 + count * 2;
-        if (proto_words_used_ > words.size()) // otherwise a few words could mean much work
+        if (proto_words_used_ > words.size()) // a small file could cause much work
             return "prototypes of functions share words";
         for (uint64_t i = 0; i < count; ++i)
             if (!is_str(words[at + 2 + i * 2]) || !is_type(words[at + 3 + i * 2]))
@@ -363,8 +364,8 @@ uint64_t computed_object_id(Bytes trailer, Bytes blob)
 
 Bytes trailer_hashes(Bytes trailer, ByteOrder order)
 {
-    uint32_t offset = load<uint32_t>(trailer.data() + 40, order);
-    uint32_t count = load<uint32_t>(trailer.data() + 44, order);
+    uint32_t offset = load<uint32_t>(trailer.data() + hashes_at, order);
+    uint32_t count = load<uint32_t>(trailer.data() + hashes_at + 4, order);
     return trailer.subspan(offset, count * hash_size);
 }
 
@@ -379,7 +380,7 @@ TrailerMarks trailer_marks(Bytes trailer)
     if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
         reinterpret_cast<uintptr_t>(marks) % 4)
         return {};
-    return {{marks, count}, word(44), word(32)};
+    return {{marks, count}, word(hashes_at + 4), word(plain_end_at)};
 }
 
 namespace

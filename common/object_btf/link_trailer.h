@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A `.BTF` section consists of contributions: of one object, or of many that a linker concatenated.
-// A contribution is a blob and, unless another tool made it, its link trailer: the data that
-// btf-merge needs from an object in addition to its BTF. It follows the blob in `.BTF`.
-// common/FORMAT.md specifies the bytes; these structures are the decoded form. String offsets and
-// type ids refer to the blob.
+// A `.BTF` section is a sequence of contributions, one per object that was linked. A contribution
+// is a blob, followed by a link trailer unless another tool made the blob. The link trailer has the
+// data that btf-merge needs from an object in addition to its BTF. common/FORMAT.md specifies the
+// bytes; the structures below are the decoded form. String offsets and type ids refer to the blob.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -16,7 +15,7 @@
 namespace btflink
 {
 
-/// One object's part of a section.
+/// The position and bytes of a contribution.
 struct Contribution {
     uint64_t offset; // of the blob, in the section
     Bytes blob;
@@ -24,16 +23,16 @@ struct Contribution {
     uint64_t trailer_offset;
 };
 
-/// Walks a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
-/// `where`: the position of the section. Errors: a blob or a trailer that claims more bytes than
-/// exist.
+/// Splits a `.BTF` section or a raw BTF file into contributions. A trailer is recognised by its
+/// magic. `where`: the position of the section. Errors: a malformed header of a blob; a blob or a
+/// trailer that claims more bytes than exist.
 Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
 
 constexpr uint32_t trailer_magic = 0x4c465442; // bytes "BTFL" in little-endian files
 constexpr uint16_t trailer_version = 1;
 constexpr size_t least_trailer_length = 96; // bytes of the shortest header
 
-/// One instance of a function in the debug information: a candidate for a FUNC. Bits of `flags`:
+/// Bits of LinkFunction::flags.
 enum FunctionFlag : uint32_t {
     fn_unexpected_reg = 1u << 0,    // a parameter is in another register than the ABI says
     fn_optimized_param = 1u << 1,   // a parameter was optimised out or has no location
@@ -44,17 +43,18 @@ enum FunctionFlag : uint32_t {
     fn_has_ranges = 1u << 6,        // DW_AT_ranges instead (hot/cold split)
     fn_inline = 1u << 7,            // DW_AT_inline: abstract instance
     fn_external = 1u << 8,          // DW_AT_external
-    fn_clang = 1u << 9,             // made by clang (else gcc or another)
+    fn_clang = 1u << 9,             // compiled by clang
 };
 
+/// One instance of a function in the debug information: a candidate for a FUNC.
 struct LinkFunction {
     StrOff name{};
     uint32_t flags = 0;
     uint64_t loose_hash = 0;
     uint32_t pool_index = 0; // index into the address pool; 0: no address
     TypeId func{};           // the FUNC in the blob; void: see proto
-    uint32_t proto = 0;      // func is void: index into proto_words of {result, count, count x
-                             // (name, type)}
+    uint32_t proto = 0;      // if func is void: index in proto_words of {result, count,
+                             // count x (name, type)}
     uint32_t instance = 0;   // of a true signature: index of the function's record
 };
 
@@ -65,6 +65,7 @@ enum VariableFlag : uint32_t {
     var_weak = 1u << 2,     // the definition is a weak symbol
 };
 
+/// A variable that has a VAR in the blob.
 struct LinkVariable {
     TypeId var{};            // the VAR in the blob
     StrOff section{};        // name of the input section; "" if not known (common symbols)
@@ -77,22 +78,22 @@ struct LinkVariable {
 enum TrailerFlag : uint32_t {
     trailer_final_addresses = 1u << 0, // made from a linked image: `addresses` is set
     trailer_has_pool = 1u << 1,        // an address pool was written with it
-    trailer_by_compiler = 1u << 2,     // not made from DWARF
+    trailer_by_compiler = 1u << 2,     // written by the gcc plugin, not made from DWARF
 };
 
 struct LinkTrailer {
     uint32_t flags = 0;
     FeatureSet features;       // that the object was emitted with
-    uint32_t emitter = 0;      // version of btf-emit: major * 10000 + minor * 100 + patch
+    uint32_t emitter = 0;      // version of btflink: major * 10000 + minor * 100 + patch
     uint64_t object_id = 0;    // connects blob and pool; set by encode_trailer()
     StrOff source{};           // DW_AT_name of the unit, for diagnostics
-    TypeId plain_end{};        // ids below are plain types and their tags; from here on FUNC, VAR,
-                               // DATASEC and what only they need
+    TypeId plain_end{};        // ids below it are plain types and their tags; from it on VAR, FUNC,
+                               // DATASEC, and the prototypes and tags that only they need
     uint32_t pool_entries = 0; // entries of the pool after the object id; indices are 1..entries
     std::vector<Hash128> hashes;         // stub hash of each type
     std::vector<LinkFunction> functions; // in the order of the debug information
-    // Records of functions whose parameters the compiler changed, with the parameters that are
-    // really passed. Only with the feature true_signature.
+    // With the feature true_signature: a second record of each function whose parameters the
+    // compiler changed, with the parameters that are really passed.
     std::vector<LinkFunction> true_signatures;
     std::vector<uint32_t> proto_words;
     std::vector<LinkVariable> variables;
@@ -100,19 +101,20 @@ struct LinkTrailer {
     std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
 };
 
-/// An upper bound of the bytes after a blob, padding included. trailer.hashes must be complete.
+/// An upper bound of the bytes that follow a blob: padding and trailer. trailer.hashes must be
+/// complete.
 size_t trailer_room(const LinkTrailer &trailer);
 
-/// The trailer's bytes, to be appended to `blob` padded to 8 bytes. Sets trailer.object_id, a hash
-/// over the blob and the trailer itself.
+/// The trailer's bytes, to be appended to `blob` after padding it to 8 bytes. Sets
+/// trailer.object_id, a hash of blob and trailer.
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order);
 
-/// Decodes a trailer and checks it against its blob. Without `keep_hashes` only the number of
-/// hashes is checked, and LinkTrailer::hashes stays empty; trailer_hashes() finds them.
+/// Decodes a trailer and checks it against its blob. `where`: the position of the trailer. Without
+/// `keep_hashes`, LinkTrailer::hashes stays empty; trailer_hashes() returns the hashes undecoded.
 Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
                                    bool keep_hashes = true);
 
-/// The object id in a trailer that is not decoded yet; nothing if the trailer is truncated.
+/// The object id in a trailer that is not decoded yet; nothing if the trailer is cut off.
 std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order);
 /// Computes the object id over blob and trailer, with the id field zeroed.
 uint64_t computed_object_id(Bytes trailer, Bytes blob);
@@ -120,12 +122,12 @@ uint64_t computed_object_id(Bytes trailer, Bytes blob);
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
 Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 
-/// The arguments of Btf::marked() for a blob, read from its trailer before this is decoded.
+/// What Btf::marked() needs from a trailer, read before the trailer is decoded.
 struct TrailerMarks {
     std::span<const uint32_t> marks;
-    uint32_t types = 0, plain_end = 0;
+    uint32_t types = 0, plain_end = 0; // number of types; LinkTrailer::plain_end
 };
-/// `marks` is empty if the trailer has no marks, or has them in another byte order or not aligned.
+/// `marks` is empty if the trailer has no marks, is in another byte order, or is misaligned.
 TrailerMarks trailer_marks(Bytes trailer);
 
 } // namespace btflink

@@ -6,15 +6,16 @@
 //
 // Method. Every cycle in C passes through a named struct or union. A reference to one, or to its
 // forward declaration, is hashed as its kind and name alone: the stub. All other references are
-// hashed in full. The definition of a named struct hashes its members. References to named structs
-// are not followed, so the walk ends.
+// hashed in full, and the hash of a named struct itself covers its members. The walk does not
+// follow references to named structs and unions, so it ends. Other languages may have cycles
+// without a named struct or union. The walk notices when it meets itself, and cycle_hash.cc
+// rehashes the types that reach such a cycle.
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
-// of types. Other languages may have cycles without a named type. The walk notices when it meets
-// itself, and cycle_hash.cc rehashes the types that reach such a cycle.
+// of types.
 //
-// Cost. Each type is hashed once, with its bytes gathered in one buffer. The walk keeps its own
-// stack, because a chain may have as many links as there are types.
+// Cost. Each type is hashed once, and once more if it reaches a cycle without a name. The walk
+// keeps its own stack, because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
 #include "common/graph/graphs.h"
@@ -48,7 +49,7 @@ public:
         });
     }
 
-    /// Hashes by id. `known`: hashes already computed, for the first types (without the base).
+    /// Returns the hashes by id. `known`: hashes of the first types, without the base.
     std::vector<Hash128> run(std::span<const Hash128> known)
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
@@ -102,7 +103,7 @@ private:
     {
         if (state_[raw(id)] == done)
             return refs_[raw(id)];
-        met_cycle_ = true; // without a named type
+        met_cycle_ = true; // without a named struct or union
         stub_.word('C');
         return stub(static_cast<uint32_t>(btf_.kind(id)), id);
     }
@@ -110,7 +111,7 @@ private:
     /// Rehashes all types from `first` on that reach a cycle. Other hashes are final.
     void hash_cycles(TypeId first)
     {
-        const std::vector<TypeId> members = open_cycles(first);
+        const std::vector<TypeId> members = reopen_cycles(first);
         std::vector<uint32_t> number(hashes_.size());
         for (size_t i = 0; i < members.size(); ++i)
             number[raw(members[i])] = static_cast<uint32_t>(i);
@@ -128,9 +129,9 @@ private:
             hashes_[raw(members[i])] = hashes[i];
     }
 
-    /// All types from `first` on that reach a cycle. Those to which others do not refer by name
-    /// become `open` again, so that ref() treats each of them as part of a cycle.
-    std::vector<TypeId> open_cycles(TypeId first)
+    /// All types from `first` on that reach a cycle. Unless references to them count by name, they
+    /// become `open` again, so that ref() treats them as parts of a cycle.
+    std::vector<TypeId> reopen_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
             for_types(first, [&](TypeId t) {
@@ -255,7 +256,7 @@ void for_loose_parts(const btf_type &t, Visit visit)
     }
 }
 
-/// `known`: the hashes of its parts, by id.
+/// The loose hash of a type. `known`: those of its parts, by id.
 Hash128 loose_hash(const Btf &btf, TypeId id, const std::vector<Hash128> &known, Digest &digest)
 {
     const btf_type &t = btf.type(id);

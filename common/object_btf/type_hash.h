@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The two hashes that object BTF carries; common/FORMAT.md specifies them bit by bit.
+// The two hashes in object BTF: the stub hash of each type, and the loose hash of each function's
+// prototype. common/FORMAT.md specifies them bit by bit.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -12,7 +13,7 @@
 namespace btflink
 {
 
-/// 128 bits of XXH3. In files: 8 bytes low half, 8 bytes high half, both always little-endian.
+/// 128 bits of XXH3. In files: low half, then high half, each always little-endian.
 struct Hash128 {
     uint64_t low = 0, high = 0;
     auto operator<=>(const Hash128 &) const = default;
@@ -28,8 +29,8 @@ struct HashSlot {
     uint64_t home() const { return hash.low; }
 };
 
-/// 'S' or 'U' if references to the type are hashed as its stub, by name alone (a named struct, a
-/// named union, or a forward declaration of one); otherwise 0.
+/// 'S' or 'U' if references to the type are hashed by its name alone (a named struct, a named
+/// union, or a forward declaration of one); otherwise 0.
 inline char stub_class(const Btf &btf, TypeId id)
 {
     if (id == void_id)
@@ -42,17 +43,18 @@ inline char stub_class(const Btf &btf, TypeId id)
     return btf::is_union(t) ? 'U' : 'S';
 }
 
-/// Stub hashes of all types of `btf` itself, in id order. Types with different stub hashes differ.
-/// Types with the same stub hash are equal if no struct or union name that they reach has several
-/// definitions.
+/// Stub hashes of all types of `btf`, without its base, in id order. Types with different stub
+/// hashes differ. Types with the same stub hash are equal if no struct or union name that they
+/// reach has several definitions.
 std::vector<Hash128> stub_hashes(const Btf &btf);
-/// Completes `known`, the stub hashes of the first types of `btf` itself.
+/// The same for types that were added to a Btf. `known`: the hashes of the first types, without the
+/// base; those of the rest are appended.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
-/// Computes loose prototype hashes, and caches those of types. Prototypes with equal loose hashes
-/// agree, as required of all instances of a function: parameter names and const are ignored;
-/// structs, unions, enums and typedefs compare by name; a forward declaration counts as its struct
-/// or union.
+/// Computes loose hashes of prototypes, and caches those of types. All instances of a function must
+/// agree, that is, have the same loose hash. It ignores parameter names and const (except in const
+/// void); structs, unions, enums and typedefs count by name; a forward declaration counts as its
+/// struct or union.
 class LooseHasher
 {
 public:
@@ -71,14 +73,14 @@ private:
     std::unique_ptr<Buffers> buffers_;
 };
 
-// cycle_hash.cc: stub hashes of types that reach a cycle without names, in which no type can be
-// hashed first. Cycles in C have names. Recursive function types of other languages lack them. See
-// FORMAT.md, 6.
+// cycle_hash.cc: stub hashes of types that reach a cycle without a named struct or union, in which
+// no type can be hashed first. C has no such cycles; recursive function types of other languages
+// may form one. See FORMAT.md, 6.
 
-/// `refs[i]`: the references of type i to these types, in order. `own[i]`: hash of everything else
-/// in type i. Returns a hash per type. Types that are the same at any depth get equal hashes, in
-/// all blobs, unless this takes too long, as with hundreds of different types that all reach each
-/// other. Different types never get equal hashes.
+/// Returns a hash per type. `refs[i]`: the references of type i to these types, in order. `own[i]`:
+/// hash of everything else in type i. Different types never get equal hashes. Types that are the
+/// same at any depth get equal hashes, in all blobs, unless this takes too long, for example for
+/// hundreds of different types that all reach each other.
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
                                   const std::vector<Hash128> &own);
 

@@ -117,10 +117,10 @@ TEST_P(Trailer, TrueSignatures)
     EXPECT_EQ(read->true_signatures[1].flags, fn_reordered);
     EXPECT_EQ(read->true_signatures[1].instance, 1u);
     EXPECT_EQ(encode_trailer(*read, *blob_.bytes, GetParam()), bytes);
-    EXPECT_NE(with_word(table(104) + 28, 2).find("a true signature belongs to no function"),
+    EXPECT_NE(with_word(table(104) + 28, 2).find("function index of a true signature"),
               std::string::npos);
     EXPECT_NE(with_word(108, 1000).find("does not fit"), std::string::npos);
-    EXPECT_NE(with_word(table(104) + 20, 1).find("function names no FUNC"), std::string::npos);
+    EXPECT_NE(with_word(table(104) + 20, 1).find("is not a FUNC with"), std::string::npos);
     for (uint32_t field : {104u, 108u})
         EXPECT_NE(with_word(field, UINT32_MAX), "");
 }
@@ -187,14 +187,14 @@ TEST_P(Trailer, EachFieldIsChecked)
     size_t function = table(48), variable = table(64);
     EXPECT_EQ(said(with_word(function, 1000), "name of a function"), "");
     EXPECT_EQ(said(with_word(function + 16, 3), "pool index of a function"), "");
-    EXPECT_EQ(said(with_word(function + 20, 4), "names no FUNC"), "");
-    EXPECT_EQ(said(with_word(function + 20, 99), "names no FUNC"), "");
+    EXPECT_EQ(said(with_word(function + 20, 4), "is not a FUNC with"), "");
+    EXPECT_EQ(said(with_word(function + 20, 99), "is not a FUNC with"), "");
     EXPECT_EQ(said(with_word(function + 32 + 24, 5), "prototype of a function"), "");
     EXPECT_EQ(said(with_word(table(56), 99), "prototype of a function"), "");
     EXPECT_EQ(said(with_word(table(56) + 4, 3), "prototype of a function"), "");
     EXPECT_EQ(said(with_word(table(56) + 8, 1000), "parameter of a function"), "");
     EXPECT_EQ(said(with_word(table(56) + 12, 99), "parameter of a function"), "");
-    EXPECT_EQ(said(with_word(variable, 2), "names no VAR"), "");
+    EXPECT_EQ(said(with_word(variable, 2), "is not a VAR"), "");
     EXPECT_EQ(said(with_word(variable + 4, 1000), "section name of a variable"), "");
     EXPECT_EQ(said(with_word(variable + 8, 3), "pool index of a variable"), "");
     EXPECT_EQ(said(with_word(table(72), 1000), "ambiguous name"), "");
