@@ -2,11 +2,12 @@
 // Works out from split BTF which base it was made over. Split BTF does not state this.
 //
 // Method.
-//   strings   offsets beyond the base's strings must be beginnings of the split BTF's strings. If
-//             they are not, the last string is taken to be in use, which yields the size of the
-//             strings in the right base. (libbpf may keep strings that no type refers to.)
-//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs, of the split BTF. The first id
-//             follows if exactly one value fulfils this.
+//   strings   Each offset beyond the base's strings must be the beginning of one of the split BTF's
+//             strings. If not, the highest offset is taken for that of the last string, which
+//             yields the size of the strings in the right base. (libbpf may keep strings that no
+//             type uses.)
+//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If not, and if this holds for
+//             exactly one first id, that is the first id over the right base.
 // The types of a distilled base (`.BTF.base`) are looked up by name and size instead, as the kernel
 // does when it loads such a module.
 //
@@ -50,7 +51,7 @@ private:
     std::string_view strings_;
 };
 
-/// Bytes of strings in the base; nothing if the split BTF does not show this.
+/// Bytes of strings in the right base; nothing if the split BTF does not show this.
 std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
 {
     std::string_view own = split.strings();
@@ -65,7 +66,8 @@ std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
     return farthest - static_cast<uint32_t>(last);
 }
 
-/// Is each name beyond `base` bytes of strings a string of the split BTF, and does it have one?
+/// Over a base with `base` bytes of strings: does the split BTF use strings of its own, and only
+/// from their beginnings?
 bool strings_fit(const UnresolvedTypes &split, uint32_t base)
 {
     const std::string_view own = split.strings();
@@ -108,7 +110,7 @@ bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Bt
     });
 }
 
-/// Types in the base, void included; nothing if the split BTF does not show this.
+/// Types in the right base, void included; nothing if the split BTF does not show this.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
                                                const UnresolvedTypes &split)
 {
@@ -181,8 +183,8 @@ bool may_be_found(btf::Kind kind)
     return false;
 }
 
-/// Does the kernel accept `there`, a type of the same name, for `wanted`? Odd rules are the
-/// kernel's.
+/// Does the kernel accept `there`, a type of the same name, for `wanted`? The rules are odd, but
+/// these are the kernel's.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
@@ -271,7 +273,7 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
             inside += base.strings()[off - 1] != '\0';
         });
     if (inside)
-        say(strf("strings: %zu of %zu names of the base begin inside a string of %s: was "
+        say(strf("strings: %zu of %zu names from the base begin inside a string of %s: was "
                  "made over another base",
                  inside, all, name.c_str()));
     return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks a BTF blob when it is parsed, and looks up types and strings.
+// Parses and checks BTF blobs, and finds types by marks.
 #include "common/btf/btf.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Result<Header> read_header(Bytes bytes, const Where &where)
     h.str_off = word(16);
     h.str_len = word(20);
     if (h.length < btf::header_size || h.length > bytes.size())
-        return fail(place(4), strf("BTF header length %u does not fit", h.length));
+        return fail(place(4), strf("BTF header length is %u, which is impossible", h.length));
     uint64_t room = bytes.size() - h.length;
     if (h.type_off % 4 || uint64_t{h.type_off} + h.type_len > room)
         return fail(place(8), strf("BTF types (%u bytes at %u) do not fit into %zu bytes",
@@ -63,7 +63,7 @@ uint64_t end_of(const Header &h)
                                 uint64_t{h.layout.offset} + h.layout.length});
 }
 
-/// What is wrong with a type that does not end inside `words`.
+/// The error for the type at words[at], for which checked_words() is 0.
 Failure bad_type(std::span<const uint32_t> words, size_t at, uint32_t id, const Where &where)
 {
     if (words.size() - at < 3)
@@ -156,7 +156,7 @@ std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count)
     const auto *strings = reinterpret_cast<const char *>(blob.data() + h->length + h->str_off);
     if (reinterpret_cast<uintptr_t>(types) % 4 || strings[0] || strings[h->str_len - 1])
         return std::nullopt;
-    constexpr size_t very_long = 16 * 1024; // shorter ones would take time to find in each object
+    constexpr size_t very_long = 16 * 1024; // searching for shorter strings would take longer
     if (may_have_string({strings, h->str_len}, very_long))
         return std::nullopt;
     const std::span words(reinterpret_cast<const uint32_t *>(types), h->type_len / 4);
@@ -244,7 +244,7 @@ uint32_t Btf::word_index(TypeId id) const
     if (by_starts_)
         return starts_[raw(id) - first_];
     auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
-    const bool is_ours = words >= words_ && words < words_ + word_count_; // not a substitute
+    const bool is_ours = words >= words_ && words < words_ + word_count_; // not the stand-in
     return is_ours ? static_cast<uint32_t>(words - words_) : 0;
 }
 
@@ -290,7 +290,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     }
 
     btf.starts_.reserve(btf.word_count_ / 3);
-    uint32_t last_type = 0, last_str = 0; // only these are compared; the error names the type later
+    uint32_t last_type = 0, last_str = 0; // the highest ones; bad_reference() finds their types
     for (size_t at = 0; at < btf.word_count_;) {
         auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
         uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // A BTF blob in memory: read-only, in host byte order. parse() checks it: afterwards every type id
 // and string offset in it is in range, and every string is terminated, so readers need not check
-// again. Names and layouts are *not* checked here (see btf_check.h). Most types of an object's blob
-// are also in other objects and are never read. marked() makes a Btf that finds and checks a type
-// only when it is accessed. The guarantee then holds for every accessed type; malformed types are
-// recorded in a Damage.
+// again. Names and layouts are *not* checked here (see btf_check.h).
+//
+// Most types of an object's blob are also in other objects, so they are never read. For such blobs,
+// marked() makes a Btf that finds and checks a type only when it is accessed. The guarantee then
+// holds for every accessed type; a Damage records whether one was malformed.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -35,12 +36,12 @@ std::optional<ByteOrder> order_of_btf(Bytes bytes);
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 
 // The layout section of BTF states the length of types of each kind, so that a reader can skip
-// kinds that it does not know. Kernels read it from 7.1 on (commit 222edc843c15). The header then
-// has two more words, and 4 bytes for each kind that the writer knew are between types and strings.
-// Source: struct btf_layout and btf_header of <linux/btf.h>.
+// kinds that it does not know. Kernels read it from 7.1 on (commit 222edc843c15). It is between
+// types and strings, and has 4 bytes for each kind that the writer knew; the header has two more
+// words. Source: struct btf_layout and btf_header of <linux/btf.h>.
 
 constexpr uint32_t layout_fields = 24;      // byte offset of layout_off, layout_len in the header
-constexpr uint32_t layout_header_size = 32; // of a header with these fields
+constexpr uint32_t layout_header_size = 32; // bytes of a header with these fields
 constexpr uint32_t layout_entry_size = 4;
 
 /// The position of a layout section in bytes from the end of the header. Length 0: no section.
@@ -57,8 +58,9 @@ LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order);
 struct MarkedTypes {
     std::span<const uint32_t> words;
     std::span<const uint32_t> marks;
-    uint32_t count;     // of types; the last has a mark
-    uint32_t plain_end; // types below refer only to each other; not FUNC, VAR or DATASEC
+    uint32_t count; // number of types
+    // Ids below this one are not FUNCs, VARs or DATASECs, and refer only to each other.
+    uint32_t plain_end;
     std::string_view strings;
     uint64_t types_offset = 0; // of `words`, from the blob's start
 };
@@ -85,12 +87,12 @@ private:
     std::atomic<bool> found_ = false;
 };
 
-/// Types that are not stored as a blob, for example because they are made on access. Indexed by id
-/// - 1. A returned type must not move. Several threads may call it.
+/// Types that are not stored as a blob, for example because they are made on access.
 class TypeStore
 {
 public:
     virtual ~TypeStore() = default;
+    /// `index`: id - 1. The returned type must not move. Several threads may call this.
     virtual const btf_type &type(uint32_t index) const = 0;
 };
 
@@ -169,12 +171,12 @@ public:
     std::string_view strings() const { return {strings_, str_size_}; }
     /// Words of this blob's types part, in host order.
     std::span<const uint32_t> words() const { return {words_, word_count_}; }
-    /// Replaces the words: in host order, each type at the same place and of the same size. They
-    /// are not checked.
+    /// Replaces words() by `words`, which are in host order and are not checked. Each type must
+    /// have the same place and size as before.
     void replace_words(std::vector<uint32_t> words);
     /// Word index in words() of a type of this blob.
     uint32_t word_index(TypeId id) const;
-    /// Bytes from the header to the last byte of types or strings.
+    /// Bytes of the blob that parse() read, from its header to the end of its last part.
     uint64_t blob_size() const { return blob_size_; }
     /// Byte offset, from the blob's start, of the types part.
     uint64_t types_offset() const { return types_offset_; }
@@ -196,8 +198,9 @@ private:
     const uint32_t *words_ = nullptr; // own types part; points into copy_ or into the input
     size_t word_count_ = 0;
     std::vector<uint32_t> copy_;
+    // Types are found by starts_, or else by store_ or marks_, whichever is set.
     bool by_starts_ = true;
-    std::vector<uint32_t> starts_; // word index of each own type; else one of these is set:
+    std::vector<uint32_t> starts_; // word index of each own type
     const TypeStore *store_ = nullptr;
     const uint32_t *marks_ = nullptr;
     uint32_t count_ = 0;
@@ -206,7 +209,7 @@ private:
     const char *strings_ = nullptr;
     uint32_t str_size_ = 0;
     uint32_t str_base_ = 0;
-    bool long_names_ = false; // may have some; set by parse()
+    bool long_names_ = false; // may have names that check_long_names() counts; set by parse()
     uint32_t first_ = 1;
     uint64_t blob_size_ = 0;
     uint64_t types_offset_ = 0;
@@ -215,9 +218,10 @@ private:
 
 constexpr size_t long_name = 1024; // characters; kernels allow 511, except in tags
 
-/// Error: long names add up to more than 64 MB. Names may be tails of one string, or one name that
-/// all types have, so their sum could be far larger than the file, and readers would take as long.
-/// `types`: where the first type is.
+/// Error: names of at least `long_name` characters add up to more than 64 MB. Many types may have
+/// the same name, and names may be tails of one string, so the names could be far longer than the
+/// file in total, and reading them could take far too long. `types`: the position of the first
+/// type.
 Result<void> check_long_names(const Btf &btf, const Where &types);
 
 } // namespace btflink

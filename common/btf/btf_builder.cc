@@ -48,7 +48,7 @@ StringTable::StringTable(std::string_view section)
 
 StrOff StringTable::add_stable(const char *text)
 {
-    // Names from one header are close together, and so are their entries.
+    // Strings of one header are close together in the section, and so are their entries here.
     const size_t at = section_offset(text);
     if (at >= section_.size())
         return add(text);
@@ -62,7 +62,7 @@ StrOff StringTable::add(std::string_view text)
 {
     text = text.substr(0, text.find('\0'));
     if (text.empty() || is_full_)
-        return StrOff{0}; // in the table itself, or in the base
+        return StrOff{0}; // the empty string, which is in this table or in the base
     const auto end = static_cast<uint32_t>(blob_.size());
     auto [offset, is_new] =
         index_.find_or_add(XXH3_64bits(text.data(), text.size()), end, [&](uint32_t old) {
@@ -83,7 +83,7 @@ StrOff StringTable::add(std::string_view text)
 
 bool StringTable::has_odd_character()
 {
-    odd_ = odd_ || !is_plain_text(std::string_view(blob_).substr(checked_));
+    odd_ = odd_ || btflink::has_odd_character(std::string_view(blob_).substr(checked_));
     checked_ = blob_.size();
     return odd_;
 }
@@ -174,7 +174,7 @@ void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section)
     auto set = [&](size_t at, uint32_t value) { store(blob.data() + at, value, order); };
     CHECK(word(4) == btf::header_size && word(8) == 0 && word(12) == word(16));
     const uint32_t type_len = word(12), length = section ? btf::kind_count * layout_entry_size : 0;
-    // For each kind: fixed bytes of a type, bytes of an element, two bytes of flags (0).
+    // For each kind: bytes after the head, bytes of an element, two bytes of flags (0).
     std::byte entries[btf::kind_count * layout_entry_size] = {};
     for (uint32_t kind = 1; kind < btf::kind_count; ++kind) {
         std::byte *entry = entries + size_t{kind} * layout_entry_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Builds one BTF blob: types in the order in which they are added, strings in the order in which
-// they are first used. A type may refer to a type that is added later, as in DWARF.
+// Builds a BTF blob: types in the order in which they are added, strings in the order in which they
+// are first used. A type may refer to a type that is added later.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -19,23 +19,25 @@ namespace btflink
 std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
                                 ByteOrder order, size_t room = 0);
 
-/// Strings at unique offsets; offset 0 is "". Names in a file may be tails of one string, so their
-/// sum can be far larger than the file. Therefore a table has a limit, beyond which it adds
-/// nothing.
+/// Each string once, at its own offset; offset 0 is "". Names in a file may be tails of one string,
+/// so in total they can be far longer than the file. Therefore a table has a limit, beyond which it
+/// adds nothing.
 class StringTable
 {
 public:
-    /// Kernels accept 16 MB. A table for many units has strings that the result does not have.
+    /// The limit. Kernels accept 16 MB, but a table for many units also has strings that are not in
+    /// the result.
     static constexpr uint32_t most_bytes = 64 << 20;
     /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a table
     /// that starts at 0 contains the empty string.
     explicit StringTable(uint32_t first = 0);
-    /// A table for many blobs, most of whose strings are in `section`. It remembers which of them
-    /// it has, by their offsets in the section (8 bytes per 4 bytes of the section).
+    /// A table for many blobs, most of whose strings are in `section`, such as .debug_str. The
+    /// table remembers by offset in the section which strings it has added, and needs 8 bytes of
+    /// memory per 4 bytes of the section for this.
     explicit StringTable(std::string_view section);
     /// The offset of `text`, which is added if it is new. Anything after a NUL byte is ignored.
     StrOff add(std::string_view text);
-    /// The same for text that may be in the section. Text from there is read only once.
+    /// The same for text that may be in the section. A string of the section is read only once.
     StrOff add_stable(const char *text);
     /// Prefetches what add_stable(text) reads.
     void prefetch(const char *text) const
@@ -47,7 +49,7 @@ public:
     const std::string &blob() const { return blob_; }
     /// Was the limit reached? Strings that were not added have offset 0.
     bool is_full() const { return is_full_; }
-    /// Characters of the longest string that was inserted.
+    /// Characters of the longest string that was added.
     size_t longest() const { return longest_; }
     /// Does any string contain '$' or a byte beyond ASCII? Compilers allow these in identifiers.
     bool has_odd_character();
@@ -57,8 +59,8 @@ public:
 private:
     /// A string of the section that was added.
     struct SectionString {
-        uint32_t at = UINT32_MAX; // in the section
-        StrOff offset{};
+        uint32_t at = UINT32_MAX; // offset in the section
+        StrOff offset{};          // offset in the table
     };
     /// The offset of `text` in the section; more than the section's size if `text` is not in it.
     size_t section_offset(const char *text) const
@@ -74,7 +76,7 @@ private:
     bool is_full_ = false;
     size_t longest_ = 0;
     size_t checked_ = 0; // bytes of blob_ that has_odd_character() has read
-    bool odd_ = false;   // these bytes contain an odd character
+    bool odd_ = false;   // one of these bytes is odd
 };
 
 class BtfBuilder
@@ -175,9 +177,9 @@ public:
     }
     /// Adds a type as raw words in host order, with ids and string offsets of this blob.
     TypeId add_words(std::span<const uint32_t> words);
-    /// Gives each type the id new_ids[id - first id] and updates references. A new id is the next
-    /// free one, or that of an earlier type: then the type is dropped. All strings stay, so drop a
-    /// type only if an earlier type has the same strings.
+    /// Gives each type the id new_ids[id - first id] and updates references. A type whose new id is
+    /// that of an earlier type is dropped; the others must be numbered in order, without gaps. All
+    /// strings stay, so drop a type only if an earlier type has the same strings.
     void renumber(std::span<const TypeId> new_ids);
 
     /// A type that was added before. May be changed in place.
@@ -197,7 +199,7 @@ public:
     /// The blob: 24-byte header, types, strings. The BtfBuilder stays usable. Precondition: less
     /// than 4 GB, and not too_large(). `room`: as for btf_blob().
     std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
-    /// Does a type have more elements than the format can count (65,535)?
+    /// Does a type have more elements than every kernel accepts (65,535)?
     bool too_large() const { return too_large_; }
 
 private:
@@ -219,8 +221,8 @@ private:
     bool too_large_ = false;
 };
 
-/// Extends the header of a blob from 24 to 32 bytes. `section`: also adds the layout of all known
-/// kinds. Split BTF gets no layout of its own, because that of its base applies.
+/// Extends the header of a blob from 24 to 32 bytes. `section`: whether to add a layout section
+/// with all known kinds, too. Split BTF needs none, because the layout of its base applies.
 void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section);
 
 } // namespace btflink

@@ -5,7 +5,7 @@
 // Method. Four passes; each relies on what the passes before it have checked:
 //   1. the header;
 //   2. for one kernel: the kinds; then each type by itself (btf_check_alone.cc);
-//   3. loops, which also yields the size of each type (type_sizes.cc);
+//   3. loops; this pass also computes the size of each type (type_sizes.cc);
 //   4. each type against the types that it refers to (btf_check_targets.cc).
 //
 // Cost. Linear in types and elements. No recursion: a chain may have as many links as there are
@@ -20,7 +20,7 @@ namespace btflink
 namespace
 {
 
-constexpr uint32_t accepted_length = 128; // of names, by all kernels
+constexpr uint32_t accepted_length = 128; // characters of a name that all kernels accept
 
 /// Checks all types with `rule`. Stops when `found` has `most` violations. Returns whether there
 /// are none.
@@ -152,7 +152,7 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
     // Kernels that know the fields ignore the offset of an empty layout; older ones do not.
     for (uint32_t i = layout_len ? layout_header_size : btf::header_size; i < length; ++i)
         if (blob[i] != std::byte{0})
-            return at(i, "fields that are not known are not 0");
+            return at(i, "unknown fields are not 0");
     if (type_off != 0)
         return at(8, "types do not begin after the header");
     if (layout_len && layout_off != type_len)

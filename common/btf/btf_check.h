@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What kernels accept, and how BTF that they would refuse is mended.
+// Which BTF kernels accept, and how BTF that they would refuse is mended.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -19,7 +19,8 @@ namespace btflink
 
 // kernel_forms.cc: kernel versions, and forms of BTF that only some kernels read.
 
-/// A mainline version. Distributions may have backported forms; this is known only of kinds.
+/// A mainline version. A distribution may have backported forms; kernel_forms() notices this for
+/// kinds only.
 struct KernelVersion {
     uint32_t major = 0, minor = 0;
     auto operator<=>(const KernelVersion &) const = default;
@@ -27,14 +28,14 @@ struct KernelVersion {
 
 /// Parses "6.12", "6.12.117-1" or "7.3-rc1". Returns nullopt if `text` is not a version.
 std::optional<KernelVersion> parse_kernel_version(std::string_view text);
-/// For an option --kernel.
+/// Stores the value of an option --kernel.
 Result<void> store_option(std::optional<KernelVersion> &version, std::string_view text);
 
-/// Forms that this kernel accepts and older ones refuse.
+/// Forms of BTF that not all kernels accept.
 struct KernelForms {
     btf::Kind newest_kind = btf::Kind::ENUM64;
     uint32_t vlen = btf::max_vlen; // at most
-    // A layout section in the blob. No value: the BTF is not a kernel's.
+    // A layout section in the blob. No value: the BTF does not belong to a kernel.
     std::optional<bool> layout;
     bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
     bool tags_anywhere = true;      // a TYPE_TAG after another modifier
@@ -42,10 +43,11 @@ struct KernelForms {
     uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
 };
 
-/// The forms of `kernel`. Without a version, those of the kernel that `btf` belongs to, judged by
-/// its types: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from 7.2 on an
-/// enumerator BTF_MAX_VLEN. For BTF that is not a kernel's, tags may have the newest forms. A
-/// kernel with an enumerator such as BTF_KIND_ENUM64 reads this kind, whatever its version.
+/// The forms that `kernel` accepts. A kernel with an enumerator such as BTF_KIND_ENUM64 reads this
+/// kind, whatever its version. Without a version, the forms of the kernel that `btf` belongs to,
+/// judged by its types: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from
+/// 7.2 on an enumerator BTF_MAX_VLEN. If `btf` does not belong to a kernel, TYPE_TAGs may be
+/// anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
@@ -55,16 +57,16 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 // resolver's stack (32), which depends on the order in which it visits types; and the rules for
 // structs with locks, lists and reference counts of BPF programs.
 
-/// Kernels accept INTs and bitfield loads of up to so many bits.
+/// Kernels accept INTs of up to so many bits, and bitfields that span up to so many.
 constexpr uint32_t max_int_bits = 128;
 
-/// The end of an error's text if the violation is the name of a type or of one of its elements.
+/// The text of an error ends like this if the name of a type or of one of its elements is illegal.
 constexpr char illegal_name[] = "name is not an identifier";
 
-/// The first violation: byte offset of the type or element; id, kind and name of the type; rule.
-/// `blob`: exactly the bytes from which `btf` was parsed; `where` names their start.
-/// `pointer_size`: the target's, in bytes. `kernel`: see kernel_forms(). The base of `btf` is not
-/// checked.
+/// Error: the first violation, with the offset of the type or element, the type's id, kind and
+/// name, and the rule. `blob`: exactly the bytes from which `btf` was parsed; `where`: their
+/// position. `pointer_size`: the target's, in bytes. `kernel`: see kernel_forms(). The base of
+/// `btf` is not checked.
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8,
                        std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -91,15 +93,15 @@ struct MendedBtf {
     std::vector<std::string> changes; // one line each: the violation and what was done
 };
 
-/// Returns nothing if there are no violations, or none that can be mended. With BtfPart::object all
-/// types except DECL_TAGs keep their ids. `pointer_size`: the target's, in bytes.
+/// Returns nothing if there are no violations, or none that can be mended. With BtfPart::object
+/// only DECL_TAGs are dropped, so types before the first DECL_TAG keep their ids. `pointer_size`:
+/// the target's, in bytes.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
 
 // base_match.cc: does split BTF belong to a base? Does a kernel have the types that a distilled
 // base names?
 
-/// Finds types of a blob by name. The blob must outlive the index. Types of its base are not
-/// included.
+/// Finds types of a blob, without its base, by name. The blob must outlive the index.
 class NameIndex
 {
 public:
@@ -125,16 +127,15 @@ private:
     std::unordered_map<std::string_view, std::vector<TypeId>> ids_;
 };
 
-/// Signs that `split`, a valid blob in the byte order of `base`, was made over another base; one
-/// per line. `name`: what to call `base` in these lines. `where`: the position of the first byte of
-/// the blob.
+/// Signs that `split`, a valid blob in the byte order of `base`, was made over another base.
+/// `name`: what to call `base` in these errors. `where`: the position of the blob.
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 
-/// Types of a distilled base that a kernel with the types of `whole` does not find by name and size
-/// when it loads the module whose BTF is `split`. The rules are those of kernel/bpf/btf_relocate.c,
-/// except for ambiguous names. `name`: what to call the kernel. `where`: the position of the
-/// distilled base.
+/// An error for each type of a distilled base that a kernel with the types of `whole` does not find
+/// by name and size when it loads the module whose BTF is `split`. The rules are those of
+/// kernel/bpf/btf_relocate.c, except for ambiguous names. `name`: what to call the kernel. `where`:
+/// the position of the distilled base.
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name);
 
@@ -146,14 +147,14 @@ bool is_identifier(std::string_view name);
 /// Only printable characters, as allowed in the name of a DATASEC. Any length.
 bool is_section_name(std::string_view name);
 
-/// Is it free of '$' and characters beyond ASCII? C compilers allow only these in identifiers
-/// besides the characters of is_identifier().
-bool is_plain_text(std::string_view text);
+/// Does the text contain '$' or a byte beyond ASCII? C compilers allow these in identifiers, in
+/// addition to letters, digits and '_'.
+bool has_odd_character(std::string_view text);
 
-/// legal_name() shortens longer names.
+/// Characters of the longest name that legal_name() makes.
 constexpr size_t max_legal_name = 511; // KSYM_NAME_LEN without the NUL byte
 
-/// An identifier like `name`: every other character becomes '_'.
+/// An identifier like `name`: '_' replaces every illegal character.
 std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
 
 /// Would legal_name() leave `name` as it is?

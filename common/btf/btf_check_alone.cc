@@ -47,7 +47,7 @@ Result<void> check_section_name(BtfChecking &c, TypeId id)
 {
     const std::string_view name = c.btf.name(id);
     if (!is_section_name(name))
-        return violation(c, id, "name is not a section name");
+        return violation(c, id, "name is empty or not printable");
     if (!is_short_enough(c, name))
         return violation(c, id, too_long(c, name));
     if (!is_identifier(name) && !c.forms().printable_sections)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes of check_btf() over types, and their common parts.
+// Internal to check_btf() and mend_btf(): sizes of types, the rules, and how violations are
+// reported.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -29,8 +30,9 @@ public:
     /// of structs, unions, arrays and modifiers.
     static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
 
-    /// In bytes. Arrays of more than 4 GB count as 4 GB.
+    /// The size of a type in bytes. Arrays of more than 4 GB count as 4 GB.
     uint64_t of(TypeId id) const { return id == void_id ? unsized : sizes_[place(id)]; }
+    /// The first type in the chain of modifiers that begins with `id` that is not a modifier.
     TypeId behind_modifiers(TypeId id) const { return id == void_id ? id : targets_[place(id)]; }
 
 private:
@@ -65,17 +67,18 @@ struct BtfChecking {
     const KernelForms &forms();
 };
 
-// The rules of the second pass, and of the fourth. Each returns the first violation of a type.
+// The rules of the second and fourth pass. Each function returns the first violation of a type.
 
-/// Names, flags, counts, offsets against the type's own size.
+/// Second pass: names, flags, counts, and offsets within the type's own size.
 Result<void> check_alone(BtfChecking &c, TypeId id);
-/// The type against the types that it refers to.
+/// Fourth pass: the type against the types that it refers to.
 Result<void> check_targets(BtfChecking &c, TypeId id);
+/// Fourth pass: the number of modifiers in a row, and where TYPE_TAGs are among them.
 Result<void> check_modifier_chain(BtfChecking &c, TypeId first);
 
-/// A violation in a type, or in the element that begins `words` words after its head.
+/// The error for a violation `words` 32-bit words after the start of a type.
 Failure violation(const BtfChecking &c, TypeId id, const std::string &rule, size_t words = 0);
-/// A violation by an element: "member 2 'next': ...".
+/// The error for a violation by an element: "member 2 'next': RULE".
 Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
 
 /// Is the string at `offset` an identifier of a length that kernels accept? The answer is cached,
@@ -89,10 +92,12 @@ std::string identifier_fault(BtfChecking &c, uint32_t offset);
 
 struct IntLayout {
     uint32_t offset, bits; // in bits
-    bool regular;          // at offset 0, 8, 16, 32, 64 or 128 bits; the type's size does not count
+    bool regular;          // the offset is 0, and there are 8, 16, 32, 64 or 128 bits
 };
+/// Precondition: `t` is an INT.
 IntLayout layout_of(const btf_type &t);
 
+/// The bit offset of member `m` of `t`.
 inline uint32_t bit_offset(const btf_type &t, const btf_member &m)
 {
     return btf::kflag_of(t) ? BTF_MEMBER_BIT_OFFSET(m.offset) : m.offset;

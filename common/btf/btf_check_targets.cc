@@ -17,17 +17,17 @@ constexpr uint32_t max_enum_bitfield = 32; // also of an ENUM64
 Result<void> check_array(BtfChecking &c, TypeId id)
 {
     const uint32_t *tail = btf::tail_of(c.btf.type(id));
-    auto is_odd_int = [&](TypeId type) {
+    auto is_irregular_int = [&](TypeId type) {
         return c.btf.kind(type) == btf::Kind::INT && !layout_of(c.btf.type(type)).regular;
     };
     TypeId element = c.sizes.behind_modifiers(TypeId{tail[0]}),
            index = c.sizes.behind_modifiers(TypeId{tail[1]});
-    if (c.btf.kind(index) != btf::Kind::INT || is_odd_int(index))
-        return violation(c, id, "index type is not a plain INT");
+    if (c.btf.kind(index) != btf::Kind::INT || is_irregular_int(index))
+        return violation(c, id, "index type is not a regular INT");
     if (c.sizes.of(element) == unsized)
         return violation(c, id, "element type has no size");
-    if (is_odd_int(element))
-        return violation(c, id, "element type is an INT of odd bits");
+    if (is_irregular_int(element))
+        return violation(c, id, "element type is an INT of irregular size or offset");
     if (c.sizes.of(id) > UINT32_MAX)
         return violation(c, id, "is larger than 4 GB");
     return {};
@@ -49,8 +49,8 @@ std::string member_rule(BtfChecking &c, const btf_type &t, const btf_member &m)
     if (kind == btf::Kind::INT) {
         IntLayout layout = layout_of(c.btf.type(type));
         if (kflag && !layout.regular)
-            return "type is an INT of odd bits, and kflag is set";
-        bit_aligned |= !kflag; // older encoding of bitfields: by such INTs
+            return "kflag is set, but the type is an INT of irregular size or offset";
+        bit_aligned |= !kflag; // older encoding of bitfields: by an INT's own bits and offset
         offset += layout.offset;
         bits = max_bitfield = layout.bits;
     } else if (btf::is_enum(kind)) {
@@ -207,7 +207,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
 
 Result<void> check_modifier_chain(BtfChecking &c, TypeId first)
 {
-    // Only types at or after `first` count; the kernel has resolved earlier ones before.
+    // The chain ends at a type before `first`, because the kernel has resolved that type already.
     TypeId id = first;
     for (uint32_t length = 0; btf::is_modifier(c.btf.kind(id)); ++length) {
         if (length == max_modifiers)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF on disk. One table describes each kind: what each word of a type holds. Code that walks types
+// BTF on disk. One table says for each kind what the words of a type hold. Code that walks types
 // uses this table. Code that depends on the meaning of a kind has a switch over Kind or Family
 // without default: see CONTRIBUTING.md, "How to add a kind of BTF". Source: the kernel's
 // Documentation/bpf/btf.rst and <linux/btf.h>.
 //
-// The types part of a blob is a sequence of 32-bit words. So swapping words converts a blob of the
-// other byte order to host order; all other code sees host order only.
+// The types part of a blob is a sequence of 32-bit words, so swapping the bytes of each word
+// converts types of the other byte order to host order. All other code sees host order only.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ constexpr uint32_t header_size = 24;         // bytes; what we write. Longer hea
 constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
 constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
 constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel accepts
-constexpr uint32_t max_long_vlen = 0xffffff; // that we accept; see below
+constexpr uint32_t max_long_vlen = 0xffffff; // that we accept; see kind_of()
 
 /// The kinds that we know, numbered as in <linux/btf.h>. A switch over this type has no `default`,
 /// so that the compiler reports each place that must handle a new kind.
 enum class Kind : uint8_t {
-    VOID, // of id 0; never stored
+    VOID, // the kind of id 0; never stored
     INT,
     PTR,
     ARRAY,
@@ -51,7 +51,7 @@ enum class Kind : uint8_t {
 /// Not NR_BTF_KINDS: a newer kernel's <linux/btf.h> knows more kinds, which we must refuse.
 constexpr uint32_t kind_count = static_cast<uint32_t>(Kind::ENUM64) + 1;
 
-/// Groups of kinds that most code treats in the same way.
+/// A family: similar kinds, which most code treats in the same way.
 enum class Family : uint8_t {
     none, // void
     number,
@@ -60,19 +60,19 @@ enum class Family : uint8_t {
     composite,
     enumeration,
     forward,
-    modifier, // of one other type; may have a name
+    modifier, // of one other type: const, typedef, a type tag
     prototype,
     link, // not types: functions, variables and sections, which the link chooses
     tag,  // not types: annotations of types, functions and variables
 };
 
-/// The names that types of a kind may have.
+/// Which names types of a kind may have.
 enum class Naming : uint8_t {
     none,
     identifier,
     optional, // an identifier or none
     section,
-    text, // not empty
+    text, // anything but the empty name
     any,
 };
 
@@ -94,7 +94,7 @@ enum class Word : uint8_t {
     value,
 };
 
-/// Consecutive words.
+/// What consecutive words hold.
 struct WordRow {
     constexpr WordRow(std::initializer_list<Word> list) : count(static_cast<uint8_t>(list.size()))
     {
@@ -109,13 +109,13 @@ struct WordRow {
     }
 
     uint8_t count;
-    uint8_t first_ref = 0, refs = 0; // these are next to each other
+    uint8_t first_ref = 0, refs = 0; // index of the first type id, and their number: all in a row
     int8_t name = -1;                // index of the name; -1: no name
     Word roles[3]{};
 };
 
-/// The words of a kind. vlen is the number of elements; a FUNC has no elements, and its vlen is the
-/// linkage.
+/// A kind, and the words of its types. vlen is the number of elements; a FUNC has no elements, and
+/// its vlen is the linkage.
 struct KindInfo {
     const char *name; // as in "STRUCT"
     Family family;
@@ -168,9 +168,9 @@ constexpr const KindInfo &kind_info(Kind kind)
     return kinds[static_cast<uint32_t>(kind)];
 }
 
-// Bits 24-30 are the kind, bits 0-23 the count. Kernels before 7.2 use bits 24-28 and 0-15 and
-// refuse types in which other bits are set. Commit f7a6b9eaff3e (2026-04) extended the fields
-// without a flag or a new version: small numbers look the same in both forms.
+// The info word: bits 24-30 are the kind, bits 0-23 vlen, bit 31 kflag. Kernels before 7.2 use bits
+// 24-28 and 0-15 and refuse types in which other bits are set. Commit f7a6b9eaff3e (2026-04)
+// extended the fields without a flag or a new version: small numbers look the same in both forms.
 constexpr Kind kind_of(uint32_t info)
 {
     return static_cast<Kind>((info >> 24) & 0x7f);

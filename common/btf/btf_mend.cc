@@ -3,21 +3,23 @@
 // Problem. Compilers make names with letters beyond ASCII, structs whose size is known only at run
 // time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
 //
-// Method. Run the check. For each violation, the element at its place decides:
+// Method. Run the check. The remedy depends on what is at the place of a violation:
 //   a name                        '_' for each illegal character; a FUNC, VAR or DATASEC is left
 //                                 out, because it is found by its name
 //   a member                      sort members by offset; for a bitfield too large for its enum, or
 //                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
 //                                 longer than its INT becomes shorter; otherwise the member is left
 //                                 out
-//   an INT, FLOAT, ARRAY or enum  a struct of the same size without members; an INT with several
-//                                 flags keeps one of them instead
-//   a result or parameter without a size
-//                                 const void becomes void, a declared struct one of 0 bytes
+//   an INT, FLOAT, ARRAY or enum  a struct without members, of the same size (0 for an ARRAY);
+//                                 an INT with several flags keeps one of them instead
+//   a result that is const void   void
+//   a declared struct or union that a prototype passes by value
+//                                 a definition of 0 bytes, in final BTF only
 //   a tag, an entry of a DATASEC  left out
 //   more than 32 modifiers        the type behind all modifiers
-// Then check again, until no violations are left that can be mended. References to a type that was
-// left out are left out, too.
+//   more than 65,535 elements     the surplus is left out
+// Then check again, until no violations are left that can be mended. Tags of a type that was left
+// out, and its entries in DATASECs, are left out, too.
 //
 // Cost. A check and a copy of all types per round, but only for BTF with violations. Each round
 // mends one place of each type; the last rounds also drop all later elements.
@@ -39,8 +41,8 @@ namespace btflink
 namespace
 {
 
-constexpr unsigned max_rounds = 64;    // violations that are left after these stay
-constexpr unsigned patient_rounds = 8; // later rounds drop a wrong element and all after it
+constexpr unsigned max_rounds = 64;    // violations that are left after these rounds stay
+constexpr unsigned patient_rounds = 8; // later rounds drop a wrong element and all that follow it
 constexpr uint32_t max_bitfield = 64;  // bits of an INT that replaces the type of a bitfield
 
 using Remedy = std::optional<std::string>;
@@ -77,7 +79,7 @@ public:
             types_.emplace_back(words.begin(), words.end());
             btf::for_each_str_off(head(types_.back()), [&](uint32_t &off) {
                 if (off >= btf.str_base())
-                    off = text(btf.str(off));
+                    off = add_text(btf.str(off));
             });
         }
     }
@@ -142,8 +144,8 @@ private:
         return {low, (behind - fixed) / kind.element.count};
     }
 
-    /// A description of the change, "" if the change was reported already, or nothing if the
-    /// violation cannot be mended.
+    /// Mends the violation at `place`. Returns a description of the change, "" if it was reported
+    /// already, or nothing if the violation cannot be mended.
     Remedy mend(ElementRef place)
     {
         Words &words = types_[place.type];
@@ -151,7 +153,7 @@ private:
         if (!place.element && btf::vlen_of(head(words)) > btf::max_vlen && info.element.count)
             return drop_surplus_elements(words);
         if (place.element && info.element.name >= 0 && rename_elements(words))
-            return "'_' replaces the characters that names must not have";
+            return "'_' replaces illegal characters";
         switch (btf::kind_of(head(words))) {
         case btf::Kind::STRUCT:
         case btf::Kind::UNION:
@@ -198,8 +200,8 @@ private:
     {
         return !is_identifier(btf_->str(offset)) || btf_->str(offset).size() > max_legal_name;
     }
-    uint32_t text(std::string_view text) { return raw(out_.btf.str(text)); }
-    void rename(uint32_t &offset) { offset = text(legal_name(btf_->str(offset))); }
+    uint32_t add_text(std::string_view text) { return raw(out_.btf.str(text)); }
+    void rename(uint32_t &offset) { offset = add_text(legal_name(btf_->str(offset))); }
 
     Remedy mend_name(Words &words)
     {
@@ -258,7 +260,7 @@ private:
         if (kind == btf::Kind::INT && bits > most) { // C++: the rest is padding
             member.offset =
                 BTF_MEMBER_BIT_OFFSET(member.offset) | static_cast<uint32_t>(most << 24);
-            return "it gets the bits of its type";
+            return "it becomes as long as its type";
         }
         return std::nullopt;
     }
@@ -305,7 +307,7 @@ private:
     /// Adds the INT after all other types, unless it exists already.
     uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
     {
-        const Words wanted{text(name), btf::make_info(btf::Kind::INT, 0, false), size,
+        const Words wanted{add_text(name), btf::make_info(btf::Kind::INT, 0, false), size,
                            encoding << 24 | size * 8};
         return find_or_append(wanted);
     }
@@ -375,7 +377,7 @@ private:
         return "one of the flags is kept";
     }
 
-    /// Makes the type a struct of the same size, if that is known.
+    /// Makes the type a struct without members, of the same size (an ARRAY: of 0 bytes).
     Remedy make_opaque(Words &words)
     {
         const btf::Kind kind = btf::kind_of(head(words));
@@ -453,7 +455,7 @@ private:
                 visit(tag);
     }
 
-    /// Drops what refers to dropped types, and renumbers the others.
+    /// Appends new types, drops references to dropped types, and renumbers the rest.
     void drop_empty()
     {
         types_.insert(types_.end(), added_.begin(), added_.end());
@@ -501,7 +503,8 @@ private:
     unsigned round_ = 0;
     const Btf *btf_ = nullptr; // this round's types, as they were when it began
     const TypeSizes *sizes_ = nullptr;
-    // Of this round, if needed: the DECL_TAGs of each type, and the first of equal types, by index.
+    // Made in each round when first needed: the DECL_TAGs of each type, by id; of equal types, the
+    // index of the first.
     std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
     std::optional<std::map<Words, size_t>> known_;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The symbols of .BTF_ids, a section with ids of types and functions that the kernel looks up at
-// build time. A word is __BTF_ID__KIND__NAME__NUMBER; sets are __BTF_ID__set__NAME (struct
-// btf_id_set: a count, ids) and __BTF_ID__set8__NAME (btf_id_set8: a count, flags, pairs of id and
-// flags).
+// The symbols of .BTF_ids, a section of kernels and modules with ids of types and functions, which
+// the build fills in. The symbol of an id is __BTF_ID__KIND__NAME__NUMBER; those of sets are
+// __BTF_ID__set__NAME (struct btf_id_set: a count, ids) and __BTF_ID__set8__NAME (btf_id_set8: a
+// count, flags, pairs of id and flags).
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -25,7 +25,7 @@ struct IdSymbol {
     std::string_view name;
 
     bool is_set() const { return kind == "set" || kind == "set8"; }
-    /// Of the type whose id is looked up; VOID for a set.
+    /// The kind of the type whose id is looked up; VOID for a set.
     btf::Kind type_kind() const
     {
         return kind == "struct"    ? btf::Kind::STRUCT

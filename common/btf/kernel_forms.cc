@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds out which forms of BTF a kernel reads: by its version, or by its own types.
+// Finds out which forms of BTF a kernel accepts: by its version, or by its own types.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace btflink
 namespace
 {
 
-/// The kinds that were added since Linux 5.2.
+/// A kind that was added after Linux 5.2.
 struct NewKind {
     btf::Kind kind;
     KernelVersion since;
-    std::string_view enumerator; // of kernels that read it, in uapi/linux/btf.h
+    std::string_view enumerator; // which kernels that read it have, from uapi/linux/btf.h
 };
 constexpr NewKind new_kinds[] = {
     {btf::Kind::FLOAT, {5, 13}, "BTF_KIND_FLOAT"},
@@ -24,7 +24,7 @@ constexpr NewKind new_kinds[] = {
     {btf::Kind::ENUM64, {6, 0}, "BTF_KIND_ENUM64"},
 };
 
-/// The value of an enumerator of an enum called `of`.
+/// The value of the enumerator `name` in an enum called `of`.
 std::optional<uint32_t> enumerator_value(const Btf &btf, std::string_view of, std::string_view name)
 {
     for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The kernel's character classes are those of Latin-1. Names that are made legal consist of ASCII.
+// Which names kernels accept, by character classes of Latin-1; and ASCII replacements for others.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace btflink
 namespace
 {
 
-// Latin-1, in any locale.
+// The kernel's isalpha() and isprint(): Latin-1 in any locale.
 constexpr bool is_letter(unsigned char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -48,7 +48,8 @@ bool is_beyond_ascii(char c)
 {
     return static_cast<unsigned char>(c) >= 0x80;
 }
-bool continues_character(char c) // of several bytes (UTF-8)
+/// Is it a byte of a UTF-8 character other than the first?
+bool continues_character(char c)
 {
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
@@ -69,13 +70,13 @@ bool is_section_name(std::string_view name)
     return !name.empty() && std::ranges::all_of(name, is_printable);
 }
 
-bool is_plain_text(std::string_view text)
+bool has_odd_character(std::string_view text)
 {
-    // All names of an object pass here. Without an early end compilers use vectors.
+    // All names of an object pass here. Compilers vectorise the loop because it has no early exit.
     unsigned odd = 0;
     for (char c : text)
         odd |= static_cast<unsigned>(c == '$' || is_beyond_ascii(c));
-    return odd == 0;
+    return odd != 0;
 }
 
 std::string legal_name(std::string_view name, size_t length_limit)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Measures all types in two walks. Neither is recursive, because chains may be as long as there are
-// types. The first follows pointers and modifiers, which have one target each, and finds chains
-// that never end. The second follows members, elements and modifiers, and finds types that contain
-// themselves. It finishes a type after its parts, so the sizes of the parts are known.
+// Problem. The size of a type follows from the sizes of its parts, but unchecked BTF may have types
+// that contain themselves, and chains of pointers and modifiers that never end.
+//
+// Method. Two walks. The first follows pointers and modifiers, which have one target each, and
+// finds chains that never end. The second follows members, elements and modifiers, and finds types
+// that contain themselves. It finishes a type after its parts, so the sizes of the parts are known.
+//
+// Cost. Linear in types and members. The walks are not recursive, because a chain may have as many
+// links as there are types.
 #include "common/btf/btf_check_rules.h"
 
 namespace btflink
@@ -163,7 +168,7 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizing_;
-    std::vector<uint32_t> passed_; // for own types: the first type of the walk that passed
+    std::vector<uint32_t> passed_; // for own types: where the walk that passed it began; 0: fresh
     std::vector<State> state_;
     std::vector<TypeId> stack_;
 };

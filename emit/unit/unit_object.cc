@@ -469,7 +469,7 @@ void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, con
     std::erase_if(functions, [&](const FunctionCandidate &f) {
         // A true signature does not have more parameters.
         const bool is_long = f.params.size() > btf::max_vlen;
-        if (!is_long && is_plain_text(f.name)) [[likely]]
+        if (!is_long && !has_odd_character(f.name)) [[likely]]
             return false;
         ++skips[Skip::inexpressible];
         const std::string what =

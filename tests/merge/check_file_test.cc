@@ -156,7 +156,7 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_EQ(found[0],
               "module+0x0: strings: was made over a base with 36 bytes of strings, other has 49");
     EXPECT_EQ(found[1], "module+0x0: ids: was made over a base with 6 types, other has 7");
-    EXPECT_TRUE(has(found[2], "names of the base begin inside a string of other: was made "
+    EXPECT_TRUE(has(found[2], "names from the base begin inside a string of other: was made "
                               "over another base"));
     EXPECT_TRUE(has(found[3], ": type "));
 

@@ -103,14 +103,14 @@ TEST(BtfCheck, Header)
                   longer(b, std::byte{0});
                   b[24] = std::byte{1}; // an offset without a length
               }),
-              "f+0x18: BTF header: fields that are not known are not 0");
+              "f+0x18: BTF header: unknown fields are not 0");
     EXPECT_EQ(with([&](Blob &b) {
                   longer(b, std::byte{0});
                   b.insert(b.begin() + 32, 4, std::byte{0});
                   put(b, 4, 36);
                   b[35] = std::byte{1};
               }),
-              "f+0x23: BTF header: fields that are not known are not 0");
+              "f+0x23: BTF header: unknown fields are not 0");
     EXPECT_EQ(with([&](Blob &b) {
                   b.insert(b.begin() + 24, 4, std::byte{0});
                   put(b, 8, 4);
@@ -269,8 +269,8 @@ CASES(Names, {"[11] FWD '' fwd_kind=struct", "type 11 (FWD ''): name is not an i
       {"[11] FUNC_PROTO 'p' ret_type_id=0", "type 11 (FUNC_PROTO 'p'): has a name"},
       {"[11] TYPE_TAG '' type_id=1", "type 11 (TYPE_TAG ''): tag is empty"},
       {"[11] DECL_TAG '' type_id=3 component_idx=-1", "type 11 (DECL_TAG ''): tag is empty"},
-      {"[11] DATASEC '' size=4", "type 11 (DATASEC ''): name is not a section name"},
-      {"[11] DATASEC 'a\\x09' size=4", "type 11 (DATASEC 'a\t'): name is not a section name"},
+      {"[11] DATASEC '' size=4", "type 11 (DATASEC ''): name is empty or not printable"},
+      {"[11] DATASEC 'a\\x09' size=4", "type 11 (DATASEC 'a\t'): name is empty or not printable"},
       {"[11] INT '0 any!' size=4 bits_offset=0 nr_bits=32 encoding=(none)", ""},
       {"[11] STRUCT 's' size=4\n'a b' type_id=1 bits_offset=0",
        "type 11 (STRUCT 's'): member 0 'a b': name is not an identifier"},
@@ -327,11 +327,11 @@ CASES(Arrays,
       {"[11] ARRAY '' type_id=1 index_type_id=0 nr_elems=1",
        "type 11 (ARRAY ''): index type is void"},
       {"[11] ARRAY '' type_id=1 index_type_id=2 nr_elems=1",
-       "type 11 (ARRAY ''): index type is not a plain INT"},
+       "type 11 (ARRAY ''): index type is not a regular INT"},
       {"[11] ARRAY '' type_id=1 index_type_id=10 nr_elems=1",
-       "type 11 (ARRAY ''): index type is not a plain INT"},
+       "type 11 (ARRAY ''): index type is not a regular INT"},
       {"[11] ARRAY '' type_id=10 index_type_id=1 nr_elems=1",
-       "type 11 (ARRAY ''): element type is an INT of odd bits"},
+       "type 11 (ARRAY ''): element type is an INT of irregular size or offset"},
       {"[11] ARRAY '' type_id=7 index_type_id=1 nr_elems=1",
        "type 11 (ARRAY ''): element type has no size"},
       {"[11] ARRAY '' type_id=12 index_type_id=1 nr_elems=1\n[12] CONST '' type_id=0",
@@ -373,31 +373,33 @@ CASES(Members,
        "[12] ARRAY '' type_id=1 index_type_id=1 nr_elems=2",
        "type 11 (STRUCT ''): member 0 'm': ends at bit 64, the struct at byte 4"});
 
-CASES(Bitfields,
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=1 bits_offset=0 bitfield_size=33",
-       "type 11 (STRUCT ''): member 0 'm': bitfield size is 33, its type allows 32"},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=0 bitfield_size=33",
-       "type 11 (STRUCT ''): member 0 'm': bitfield size is 33, its type allows 32"},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3 bitfield_size=2", ""},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=2 bits_offset=0 bitfield_size=3",
-       "type 11 (STRUCT ''): member 0 'm': bitfield size is 3, its type allows 0"},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=3 bits_offset=0 bitfield_size=3",
-       "type 11 (STRUCT ''): member 0 'm': bitfield size is 3, its type allows 0"},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=9 bits_offset=0 bitfield_size=3",
-       "type 11 (STRUCT ''): member 0 'm': bitfield size is 3, its type allows 0"},
-      {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=10 bits_offset=0",
-       "type 11 (STRUCT ''): member 0 'm': type is an INT of odd bits, and kflag is set"},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=1 bits_offset=3",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
-      {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
-      {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=1 bits_offset=20 bitfield_size=13",
-       "type 11 (STRUCT ''): member 0 'm': ends at bit 33, the struct at byte 4"},
-      {"[11] STRUCT '' size=4\n'm' type_id=10 bits_offset=28",
-       "type 11 (STRUCT ''): member 0 'm': ends at bit 36, the struct at byte 4"},
-      {"[11] INT 'i' size=16 bits_offset=0 nr_bits=128 encoding=0\n"
-       "[12] STRUCT '' size=32 kflag=1\n'm' type_id=11 bits_offset=1 bitfield_size=128",
-       "type 12 (STRUCT ''): member 0 'm': bits span more than 16 bytes"});
+CASES(
+    Bitfields,
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=1 bits_offset=0 bitfield_size=33",
+     "type 11 (STRUCT ''): member 0 'm': bitfield size is 33, its type allows 32"},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=0 bitfield_size=33",
+     "type 11 (STRUCT ''): member 0 'm': bitfield size is 33, its type allows 32"},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3 bitfield_size=2", ""},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=2 bits_offset=0 bitfield_size=3",
+     "type 11 (STRUCT ''): member 0 'm': bitfield size is 3, its type allows 0"},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=3 bits_offset=0 bitfield_size=3",
+     "type 11 (STRUCT ''): member 0 'm': bitfield size is 3, its type allows 0"},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=9 bits_offset=0 bitfield_size=3",
+     "type 11 (STRUCT ''): member 0 'm': bitfield size is 3, its type allows 0"},
+    {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=10 bits_offset=0",
+     "type 11 (STRUCT ''): member 0 'm': kflag is set, but the type is an INT of irregular size or "
+     "offset"},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=1 bits_offset=3",
+     "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
+    {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3",
+     "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
+    {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=1 bits_offset=20 bitfield_size=13",
+     "type 11 (STRUCT ''): member 0 'm': ends at bit 33, the struct at byte 4"},
+    {"[11] STRUCT '' size=4\n'm' type_id=10 bits_offset=28",
+     "type 11 (STRUCT ''): member 0 'm': ends at bit 36, the struct at byte 4"},
+    {"[11] INT 'i' size=16 bits_offset=0 nr_bits=128 encoding=0\n"
+     "[12] STRUCT '' size=32 kflag=1\n'm' type_id=11 bits_offset=1 bitfield_size=128",
+     "type 12 (STRUCT ''): member 0 'm': bits span more than 16 bytes"});
 
 CASES(Functions,
       {"[11] FUNC 'f' type_id=3 linkage=static",

@@ -96,8 +96,8 @@ TEST(Btf, WrongHeadersAreErrors)
     };
     EXPECT_EQ(error(0, 0x1234, 2), "f: not BTF: magic is 0x1234, not 0xeb9f");
     EXPECT_EQ(error(2, 2, 1), "f: BTF version 2 is not supported (only 1 is)");
-    EXPECT_EQ(error(4, 23), "f+0x4: BTF header length 23 does not fit");
-    EXPECT_EQ(error(4, UINT32_MAX), "f+0x4: BTF header length 4294967295 does not fit");
+    EXPECT_EQ(error(4, 23), "f+0x4: BTF header length is 23, which is impossible");
+    EXPECT_EQ(error(4, UINT32_MAX), "f+0x4: BTF header length is 4294967295, which is impossible");
     EXPECT_NE(error(8, 2).find("f+0x8: BTF types"), std::string::npos);
     EXPECT_NE(error(8, UINT32_MAX - 3).find("f+0x8: BTF types"), std::string::npos);
     EXPECT_NE(error(12, UINT32_MAX).find("f+0x8: BTF types"), std::string::npos);

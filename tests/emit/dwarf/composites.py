@@ -97,7 +97,7 @@ CASES = [
          unit(INT, struct('s', 80000, bits('m', 'int', 255, data_bit_offset=0))),
          lines=[INT_LINE, 'STRUCT s size 80000; int m@0:32'], skipped={'mended': 1},
          said=r"\.debug_info: unit\.c: type 2 \(STRUCT 's'\): member 0 'm': bitfield size is 255, its type "
-              'allows 32: it gets the bits of its type'),
+              'allows 32: it becomes as long as its type'),
     left_out('bitfield of 256 bits', 'a bitfield of more than 255 bits', '; int a@0',
              member('a', 'int'), bits('b', 'int', 256, label='b')),
     left_out('bitfield beyond 2 MB', 'a bitfield beyond 2 MB', '; int a@0:1; int c@32',
@@ -256,7 +256,7 @@ CASES = [
          lines=[INT_LINE, 'INT char size 1 bits 8', 'STRUCT s size 4; char c@0; char b@8:8'],
          skipped={'mended': 1},
          said=r"\.debug_info: unit\.c: type 3 \(STRUCT 's'\): member 1 'b': bitfield size is 10, its type "
-              'allows 8: it gets the bits of its type'),
+              'allows 8: it becomes as long as its type'),
     Case('C: members that are not in the order of their offsets are sorted',
          unit(INT, struct('s', 8, member('b', 'int', 4), member('a', 'int')), language=0x0c),
          lines=[INT_LINE, 'STRUCT s size 8; int a@0; int b@32'], skipped={'mended': 1},
