@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Options by getopt_long. btf-emit starts once per object. There a class library for options would
-// take longer than everything else before the object is opened (emit/NOTES.md).
+// Reads options by getopt_long. btf-emit starts once per object, so a class library for options
+// would cost too much time (emit/NOTES.md).
 #include "common/cli/option_table.h"
 
 #include <charconv>

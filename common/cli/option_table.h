@@ -23,7 +23,7 @@ enum class Use : uint8_t {
     repeats, // several values add up
     alone,   // the rest of the command line is not read
 };
-constexpr Use repeats = Use::repeats; // last word of a row
+constexpr Use repeats = Use::repeats; // for rows of tables
 
 /// The names of an option, and its help text.
 struct OptionWords {
@@ -37,16 +37,16 @@ struct OptionWords {
 constexpr OptionWords help_option = {'h', "help", "", "Print this help and exit", Use::alone};
 constexpr OptionWords version_option = {0, "version", "", "Print the version and exit", Use::alone};
 
-/// A row of a program's table. `CommandLine` collects the options. `take` gets "" if the option has
-/// no value: sets<&CommandLine::field>, or a parser of the value.
+/// A row of a program's table. `CommandLine` collects the options. `take` is
+/// sets<&CommandLine::field> or a parser of the value; `value` is "" if the option has none.
 template <typename CommandLine>
 struct Option {
     OptionWords words;
     Result<void> (*take)(CommandLine &, std::string_view value);
 };
 
-// store_option(): what an option does to its field. Types with values of their own have an overload
-// where they are declared.
+// store_option(): what an option does to its field. Types that are parsed from a value have their
+// own overloads where they are declared.
 
 inline Result<void> store_option(bool &field, std::string_view)
 {
@@ -54,7 +54,7 @@ inline Result<void> store_option(bool &field, std::string_view)
     return {};
 }
 
-/// Of type std::string, or made from one.
+/// For std::string, and types to which a text can be assigned.
 template <typename Text>
 std::enable_if_t<std::is_assignable_v<Text &, std::string_view>, Result<void>>
 store_option(Text &field, std::string_view value)
@@ -69,7 +69,7 @@ inline Result<void> store_option(std::vector<std::string> &field, std::string_vi
     return {};
 }
 
-/// The field is given as its member pointers: sets<&CommandLine::emit, &EmitOptions::output>.
+/// The field is given by member pointers: sets<&CommandLine::emit, &EmitOptions::output>.
 template <auto... members, typename CommandLine>
 Result<void> sets(CommandLine &line, std::string_view value)
 {

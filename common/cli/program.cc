@@ -26,7 +26,7 @@ namespace
 
 const char *program = "";
 
-/// Does not allocate memory. Unfinished output is not in place yet.
+/// Ends the program without allocating memory. An unfinished output file is not in place yet.
 [[noreturn]] void exit_at_once(const char *what)
 {
     auto part = [](const char *text) { return iovec{const_cast<char *>(text), std::strlen(text)}; };
@@ -38,8 +38,8 @@ const char *program = "";
 /// For exceptions; only the standard library throws them.
 [[noreturn]] void on_terminate()
 {
-    // A mapped file may have changed between two reads of a size. The handler of SIGABRT reports
-    // this.
+    // The cause may be a mapped file that has changed since a size in it was checked. The handler
+    // of SIGABRT reports this.
     if (mapped_files_changed())
         std::abort();
     try {

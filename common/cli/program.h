@@ -43,7 +43,7 @@ int end_output(int status);
 int answer(const std::string &text);
 int answer_version(const std::string &version);
 
-/// Gives back make's tokens and exits without freeing memory, which would take time.
+/// Flushes output and exits without freeing memory, which would take time.
 [[noreturn]] void end_program(int status);
 
 /// The plural suffix of a noun: "" or "s".

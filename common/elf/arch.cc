@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The table of architectures: relocation types, registers of parameters.
+// The table of architectures: relocation types, and registers that pass parameters.
 #include "common/elf/arch.h"
 
 #include <algorithm>
@@ -32,7 +32,8 @@ constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 // offset (-fPIC) occurs only inside an expression.
 constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
 
-// ELF for the Arm Architecture, table 4.9. The registers are those that pahole uses for r0 to r3.
+// ELF for the Arm Architecture, table 4.9. Only r0 to r3 pass parameters, but pahole expects the
+// same registers as for arm64.
 constexpr DebugReloc arm_relocs[] = {{R_ARM_ABS32, 4}, {R_ARM_TLS_LDO32, 4}};
 constexpr std::span<const int8_t> arm_params = aarch64_params;
 

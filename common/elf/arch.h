@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Differences between architectures as a table. To support another one, add a row; byte order,
-// address size and REL or RELA are read from each file.
+// Differences between architectures as a table. To support another one, add a row for each address
+// size. Byte order is not in the table, because it is read from each file.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 namespace btflink
 {
 
-/// What a relocation does with the old value. RISC-V and LoongArch encode the difference of two
-/// addresses as two relocations at one place, because their linkers may move code between them.
+/// What a relocation does with the value at its place. RISC-V and LoongArch encode the difference
+/// of two addresses as two relocations at one place, because their linkers may move code between
+/// the addresses.
 enum class RelocOp : uint8_t { set, add, subtract };
 
 /// Relocation types that debug sections use.
 struct DebugReloc {
     uint32_t type; // R_*
-    uint8_t size;  // bytes; 0: a LEB128 (we read none that is relocated)
+    uint8_t size;  // bytes; 0: a LEB128 (we read no relocated ones)
     RelocOp op = RelocOp::set;
 };
 
@@ -30,8 +31,8 @@ struct Arch {
     uint32_t reloc_abs32;                     // 32-bit: DATASEC offsets in .rel[a].BTF
     uint32_t reloc_pointer;                   // pointer-sized: the address pool
     std::span<const DebugReloc> debug_relocs; // all that debug sections may hold
-    // Parameter passing (pahole-compatible parameter checks). DWARF register numbers; empty: any
-    // register is accepted.
+    // Parameter passing, as pahole sees it. DWARF numbers of the registers; empty: any register is
+    // accepted.
     std::span<const int8_t> param_regs;
     uint8_t param_reg_count;     // registers that pass parameters; 0: all are on the stack
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers

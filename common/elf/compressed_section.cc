@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decompresses sections.
+// Decompresses sections: SHF_COMPRESSED, or GNU's older scheme.
 #include "common/elf/elf_image.h"
 
 #include <cstring>
@@ -12,7 +12,8 @@ namespace btflink
 namespace
 {
 
-/// No section of debug information is larger. Prevents a wrong header from claiming all memory.
+/// No section of debug information is larger. The limit prevents a wrong header from claiming all
+/// memory.
 constexpr uint64_t max_section = uint64_t{4} << 30;
 
 // Missing in some <elf.h>.
@@ -42,7 +43,8 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
     constexpr std::string_view magic = "ZLIB";
     if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
         return true;
-    // objcopy does not rename .debug. No contribution begins like this: its version would be 0.
+    // objcopy compresses .debug without renaming it. A pool cannot begin like this: the magic would
+    // be its length, and the first bytes of the size, which are 0, its version.
     return name == ".debug" && data.size() >= magic.size() &&
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }

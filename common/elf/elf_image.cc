@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads ELF headers and section headers, and checks that everything they name is inside the file.
+// Reads ELF headers, section headers and program headers, and checks that everything they name is
+// inside the file.
 #include "common/elf/elf_image.h"
 
 #include <algorithm>
@@ -32,8 +33,8 @@ auto fields_of(Structure &s)
         return std::tie(s.p_offset, s.p_filesz);
 }
 
-/// Converts one ELF structure between byte orders and classes: of a field's two types, the narrower
-/// one is in the file's byte order.
+/// Converts an ELF structure between classes, and between host byte order and `order`. Of a field's
+/// two types, the narrower one is the file's: bytes are swapped before widening or after narrowing.
 template <typename To, typename From>
 To translate(const From &from, ByteOrder order)
 {
@@ -122,7 +123,7 @@ Result<void> read_section_headers(ElfImage &image)
     if (head.e_shentsize != image.section_header_size())
         return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shentsize)
                                               : offsetof(Elf32_Ehdr, e_shentsize)),
-                    strf("section headers of %u bytes", head.e_shentsize));
+                    strf("section headers have %u bytes each", head.e_shentsize));
     if (!fits(head.e_shoff, head.e_shentsize, size))
         return fail(image.where.at(head.e_shoff), "section headers are not in the file");
     const std::byte *table = image.file.data() + head.e_shoff;
@@ -139,9 +140,10 @@ Result<void> read_section_headers(ElfImage &image)
             decode<Elf64_Shdr, Elf32_Shdr>(table + i * head.e_shentsize, image);
     image.names = head.e_shstrndx == SHN_XINDEX ? first.sh_link : head.e_shstrndx;
     if (image.names >= count)
-        return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shstrndx)
-                                              : offsetof(Elf32_Ehdr, e_shstrndx)),
-                    strf("section names are in section %u of %llu", image.names, ull(count)));
+        return fail(
+            image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shstrndx)
+                                      : offsetof(Elf32_Ehdr, e_shstrndx)),
+            strf("section names are in section %u, but there are %llu", image.names, ull(count)));
     return {};
 }
 
@@ -227,7 +229,7 @@ Result<uint32_t> ElfImage::find_symtab() const
         if (sections[i].head.sh_type != SHT_SYMTAB)
             continue;
         if (found)
-            return fail(place(i), "a second symbol table");
+            return fail(place(i), "is a second symbol table");
         found = i;
     }
     return found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An ELF file as sections, of either class and byte order; and how to drop some of them.
+// ELF files of either class and byte order: their sections, symbols and relocations; and how to
+// drop sections.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -21,17 +22,19 @@ constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
 constexpr uint32_t sht_crel = 0x40000014;
 
 struct ElfSection {
-    Elf64_Shdr head{}; // in host byte order, for both classes; sh_name is the file's
+    Elf64_Shdr head{}; // in host byte order, for both classes
     std::string_view name;
     Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
     std::vector<std::byte> own; // replaces the contents in the file
 
     void replace(std::vector<std::byte> contents);
     bool in_file() const { return head.sh_type != SHT_NULL && head.sh_type != SHT_NOBITS; }
-    bool relocates() const // sh_info is the section to which they apply
+    /// Is it a table of relocations? They apply to section sh_info.
+    bool relocates() const
     {
         return head.sh_type == SHT_REL || head.sh_type == SHT_RELA || head.sh_type == sht_crel;
     }
+    /// Is sh_info the index of a section?
     bool links_info() const { return relocates() || (head.sh_flags & SHF_INFO_LINK); }
 };
 
@@ -44,8 +47,8 @@ struct SectionContents {
     std::shared_ptr<const std::vector<std::byte>> owned;
 };
 
-/// Every section's contents are inside the file, and every name is terminated. Links and contents
-/// are *not* checked.
+/// A file that read_elf() has checked: every section's contents are inside the file, and every
+/// section name is terminated. Links and contents are *not* checked.
 struct ElfImage {
     Bytes file;
     Where where; // names the file
@@ -64,7 +67,7 @@ struct ElfImage {
     size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
     size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
     size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
-    /// Do program headers load parts of the file, so that sections must not move?
+    /// Is it more than a relocatable file? Then sections that are loaded must not move.
     bool is_linked() const { return head.e_type != ET_REL || segments_end != 0; }
     /// Is the table of section names also a table of symbol names (as in LLVM's .strtab)?
     bool names_are_shared() const;
@@ -76,11 +79,13 @@ struct ElfImage {
     /// size.
     Result<SectionContents> contents(uint32_t section) const;
 
-    Result<uint32_t> find_symtab() const; // 0: there is none
-    /// Number of entries of a symbol table.
+    /// The index of .symtab, or 0 if there is none. Error: there are two.
+    Result<uint32_t> find_symtab() const;
+    /// Number of entries of a symbol table. Error: a wrong size of the table or of an entry.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
 
-    /// Number of entries of a section of relocations. Error: they are compact ones (SHT_CREL).
+    /// Number of entries of a section of relocations. Errors: compact relocations (SHT_CREL); a
+    /// wrong size of the section or of an entry.
     Result<size_t> reloc_count(uint32_t section) const;
 
     // The two parts of r_info; their positions depend on class and machine.
@@ -91,7 +96,7 @@ struct ElfImage {
             return static_cast<uint32_t>(ELF32_R_SYM(info));
         return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
     }
-    /// A relocation of MIPS64 has up to three types; only one is set in simple relocations.
+    /// A relocation of MIPS64 has up to three types, the first of them in the lowest byte.
     uint32_t reloc_type(uint64_t info) const
     {
         if (!is64)
@@ -107,6 +112,8 @@ private:
     }
 };
 
+/// `file` must outlive the ElfImage. `where` names the file. Errors: anything malformed or outside
+/// of the file in the headers.
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
 bool is_elf(Bytes file);         // by the magic number
@@ -116,8 +123,7 @@ bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// The contents of the first note of this owner and type in a section of notes; empty if there is
-/// none.
+/// The contents of the first note of this owner and type in a section of notes, or nothing.
 Bytes find_note(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order);
 
 /// A file on disk and its sections.
@@ -128,7 +134,7 @@ struct ElfOnDisk {
 /// read_parts(), then read_elf().
 Result<ElfOnDisk> open_elf(const std::string &path);
 
-/// In the file's class and byte order.
+/// Writes a header in the file's class and byte order.
 void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head);
 void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr &head);
 
@@ -145,13 +151,14 @@ Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
 constexpr uint32_t dropped_symbol = UINT32_MAX;
 
 /// Drops sections and the symbols in them, and renumbers sections and symbols in all references.
-/// Returns the new index of each symbol of .symtab, or dropped_symbol. `drop` must be closed under
-/// add_dependents().
+/// Returns the new index of each symbol of .symtab, or dropped_symbol. Call add_dependents(drop)
+/// first. Errors: something that stays refers to something that is dropped; malformed tables;
+/// references that cannot be renumbered.
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
 /// The file without section headers and dropped sections. Sections keep their order and are packed
-/// as their alignment allows, but contents that program headers load do not move. The result refers
-/// to the file, not to `image`.
+/// as their alignment allows, but contents that program headers load do not move. Updates sh_offset
+/// of all sections. The result refers to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
 // symbol_table.cc: symbols, decoded on access. A kernel has half a million, of which few are
@@ -176,16 +183,16 @@ class SymbolTable
 {
 public:
     SymbolTable() = default;
-    /// Checks that all symbols are in sections and have names.
+    /// Checks that sections and names of all symbols exist, and limits the total length of names.
     static Result<SymbolTable> open(const ElfImage &image, uint32_t section);
 
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     /// The section with indexes of sections that do not fit into st_shndx (SHT_SYMTAB_SHNDX); or 0.
     uint32_t extended_section() const { return extended_section_; }
-    /// The file may have changed since it was checked. Then the result is wrong, but harmless.
+    /// If the file has changed since open(), the result may be wrong, but is safe to use.
     Symbol operator[](size_t number) const;
-    /// The value alone, with the Thumb bit of functions of ARM.
+    /// The value alone, with the Thumb bit of functions of ARM; 0 for a common symbol.
     uint64_t value(size_t number) const
     {
         const Elf64_Sym symbol = record(number);
@@ -217,13 +224,14 @@ struct RelocEntry {
     int64_t addend; // 0 for SHT_REL, which has addends in the section
 };
 
-/// The entries, sorted by offset.
+/// The entries of a relocation section, sorted by offset.
 class RelocTable
 {
 public:
     RelocTable() = default;
-    /// `raw` is a multiple of the entry size.
+    /// `raw`: whole entries. `rela`: whether they have addends (SHT_RELA).
     RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order);
+    /// Errors: those of ElfImage::reloc_count().
     static Result<RelocTable> read(const ElfImage &image, uint32_t section);
 
     size_t size() const { return count_; }
@@ -267,13 +275,14 @@ struct Reloc {
     int64_t addend = 0;
 };
 
-/// The relocations of an image, by the section that they are for.
+/// The relocations of an image, by the section to which they apply.
 class AbsoluteRelocs
 {
 public:
     static Result<AbsoluteRelocs> open(const ElfImage &image);
     /// The relocations of a section with these contents, sorted by offset. `width`: bytes that each
-    /// fills. Error: one is not of an absolute address, or outside of the section.
+    /// relocation fills. Errors: a relocation is not of an absolute address, is outside of the
+    /// section, or names a symbol that does not exist; an unknown architecture.
     Result<std::vector<Reloc>> of(uint32_t section, Bytes contents, uint8_t width) const;
 
 private:

@@ -4,13 +4,13 @@
 // and group signatures refer to symbols by index, too. Dropping a section shifts all of these.
 //
 // Method: close the set of dropped sections (relocations, emptied groups), number what remains,
-// drop symbols of dropped sections, then visit each kind of reference once with the two maps. An
-// edge from something kept to something dropped is an error, with its place; nothing is guessed.
-// Kinds of section that hold indexes in a form not known here are dropped or refused by name.
+// drop symbols of dropped sections, then visit each kind of reference once with the two maps. A
+// reference from something kept to something dropped is an error. So is a section that refers to
+// symbols in a form that is not supported here.
 //
-// Invariants: sections and symbols keep their order, so locals stay before globals. A section's
-// contents never grow, and keep the alignment that they had in the file, so lay_out() never makes
-// the file longer.
+// Invariants: sections and symbols keep their order, so local symbols stay before global ones. A
+// section's contents never grow, and keep the alignment that they had in the file, so lay_out()
+// never makes the file longer.
 //
 // Cost: one pass over symbols, relocations and groups; a copy of what changes.
 #include "common/elf/elf_image.h"
@@ -39,7 +39,7 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
     return members;
 }
 
-/// The symbols that are kept, and their side table.
+/// The symbols that are kept, and their side table (`wide`) of indexes that do not fit.
 struct NewSymbols {
     NewSymbols(const ElfImage &of, size_t size) : image(of) { symbols.reserve(size); }
 
@@ -99,7 +99,8 @@ public:
                 continue;
             uint32_t type = image_.sections[i].head.sh_type;
             if (type == sht_crel || type == sht_llvm_addrsig)
-                return fail(image_.place(i), "compact tables of symbols are not supported here");
+                return fail(image_.place(i),
+                            "symbol indexes in compact form are not supported here");
             if (type == SHT_REL || type == SHT_RELA)
                 TRY(relocations(i));
             if (type == SHT_GROUP)
@@ -146,7 +147,7 @@ private:
             symbol_map_.assign(count, dropped_symbol);
             if (s.head.sh_info > count)
                 return fail(image_.place(index),
-                            strf("%u of %u symbols are local", s.head.sh_info, count));
+                            strf("%u symbols are local, but there are %u", s.head.sh_info, count));
         }
         const size_t size = image_.symbol_size();
         NewSymbols kept(image_, s.data.size());
@@ -179,7 +180,8 @@ private:
     Result<uint32_t> symbol(uint32_t old, Place place, const char *what)
     {
         if (old >= symbol_map_.size())
-            return fail(place(), strf("%s symbol %u of %zu", what, old, symbol_map_.size()));
+            return fail(place(),
+                        strf("%s symbol %u, but there are %zu", what, old, symbol_map_.size()));
         if (symbol_map_[old] == dropped_symbol)
             return fail(place(),
                         strf("%s symbol %u of a section that is to be dropped", what, old));
@@ -193,11 +195,11 @@ private:
             return {};
         if (s.head.sh_link != symtab_) {
             if (image_.is_linked() || s.data.empty())
-                return {}; // dynamic ones
+                return {}; // for the dynamic linker; they refer to .dynsym
             return fail(image_.place(index), "relocations without the symbol table");
         }
         if (symbols_stay_)
-            return {}; // those of an image (--emit-relocs) take hundreds of megabytes
+            return {}; // an image (--emit-relocs) may have hundreds of megabytes of them
         TRY(image_.reloc_count(index));
         const size_t word = image_.is64 ? sizeof(uint64_t) : sizeof(uint32_t);
         std::vector<std::byte> now(s.data.begin(), s.data.end());
@@ -241,7 +243,7 @@ private:
         auto follow = [&](Elf64_Word &link, const char *what) -> Result<void> {
             if (link >= drop_.size())
                 return fail(image_.place(index),
-                            strf("%s is section %u of %zu", what, link, drop_.size()));
+                            strf("%s is %u, but there are %zu sections", what, link, drop_.size()));
             if (drop_[link])
                 return dangling(image_, image_.place(index), "is linked to", link);
             link = section_map_[link];
@@ -315,6 +317,7 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
 namespace
 {
 
+/// The sections by their offsets in the file.
 std::vector<uint32_t> order_of_offsets(const ElfImage &image)
 {
     std::vector<uint32_t> order(image.sections.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks and decodes symbols.
+// Checks all symbols of a table once, and decodes them one by one.
 #include "common/elf/elf_image.h"
 
 namespace btflink
@@ -42,8 +42,9 @@ Result<SymbolTable> SymbolTable::open(const ElfImage &image, uint32_t section)
         if (s.head.sh_type != SHT_SYMTAB_SHNDX || s.head.sh_link != section)
             continue;
         if (s.data.size() / 4 < out.size_)
-            return fail(image.place(i), strf("%zu bytes for the section indexes of %zu symbols",
-                                             s.data.size(), out.size_));
+            return fail(image.place(i),
+                        strf("%zu bytes are too few for section indexes of %zu symbols",
+                             s.data.size(), out.size_));
         out.extended_ = s.data;
         out.extended_section_ = i;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Graphs as adjacency lists, and algorithms: a walk, components, partition refinement. They do not
-// recurse, because a path may have as many vertices as the graph.
+// Graphs as adjacency lists, and algorithms on graphs: depth-first walk, strong components,
+// peeling, partition refinement. They do not recurse, because a path may have as many vertices as
+// the graph.
 #pragma once
 
 #include "common/graph/ids.h"
@@ -51,7 +52,8 @@ private:
     static constexpr uint32_t place(List list) { return static_cast<uint32_t>(list); }
 };
 
-/// The state of a vertex in a walk: fresh until it is met, open until its successors are closed.
+/// The state of a vertex in a walk: fresh until the walk meets it, then open until its successors
+/// are closed, then done.
 namespace walk
 {
 enum State : uint8_t { fresh, open, done };

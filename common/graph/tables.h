@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Hash tables. All others are built on OpenTable: open addressing in one flat array, no allocation
-// per entry, no removal. Its users define the slots; most use FlatIndex or VectorIndex.
+// Hash tables without allocation per entry and without removal. FlatIndex and VectorIndex are built
+// on OpenTable (open addressing in one flat array), for which other callers define their own slots.
 #pragma once
 
 #include <algorithm>

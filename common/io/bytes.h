@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Bytes in either byte order, and a writer of them.
+// Bytes in either byte order, a writer of bytes, and small functions for bytes and texts.
 #pragma once
 
 #include "common/result.h"
@@ -113,7 +113,8 @@ inline std::string_view as_text(Bytes bytes)
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-/// The texts of a list's first `most` items. text(item) makes one.
+/// The texts of the first `most` items of a list, with `between` between them. text(item) returns
+/// the text of an item.
 template <typename List, typename Text = std::identity>
 std::string joined(const List &list, std::string_view between, Text text = {},
                    size_t most = SIZE_MAX)
@@ -126,9 +127,9 @@ std::string joined(const List &list, std::string_view between, Text text = {},
     return out;
 }
 
-/// Looks for `length` bytes without a NUL in a string section, which ends with NUL. True: a string
-/// has at least `length` characters. False: no string has twice as many. (Names may be tails of
-/// such a string, so that the names of a file can be far larger than the file.)
+/// Are there long strings in a string section, which ends with NUL? True: a string has at least
+/// `length` characters. False: no string has twice as many. (Names may be tails of a long string,
+/// so that the names of a file can be far larger than the file.)
 inline bool may_have_string(std::string_view strings, size_t length)
 {
     for (size_t at = length; at + length <= strings.size(); at += length)

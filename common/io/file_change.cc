@@ -88,14 +88,14 @@ bool write_at(int fd, Bytes bytes, uint64_t offset)
 Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const FileChange &change)
 {
     // Copied because `before` may be a mapping of this very file.
-    std::vector<std::byte> header(before.begin(),
-                                  before.begin() + static_cast<ptrdiff_t>(change.header.size()));
+    const Bytes start = before.first(change.header.size());
+    const std::vector<std::byte> old_header(start.begin(), start.end());
     bool ok =
         write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot append to the file");
         // The old header describes the old file, even with appended bytes.
-        bool restored = write_at(fd.get(), header, 0) &&
+        bool restored = write_at(fd.get(), old_header, 0) &&
                         ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
         if (!restored)
             return fail_errno(Where{path}, "cannot append to the file, nor restore it");

@@ -42,8 +42,8 @@ private:
 };
 
 /// Reads a file: a regular one, or anything else that has an end (/sys/kernel/btf/vmlinux, a pipe).
-/// It is not mapped, so it may shrink or change. Errors include more than `most` bytes, or more
-/// than 1 GB of something that may be endless.
+/// It is not mapped, so it may shrink or change. Errors include a file of more than `most` bytes,
+/// and more than 1 GB from anything but a regular file, because it may be endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
 /// The folder of a path with its final slash; empty for the current folder.
@@ -57,8 +57,8 @@ bool same_file(const std::string &a, const std::string &b);
 
 /// Replaces or creates `path`. An existing file keeps its mode and ownership; a
 /// symbolic link is followed. On error the old file is untouched and no temporary is left.
-/// A target that is not a regular file (/dev/null, a pipe) is written directly. So is standard
-/// output, unless it is a terminal.
+/// Standard output and targets that are not regular files (/dev/null, a pipe) are written directly.
+/// Errors include standard output that is a terminal.
 Result<void> write_file(const std::string &path, Bytes bytes);
 /// The same with contents in several parts.
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
@@ -79,7 +79,7 @@ Result<void> check_writable(const std::string &path);
 // file_parts.cc: maps input files, so that unused parts are never read: two thirds of a vmlinux.o
 // of 1.5 GB.
 
-/// `owner` keeps `bytes` valid.
+/// The contents of a file, read or mapped. `owner` keeps `bytes` valid.
 struct FileParts {
     Bytes bytes;
     std::shared_ptr<const void> owner;
@@ -127,6 +127,7 @@ private:
     uint64_t size_ = 0;
 };
 
+/// How to make a new file from an old one, which the functions call `before`.
 struct FileChange {
     std::vector<std::byte> header; // replaces the first bytes
     uint64_t kept = 0;             // the first bytes of the file stay, except for the header ...
@@ -135,7 +136,9 @@ struct FileChange {
 
     /// The new file's bytes, one part after the other.
     std::vector<Bytes> parts(Bytes before) const;
+    /// The same as one piece.
     std::vector<std::byte> whole(Bytes before) const;
+    /// Does the new file differ from the old one?
     bool changes(Bytes before) const;
 };
 
@@ -152,7 +155,7 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
 // response_file.cc: response files: "@file" on a command line stands for the words in that file.
 
 /// The words of `text`, separated by white space. Quotes ('...', "...") and backslashes protect
-/// white space, as in the response files of gcc and ld. Error: a missing quote.
+/// white space, as in the response files of gcc and ld. Errors: a missing quote, a NUL byte.
 Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
 
 /// `arguments` with each "@file" replaced by the words of that file, which may name

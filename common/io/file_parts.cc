@@ -29,8 +29,8 @@ namespace
 {
 
 constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
-// A process has 65,530 mappings (vm.max_map_count), and memory and threads need some of them. Files
-// beyond this number are read.
+// A process may have 65,530 mappings (vm.max_map_count), and memory and threads need some of them.
+// Files beyond this number are read.
 constexpr size_t most_mappings = 60000;
 std::atomic<size_t> mapping_count = 0; // current number
 
@@ -54,7 +54,7 @@ struct Mapping {
     }
 };
 std::atomic<Mapping *> mappings = nullptr;
-const char *reader_name = "";
+const char *program_name = "";
 
 const Mapping *find_changed()
 {
@@ -89,7 +89,7 @@ void say(const char *text)
 
 void say(const Mapping &of, const char *what)
 {
-    for (const char *text : {reader_name, ": ERROR: ", of.path.c_str(), ": ", what, "\n"})
+    for (const char *text : {program_name, ": ERROR: ", of.path.c_str(), ": ", what, "\n"})
         say(text);
 }
 
@@ -118,7 +118,7 @@ void on_signal(int signal, siginfo_t *info, void *)
 
 void report_lost_files(const char *program)
 {
-    reader_name = program;
+    program_name = program;
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART; // a signal must not make a read fail

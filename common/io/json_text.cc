@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes JSON strings; tells UTF-8 from other bytes.
+// Writes JSON, and tells UTF-8 from other bytes.
 #include "common/io/json_text.h"
 
 #include "common/result.h"

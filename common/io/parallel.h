@@ -15,7 +15,7 @@
 namespace btflink
 {
 
-/// How many threads can run at a time.
+/// How many threads can run at the same time.
 inline unsigned processors()
 {
     return std::max(1u, std::thread::hardware_concurrency());

@@ -213,7 +213,7 @@ TEST(ObjectWriterErrors, NameTheirPlace)
               }),
               "t.o: .rela.data: relocations without the symbol table");
     EXPECT_EQ(error([](TestObject &o) { o.sections[3].link = 99; }),
-              "t.o: .text: sh_link is section 99 of 17");
+              "t.o: .text: sh_link is 99, but there are 17 sections");
     EXPECT_EQ(error([](TestObject &o) { o.sections[3].link = 4; }),
               "t.o: .text: is linked to .debug_info, which is to be dropped");
     EXPECT_EQ(error([](TestObject &o) { o.sections[1].info = sym_sig; }),
