@@ -18,12 +18,13 @@
 namespace btflink
 {
 
+/// How an option may be used.
 enum class Use : uint8_t {
     once,
     repeats, // several values add up
     alone,   // the rest of the command line is not read
 };
-constexpr Use repeats = Use::repeats; // for rows of tables
+constexpr Use repeats = Use::repeats; // shorter in rows of tables
 
 /// The names of an option, and its help text.
 struct OptionWords {

@@ -21,12 +21,14 @@ namespace btflink
 constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
 constexpr uint32_t sht_crel = 0x40000014;
 
+/// A section of an ElfImage: its header, name and contents.
 struct ElfSection {
     Elf64_Shdr head{}; // in host byte order, for both classes
     std::string_view name;
     Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
     std::vector<std::byte> own; // replaces the contents in the file
 
+    /// Replaces the contents, and sets sh_size.
     void replace(std::vector<std::byte> contents);
     bool in_file() const { return head.sh_type != SHT_NULL && head.sh_type != SHT_NOBITS; }
     /// Is it a table of relocations? They apply to section sh_info.
@@ -112,8 +114,8 @@ private:
     }
 };
 
-/// `file` must outlive the ElfImage. `where` names the file. Errors: anything malformed or outside
-/// of the file in the headers.
+/// `file` must outlive the ElfImage. `where` names the file. Errors: malformed headers, and headers
+/// that describe something outside of the file.
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
 bool is_elf(Bytes file);         // by the magic number
