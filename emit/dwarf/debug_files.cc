@@ -61,17 +61,17 @@ std::string_view name_in(const ElfSection &section)
     return end == text.npos ? std::string_view() : text.substr(0, end);
 }
 
-/// The first of `paths` that exists and that `is_it` accepts. A file that does not belong to the
-/// image is not an error.
-template <typename Check>
-Result<DebugFile> first_of(const std::vector<std::string> &paths, Check is_it)
+/// The first of `paths` that exists and for which belongs(file) is true. A file that does not
+/// belong to the image is not an error.
+template <typename Belongs>
+Result<DebugFile> first_of(const std::vector<std::string> &paths, Belongs belongs)
 {
     for (const std::string &path : paths) {
         if (!is_file(path))
             continue;
         auto parts = TRY(read_parts(path));
         auto file = TRY(DwarfFile::open(parts.bytes, Where{path}));
-        if (file->has_dwarf() && is_it(*file))
+        if (file->has_dwarf() && belongs(*file))
             return DebugFile{std::move(parts), std::move(file)};
     }
     return DebugFile{};
@@ -113,8 +113,7 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     if (name.empty())
         return fail(image.where.in(".gnu_debugaltlink"), "has no name");
     Bytes id = link->data.subspan(name.size() + 1);
-    // An absolute name is also looked up in the directory of debug files, which may be an unpacked
-    // one from another system.
+    // An absolute name is also looked up in `debug_dir`, which may have another system's files.
     constexpr std::string_view usual = "/usr/lib/debug/";
     const bool from_root = name.front() == '/';
     const std::string here = from_root ? name : real_folder(image) + name;
@@ -125,7 +124,7 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     });
     if (found && !found->file)
         return fail(image.where.in(".gnu_debugaltlink"),
-                    "names '" + name + "', which is not there");
+                    "names '" + name + "', which was not found");
     return found;
 }
 

@@ -213,7 +213,7 @@ private:
     }
 
     /// An expression or reference as bound makes an array of variable length. DW_AT_upper_bound
-    /// takes precedence over DW_AT_count.
+    /// takes precedence over DW_AT_count; Die::const_value marks that it was read.
     void bound(bool is_upper, Value &value)
     {
         if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::const_value)))

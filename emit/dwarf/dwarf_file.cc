@@ -89,8 +89,9 @@ Result<void> DwarfFile::find_sections()
     return {};
 }
 
-/// Of several sections with the same name only the first counts, except for sections with units. Of
-/// these all in groups count, after the first that is not in a group; in split DWARF all count.
+/// Of several sections with the same name, only the first counts. Exceptions are sections with
+/// units: the first that is not in a group counts, then all that are in groups; in split DWARF, all
+/// count.
 Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 {
     const std::span<const NamedSection> names =
@@ -179,7 +180,7 @@ void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
             store(p, load<uint32_t>(p, order()) + static_cast<uint32_t>(begin), order());
 }
 
-/// Also checks that each relocation fits into its section of `size` bytes.
+/// Reads a table of relocations for a section of `size` bytes, and checks that they fit into it.
 Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size) const
 {
     const ElfSection &rel = image_.sections[rel_index];

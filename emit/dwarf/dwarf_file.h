@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An ELF file opened for reading its DWARF. In a relocatable file, an address is known by its
-// relocation.
+// An ELF file opened for reading its DWARF. In a relocatable file, addresses are known only by
+// their relocations.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -16,8 +16,8 @@
 namespace btflink::emit
 {
 
-/// A debug section with the relocations that apply to it. Values are relocated when they are read;
-/// most never are.
+/// A debug section with the relocations that apply to it. A value is relocated when it is read;
+/// most values are never read.
 struct DebugSection {
     /// A section of the file.
     struct Piece {
@@ -48,7 +48,8 @@ class DwarfFile
 public:
     /// `bytes` (the whole file) must outlive the result; they are not changed. `skeleton`: if set,
     /// opens a file of split DWARF (.dwo, .dwp), that is, sections whose names end in ".dwo", with
-    /// addresses in `skeleton`, which must outlive the result.
+    /// addresses in `skeleton`, which must outlive the result. Errors: a malformed ELF file; an
+    /// unsupported architecture; an unexpected type of relocation.
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton = nullptr);
     bool is_split() const { return skeleton_; }

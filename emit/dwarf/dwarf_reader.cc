@@ -13,7 +13,7 @@ namespace btflink::emit
 namespace
 {
 
-/// The section that only libdw can read, or "".
+/// What only libdw can read of the file's sections, or "".
 std::string section_for_libdw(const DwarfFile &file)
 {
     if (file.types.present())

@@ -19,7 +19,7 @@ struct UnitHead {
     bool clang = false;                 // by its DW_AT_producer
     uint64_t offset = 0;                // of the unit; its entries have higher offsets in trees
     bool refers_to_other_units = false; // its entries may refer to other compile units
-    Bytes entries;                      // in the file; empty if unknown
+    Bytes entries;                      // the unit's bytes in the file; empty if unknown
     const void *file = nullptr;         // identifies the file; units do not refer to other files
 };
 
@@ -35,6 +35,7 @@ public:
 
     /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
     /// `units`: ascending indices. Strings in the result live as long as the reader. Thread-safe.
+    /// Error: malformed DWARF.
     Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const;
 
 protected:

@@ -130,7 +130,7 @@ Result<Abbrev> AbbrevTable::read(DebugCursor &in, const DwarfFile &file, const U
         out.has_signature |= name == DW_AT_signature && file.is_split();
         external |= name == DW_AT_external;
         uses_ref_addr_ |= form == DW_FORM_ref_addr;
-        // If BTF does not need the entry, its sibling saves walking its children.
+        // With its sibling's offset, an entry that BTF does not need is skipped in one step.
         const bool is_read = name == DW_AT_sibling
                                  ? form == DW_FORM_ref4 && out.children
                                  : is_needed(static_cast<uint32_t>(name), out.tag);

@@ -81,7 +81,7 @@ private:
         return form_ == DW_FORM_exprloc || form_ == DW_FORM_block || form_ == DW_FORM_block1 ||
                form_ == DW_FORM_block2 || form_ == DW_FORM_block4;
     }
-    /// Of a form of fixed size.
+    /// The size of the value, whose form must have a fixed size.
     unsigned fixed_size() const
     {
         return static_cast<unsigned>(fixed_form_size(form_, unit_.widths));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decodes location expressions into short arrays. Decoding ends at an unknown operation: the
-// expression cannot be a register, an address or a constant.
+// Decodes location expressions into short arrays. Decoding ends at an unknown operation: an
+// expression with one is not a register, an address or a constant.
 #include "emit/dwarf/fast/unit.h"
 
 #include "emit/dwarf/debug_cursor.h"
@@ -166,7 +166,8 @@ public:
     }
 
 private:
-    /// An entry of a list. Returns false if it cannot be decoded; then the rest is ignored.
+    /// Takes an entry of a list. Returns false if it cannot be decoded; then the rest of the list
+    /// is ignored.
     bool entry(Bytes section, uint64_t offset, uint64_t size)
     {
         const Expression expression(file_, unit_.widths, section, offset, size);
@@ -185,8 +186,8 @@ private:
                    : -1;
     }
 
-    /// A list of DWARF 5, or of GNU's form for split DWARF 4: it has the first four kinds of
-    /// entries, and other widths.
+    /// A list of DWARF 5, or of GNU's form for split DWARF 4, which has only the first four kinds
+    /// of entries, and other widths.
     void list5(uint64_t offset)
     {
         const bool is_old = unit_.widths.version < 5;

@@ -31,7 +31,7 @@ public:
             slots_ = 0; // no units
     }
 
-    /// The places of units by id. The table's own order is not used: in a malformed table the
+    /// The places of units by id. The file's hash table is not searched: if it is malformed, a
     /// search for one unit could be as long as the table.
     std::unordered_map<uint64_t, SplitPlace> units() const
     {

@@ -11,7 +11,8 @@ namespace btflink::emit
 namespace
 {
 
-// An image has thousands of units. Their tables are compiled again when the units are read.
+// The number of units that keep their tables of abbreviations. An image has thousands of units; the
+// tables of the others are compiled again when the units are read.
 constexpr size_t tables_kept = 16;
 
 struct Header {
@@ -62,7 +63,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
     }
     if (in.overrun() || length > in.left())
-        return fail(where.at(offset), strf("unit claims %llu bytes, %llu are left", ull(length),
+        return fail(where.at(offset), strf("unit claims %llu bytes, but %llu are left", ull(length),
                                            ull(section.size() - offset)));
     unit.end = in.offset() + length;
     unit.widths.version = in.read<uint16_t>();

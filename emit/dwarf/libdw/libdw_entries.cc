@@ -82,8 +82,8 @@ public:
                0) {
             std::vector<LocationOp> entry;
             for (size_t i = 0; i < count; ++i) {
-                // The parameter is not yet at this location. Some versions of libdw do not know
-                // DW_OP_GNU_uninit and end the list here. The fast reader does the same.
+                // The parameter is not yet at this location. The list ends here, as in the fast
+                // reader, and in versions of libdw that do not know the operation.
                 if (ops[i].atom == DW_OP_GNU_uninit)
                     return rules.result();
                 entry.push_back({ops[i].atom, ops[i].number, 0});
@@ -176,7 +176,7 @@ class LibdwDieReader
 public:
     LibdwDieReader(const Context &context, DieTree &tree) : context_(context), tree_(tree) {}
 
-    Result<void> children(Dwarf_Die &die, const Parent &parent)
+    Result<void> read_children(Dwarf_Die &die, const Parent &parent)
     {
         uint64_t offset = dwarf_dieoffset(&die);
         if (parent.depth > max_depth)
@@ -184,7 +184,7 @@ public:
         Dwarf_Die child;
         int found = dwarf_child(&die, &child);
         while (found == 0) {
-            TRY(one(child, parent));
+            TRY(read_entry(child, parent));
             offset = dwarf_dieoffset(&child);
             found = dwarf_siblingof(&child, &child);
         }
@@ -199,7 +199,7 @@ private:
         return context_.file.elf().where().in(".debug_info").at(offset);
     }
 
-    Result<void> one(Dwarf_Die &die, const Parent &parent)
+    Result<void> read_entry(Dwarf_Die &die, const Parent &parent)
     {
         const uint64_t offset = dwarf_dieoffset(&die);
         auto tag = static_cast<unsigned>(dwarf_tag(&die));
@@ -218,10 +218,10 @@ private:
         case Keep::no:
             return {};
         case Keep::signature:
-            meet_type(die);
+            want_type(die);
             [[fallthrough]];
         case Keep::children_only:
-            return children(die, {parent.kept, tag, false, parent.depth + 1});
+            return read_children(die, {parent.kept, tag, false, parent.depth + 1});
         case Keep::yes:
             break;
         }
@@ -260,7 +260,7 @@ private:
         tree_.annotations |= tag == tag_llvm_annotation || tag == tag_gnu_annotation;
         tree_.atomics |= tag == DW_TAG_atomic_type;
         tree_.dies.emplace_back() = d;
-        TRY(children(die, {index, tag, false, parent.depth + 1}));
+        TRY(read_children(die, {index, tag, false, parent.depth + 1}));
         tree_.end_die(index);
         return {};
     }
@@ -277,7 +277,7 @@ private:
 
     /// The type that `die` stands for becomes part of this unit, even if nothing refers to it. A
     /// missing type is counted at each reference.
-    void meet_type(Dwarf_Die &die)
+    void want_type(Dwarf_Die &die)
     {
         Dwarf_Attribute signature;
         Dwarf_Die type;
@@ -297,7 +297,7 @@ Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
                           Skips &skips)
 {
     const Context context{file, unit, on_foreign_entry, skips};
-    return LibdwDieReader(context, tree).children(unit.die, {0, DW_TAG_compile_unit, true, 0});
+    return LibdwDieReader(context, tree).read_children(unit.die, {0, DW_TAG_compile_unit, true, 0});
 }
 
 } // namespace btflink::emit

@@ -86,7 +86,7 @@ LibdwFile::~LibdwFile()
         elf_end(elf_);
 }
 
-/// An ELF file with the debug sections only.
+/// The file that libdw reads: the debug sections only, relocated.
 Result<std::vector<std::byte>> LibdwFile::make_plain() const
 {
     ElfImage image;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A file as libdw sees it. DwarfFile has done what libdw does not support: decompressing all
-// sections, and joining those of type units (one per type). Here relocations are applied.
+// A file for libdw. DwarfFile has done what libdw does not support: it has decompressed all
+// sections, and joined those of type units (one per type). LibdwFile applies the relocations.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -27,7 +27,7 @@ public:
 
     /// Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types,
     /// then those of the alternate file. Units of a file of split DWARF do not refer to other
-    /// files, so their numbers begin at 0 again. 0 if the number exceeds 32 bits.
+    /// files, so their numbers begin at 0 again. Returns 0 if the number exceeds 32 bits.
     uint32_t number_of(Dwarf_Die &die);
 
     // These return nullopt for an address without relocation in a relocatable file. `addr_base`:
