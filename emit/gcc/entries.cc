@@ -493,7 +493,7 @@ void Entries::emitted(uint32_t uid, const EmittedFunction &written,
     if (clone)
         return;
     d.has &= ~uint32_t{Die::inlined};
-    d.has |= written.displaced ? uint32_t{Die::shifted} : 0;
+    d.has |= written.displaced ? uint32_t{Die::displaced} : 0;
     for (DieIndex p = function + 1; p < d.end; ++p)
         if (s.tree.at(p).tag == DW_TAG_formal_parameter)
             s.tree.dies[p].has |= Die::location;

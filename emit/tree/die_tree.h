@@ -95,8 +95,8 @@ struct UnitFile {
 /// An address in a unit's entries. In an object it is relative to a symbol; in a linked file it is
 /// final.
 struct AddressRef {
-    uint32_t symbol = 0; // index into .symtab, or the reader's own number; 0 in linked files
-    int64_t addend = 0;
+    uint32_t symbol = 0;  // index into .symtab, or the reader's own number; 0 in linked files
+    int64_t addend = 0;   // in linked files the address
     uint64_t offset = 0;  // in `section` of the input file; in linked files the address
     uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
                           // absolute, and in linked files
@@ -132,8 +132,8 @@ constexpr uint32_t tag_llvm_annotation = 0x6000;
 /// `signature`, which keep_tag() never returns, is for an entry whose type is in a type unit
 /// (DW_AT_signature); only its children are read.
 enum class Keep : uint8_t { no, yes, children_only, signature };
-/// Variables inside functions and classes are kept only if they are declarations; the tag does not
-/// show this.
+/// Returns `yes` for all variables inside functions and classes; readers keep only those of them
+/// that are declarations.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
 /// The deepest nesting that is read. Compilers stay below 100.
@@ -172,10 +172,11 @@ struct Die {
         is_constant = 1u << 15,
         on_stack = 1u << 16,
         // Functions, if signatures_known: a parameter is not where the prototype puts it.
-        shifted = 1u << 17,
+        displaced = 1u << 17,
     };
 
-    // References are offsets in .debug_info; 0: none. Sections of 4 GB are refused.
+    // Offset of this entry, and of those that it refers to; 0: none. These are offsets in
+    // .debug_info, or other ascending numbers of the reader's. More than 4 GB are refused.
     uint32_t offset = 0;
     uint32_t type = 0, origin = 0, specification = 0, annotation = 0;
     uint32_t has = 0;

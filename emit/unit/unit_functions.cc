@@ -15,7 +15,7 @@
 // parameters of the source, and with those that are really passed.
 //
 // Entries of the gcc plugin need no comparison: parameters that are not passed have no location,
-// and functions with displaced parameters have the flag Die::shifted.
+// and functions with displaced parameters have the flag Die::displaced.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
@@ -288,7 +288,7 @@ private:
         auto set = [&](bool condition, uint32_t flag) { out.flags |= condition ? flag : 0; };
         set(f.reordered, fn_reordered);
         set(changed, fn_signature_changed);
-        set(d.is(Die::shifted), fn_unexpected_reg);
+        set(d.is(Die::displaced), fn_unexpected_reg);
         set(d.is(Die::low_pc), fn_has_address);
         set(!d.is(Die::low_pc) && d.is(Die::ranges), fn_has_ranges);
         set(d.is(Die::inlined), fn_inline);
