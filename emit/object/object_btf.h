@@ -33,11 +33,11 @@ struct ObjectBtf {
 using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
 
 struct ExistingBtf {
-    /// All contributions, in order. Without pools if a pool's section also has DWARF's own
-    /// addresses, because this section is not replaced.
+    /// All contributions and pools, in order. Pools in a section that also has DWARF's own
+    /// addresses are not here, because this section is not replaced.
     ObjectBtf all;
     SourceCounts sources;
-    /// The union over all objects. Nothing if no BTF was made by btflink.
+    /// The union of the objects' features. Nothing if no BTF was made by btflink.
     std::optional<FeatureSet> features;
     bool has_pool = false; // there is an address pool, empty or not
 };
@@ -49,8 +49,8 @@ Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch);
 // Does not interpret DWARF or BTF.
 
 /// The change that puts `added` into `object`. Replaces existing object BTF, so that running twice
-/// has the same result as running once. For ET_REL, and for ET_EXEC and ET_DYN without relocations.
-/// Error: a malformed ELF file.
+/// has the same result as running once. For ET_REL, and for ET_EXEC and ET_DYN if `added` has no
+/// relocations. Error: a malformed ELF file.
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 

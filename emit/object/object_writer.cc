@@ -14,7 +14,8 @@ namespace btflink::emit
 namespace
 {
 
-/// `lto`: the object has code that is compiled at the link and refers to .gnu.debuglto_* sections.
+/// Is the section dropped with the DWARF? `lto`: the object has code that is compiled at the link,
+/// and refers to .gnu.debuglto_* sections.
 bool is_dwarf(const ElfSection &s, bool lto)
 {
     if (s.head.sh_flags & SHF_ALLOC) // part of the program, whatever its name
@@ -123,15 +124,15 @@ private:
         Where place = image_.where.in(section).at(reloc.offset);
         if (!out_.symbol_map().empty()) {
             if (symbol >= out_.symbol_map().size())
-                return fail(place, strf("relocation by symbol %u of %zu", symbol,
+                return fail(place, strf("relocation names symbol %u, but there are %zu", symbol,
                                         out_.symbol_map().size()));
             if (out_.symbol_map()[symbol] == dropped_symbol)
                 return fail(place,
-                            strf("relocation by symbol %u, which goes with its section", symbol));
+                            strf("relocation names symbol %u, whose section is dropped", symbol));
             symbol = out_.symbol_map()[symbol];
         }
         if (symbol >= count)
-            return fail(place, strf("relocation by symbol %u of %u", symbol, count));
+            return fail(place, strf("relocation names symbol %u, but there are %u", symbol, count));
         if (!image_.is64 && symbol >= 1u << 24)
             return fail(place, strf("symbol %u does not fit into a 32-bit relocation", symbol));
         return symbol;

@@ -221,7 +221,7 @@ TEST(ObjectWriterErrors, NameTheirPlace)
     EXPECT_EQ(error([](TestObject &o) { o.sections[11].type = SHT_PROGBITS; }, false),
               "t.o: .rela.BTF: relocations, but the file has no symbols");
     EXPECT_EQ(error([](TestObject &o) { o.sections[11].data.resize(24 * 6); }, false),
-              "t.o: .rela.BTF+0x48: relocation by symbol 6 of 6");
+              "t.o: .rela.BTF+0x48: relocation names symbol 6, but there are 6");
 }
 
 TEST(ObjectWriterErrors, NotElf)
