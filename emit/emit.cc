@@ -167,11 +167,11 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
 }
 
 /// A warning about units that were not read, or references to them: "1 REASON is not read, so
-/// EFFECT: CURE".
+/// EFFECT: HINT".
 struct UnreadWarning {
     Skip reason;
     const char *effect;
-    const char *cure;
+    const char *hint;
 };
 constexpr UnreadWarning unread_warnings[] = {
     {Skip::split_dwarf_unit, "it gets no BTF", "keep the compiler's .dwo file where it is"},
@@ -215,7 +215,7 @@ std::vector<std::string> warnings(const std::string &path, const EmitReport &rep
     for (const UnreadWarning &u : unread_warnings)
         if (auto found = report.skips.find(u.reason); found != report.skips.end())
             out.push_back(strf("%s: %s not read, so %s: %s", path.c_str(),
-                               counted(u.reason, found->second).c_str(), u.effect, u.cure));
+                               counted(u.reason, found->second).c_str(), u.effect, u.hint));
     const size_t count = report.left_out.size(), shown = all ? count : std::min<size_t>(count, 1);
     for (size_t i = 0; i < shown; ++i)
         out.push_back(report.left_out[i].str());

@@ -72,9 +72,9 @@ struct EmitReport {
 /// Encodes the file at `path`. On an error nothing is written.
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
-/// Warnings about DWARF that got no BTF, with a remedy, for every program that runs the encoder:
-/// one line each, without newline. An object without DWARF causes no warning. Without `all`, one
-/// line stands for all parts of types that BTF cannot express: the first, and the number of others.
+/// Warnings about DWARF that got no BTF, with a remedy: one line each, without newline. For every
+/// program that runs the encoder. An object without DWARF causes no warning. Without `all`, only
+/// the first part of a type that BTF cannot express is named, with the number of others.
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report,
                                   bool all = false);
 

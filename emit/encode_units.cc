@@ -128,7 +128,7 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
             if (options.take && !unit_options.strings) // one per thread, kept from unit to unit
                 unit_options.strings = std::make_shared<StringTable>(names);
             results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
-            // All pages only once in 32 groups, because a release interrupts the other threads.
+            // All pages only at every 32nd group, because a release interrupts the other threads.
             release_read(file, reader, groups[i], i % 32 == 0 || groups.size() < 32);
         }
     });

@@ -205,7 +205,7 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
         text = "no DWARF, left alone";
         break;
     case EmitReport::Outcome::no_types:
-        text = "DWARF without anything for BTF, left alone";
+        text = "DWARF has nothing for BTF";
         break;
     }
     std::string line = path + ": " + text;
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
             print_stats(path, *report);
     }
     if (traced && status == 0) {
-        // Before, the file of the result may not have existed.
+        // Checked again, because the result may not have existed before.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
                 return input_error(Error{Where{command->trace_path},

@@ -10,7 +10,7 @@
 namespace btflink::emit
 {
 
-// encode_units.cc: the units to encode, and those to encode together; their object BTF.
+// encode_units.cc: chooses units, puts those together that refer to each other, and encodes them.
 
 /// Indices into DwarfReader::units().
 using UnitGroup = std::span<const uint32_t>;
@@ -20,8 +20,8 @@ using UnitGroup = std::span<const uint32_t>;
 std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
                                    const SourceCounts &covered, Skips &skips);
 
-/// A group per unit. If link-time optimisation makes units refer to each other, all units are one
-/// group, or, with split DWARF, those of each file. The result refers to `units`.
+/// A group per unit. If link-time optimisation makes units refer to each other, one group with all
+/// units, or, with split DWARF, one for each file. The result refers to `units`.
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
 

@@ -44,7 +44,7 @@ struct MemberBits {
 /// storage unit, do not count.
 bool has_holes(std::span<const MemberBits> members, uint64_t struct_end)
 {
-    uint64_t used = 0; // up to here
+    uint64_t used = 0; // the end of the used bits
     // The storage unit of the last member, if that is a bitfield.
     uint64_t unit_size = 0, unit_end = 0;
     for (const MemberBits &m : members) {

@@ -10,7 +10,7 @@
 // types of the same blocks.
 //
 // Cost. A round is linear. The number of rounds is at most the length of the longest chain of
-// references to a difference; only objects with such names need any rounds.
+// references to a difference. Objects without such names need no rounds.
 #include "emit/unit/unit_passes.h"
 
 #include "common/graph/graphs.h"

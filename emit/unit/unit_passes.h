@@ -83,7 +83,7 @@ private:
     uint64_t find_alignment(DieIndex i, unsigned depth) const;
 
     const DieTree &tree_;
-    // What is known of a type. Any number of DIEs may refer to one type with many children.
+    // By type, because any number of DIEs may refer to one type with many children.
     mutable std::unordered_map<DieIndex, uint64_t> array_lengths_;
     mutable std::unordered_map<DieIndex, bool> empty_classes_, packed_structs_;
     // These also end walks over types that contain each other.
