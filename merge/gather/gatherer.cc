@@ -49,16 +49,18 @@ public:
     }
 
 private:
+    /// Numbers the classes again, by their lowest types. `numbers`: per interner and class, the old
+    /// number.
     void number(const std::deque<TypeInterner> &interners,
                 const std::vector<std::vector<uint32_t>> &numbers)
     {
-        std::vector<uint32_t> order(first_.size()), place(first_.size());
+        std::vector<uint32_t> order(first_.size()), new_number(first_.size());
         for (uint32_t i = 0; i < order.size(); ++i)
             order[i] = i;
         std::ranges::sort(order, {}, [&](uint32_t i) { return first_[i]; });
         std::vector<std::pair<uint32_t, TypeId>> sorted;
         for (uint32_t i : order) {
-            place[i] = static_cast<uint32_t>(sorted.size());
+            new_number[i] = static_cast<uint32_t>(sorted.size());
             sorted.push_back(first_[i]);
         }
         first_ = std::move(sorted);
@@ -66,7 +68,7 @@ private:
             // Also for an interner without types, whose objects have only functions.
             std::vector<uint32_t> &final = final_[&interners[s]];
             for (uint32_t i : numbers[s])
-                final.push_back(place[i]);
+                final.push_back(new_number[i]);
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The engine for --dedup=libbpf: keep_all() has all types written into one blob, and dedup_libbpf()
-// runs btf__dedup over it.
+// The engine for --dedup=libbpf. keep_all() gives each type a class of its own, so that all types
+// are written into one blob; then dedup_libbpf() runs btf__dedup over it.
 #include "merge/dedup/dedup.h"
 
 #include "common/btf/btf_builder.h"
