@@ -83,7 +83,7 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
 struct Location {
     enum State : uint8_t {
         unknown,
-        discarded, // by the linker: all ones in a pool, or in no section of the image
+        discarded, // by the linker: all ones or no relocation in a pool, or in no section
         undefined, // declared but defined nowhere
         common,    // gets its address at the final link
         known,     // 0 in a linked image may mean "discarded"; the caller must decide
