@@ -40,7 +40,7 @@ struct Change {
     uint32_t member = 0;  // index of this member
 };
 
-/// Does a type of this kind have a name of its own, by which others may know it?
+/// True if a type of this kind has its own name, with which C code can refer to it.
 bool has_own_name(btf::Kind kind)
 {
     const btf::Naming naming = btf::kind_info(kind).naming;

@@ -75,7 +75,7 @@ class Apk(PackageCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((out / 'vmlinux.btf').stat().st_size)
 
-    def test_what_it_is_not(self):
+    def test_other_files(self):
         files = self.files()
         self.refused(apk3(files, kind=b'indx'), ': is not a package, but other data of apk')
         self.refused(b'ADBc\x07\x03' + apk3(files), ': has an unknown compression')
@@ -97,7 +97,7 @@ class Apk(PackageCase):
         last = 4 + 8 + len(self.modules[2])
         self.refused(whole[:-(last + -last % 8)], ': is cut off')
 
-    def test_block_of_a_file_that_is_not_there(self):
+    def test_block_of_a_missing_file(self):
         whole = bytearray(apk3([('boot/vmlinuz', bz_image(self.vmlinux, 'gz'))]))
         at = len(whole) - len(bz_image(self.vmlinux, 'gz'))
         at = whole.rindex(struct.pack('<II', 1, 1), 0, at + 8)
@@ -106,7 +106,7 @@ class Apk(PackageCase):
             with self.subTest(folder=folder, file=file):
                 self.refused(bytes(whole), ': is damaged')
 
-    def test_block_that_is_repeated(self):
+    def test_repeated_block(self):
         """A repeated block would be taken for another file, which would be lost."""
         whole = bytearray(apk3(self.files()))
         at = whole.rindex(self.modules[1]) - 8
@@ -114,10 +114,10 @@ class Apk(PackageCase):
         struct.pack_into('<II', whole, at, folder, file - 1)
         self.refused(bytes(whole), ': is damaged')
 
-    def test_name_that_no_file_can_have(self):
+    def test_name_that_is_too_long(self):
         self.refused(apk3([*self.files(), ('x' * 5000, b'x')]), ': is damaged')
 
-    def test_anything_else_in_it(self):
+    def test_random_changes(self):
         """Damaged packages cause an error message, never a signal."""
         whole = apk3([('boot/vmlinuz', b'x'), *self.files()[2:]], long=True)
         numbers = random.Random(1)

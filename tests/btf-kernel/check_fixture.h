@@ -137,8 +137,7 @@ protected:
         }
     }
 
-    /// Runs the checks; returns "RULE BINARY: WHAT" of findings that are not
-    /// harmless.
+    /// Runs the checks; returns "RULE BINARY: WHAT" of findings that are not harmless.
     std::vector<std::string> findings()
     {
         report_ = check_kernel(kernel_);

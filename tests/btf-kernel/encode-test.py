@@ -164,7 +164,7 @@ class Encode(PackageCase):
                     self.assertEqual({name.replace(suffix + '.btf', '.btf'): data
                                       for name, data in got.items()}, want)
 
-    def test_archives_go_on(self):
+    def test_archives_again(self):
         vmlinux, modules = self.members()
         package, out = self.write('package.tar', tar([*modules, vmlinux])), self.top / 'again'
         counts = [{'modules': 3, 'written': 3 - kept, 'kept': kept, 'without': [], 'failed': []}
@@ -200,7 +200,7 @@ class Encode(PackageCase):
                 self.assertEqual(set(self.made(out)),
                                  {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
 
-    def test_archives_that_lie(self):
+    def test_malicious_archives(self):
         vmlinux, modules = self.members()
         hard, device, link, folder = (tarfile.TarInfo(f'{PLACE}/kernel/{n}.ko') for n in 'hdlf')
         hard.type, hard.linkname = tarfile.LNKTYPE, '/etc/passwd'
@@ -228,7 +228,7 @@ class Encode(PackageCase):
             f'{PLACE}/kernel/l.ko/below.ko.btf'})
         self.assertEqual([path.name for path in out.rglob('*') if path.is_symlink()], [f'{RELEASE}.btf'])
 
-    def test_archives_of_any_bytes(self):
+    def test_archives_with_random_changes(self):
         """Random changes. BTFLINK_MUTATIONS is their number."""
         vmlinux, modules = self.members()
         whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
@@ -258,10 +258,10 @@ class Encode(PackageCase):
                     self.assertEqual(path.read_bytes()[:2], b'\x9f\xeb', f'{number}: {path}')
             shutil.rmtree(top / 'out')
             ends[done.returncode] += 1
-        print(f'{ends[0]} archives of any bytes were encoded, {ends[1]} refused or in part')
+        print(f'{ends[0]} changed archives were encoded, {ends[1]} refused or encoded in part')
         self.assertEqual(len(ends), 2, ends)
 
-    def test_archives_that_are_none(self):
+    def test_wrong_archives(self):
         vmlinux, modules = self.members()
         out = self.top / 'none'
         for n, (data, words) in enumerate((

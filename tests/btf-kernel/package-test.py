@@ -92,7 +92,7 @@ class Package(PackageCase):
     def unchecked(self, report):
         return [(u['rule'], u['binaries']) for u in report['unchecked']]
 
-    def test_what_is_not_checked_is_said(self):
+    def test_unchecked_rules_are_named(self):
         image = self.write('Image', flat_image(self.btf))
         self.assertEqual(self.unchecked(self.check(image)), [('ids', ['vmlinux'])])
         done = run(PROGRAMS['kernel'], 'check', image)
@@ -105,7 +105,7 @@ class Package(PackageCase):
         report = self.check(image, bare)
         self.assertEqual(self.unchecked(report), [('no-btf', ['bare']), ('ids', ['vmlinux'])])
 
-    def test_what_encode_wrote(self):
+    def test_results_of_encode(self):
         """Raw BTF of vmlinux and modules is ignored if the kernel's own files are there, too."""
         files = [('vmlinux.btf', self.btf)]
         for n, name in enumerate(('m-0.ko', 'm-1.ko.xz', 'm-2-9.ko')):
@@ -290,8 +290,8 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(folder, f'has no kernel 6.14.0, but: {RELEASE}, 6.13.0',
                      options=['--release=6.14.0'])
 
-    def test_what_cannot_be_read_is_no_good_kernel(self):
-        """The test runs as another user, because root may read everything."""
+    def test_unreadable_folder(self):
+        """btf-kernel runs as another user, because root may read everything."""
         folder = self.unpacked(self.files(), 'closed')
         closed = next(path.parent for path in folder.rglob('*.ko*'))
         closed.chmod(0)
@@ -300,14 +300,14 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
         self.refused(folder, 'cannot be read: Permission denied', **other)
 
-    def test_a_report_is_no_input(self):
+    def test_report_over_an_input(self):
         image = self.write('own', (self.make / 'vmlinux').read_bytes())
         done = run(PROGRAMS['kernel'], 'report', '-o', image, image)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn('is an input, too; it would be overwritten', done.stderr)
         self.assertEqual(image.read_bytes(), (self.make / 'vmlinux').read_bytes())
 
-    def test_findings_have_a_status(self):
+    def test_exit_status_of_findings(self):
         files = self.files()
         files[3] = (files[3][0], self.modules[1][:200])
         files[4] = (files[4][0], lzma.compress(self.modules[2]).replace(b'7zXZ', b'8zXZ'))
@@ -367,7 +367,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         (folder / f'lib/modules/{RELEASE}/endless').symlink_to('..')
         self.good(folder)
 
-    def test_names_give_terminals_no_orders(self):
+    def test_control_characters_in_names(self):
         """File names become names of modules and of the kernel. Control characters in them are not printed."""
         files = self.files()
         files[2] = (files[2][0].replace('m-0', 'm\x1b[31m\n'), b'none')

@@ -206,7 +206,7 @@ class Wrapping(PackageCase):
         must('strip', '--strip-all', bare)
         self.good(bare.read_bytes())
 
-    def test_headers_that_lie(self):
+    def test_wrong_headers(self):
         """Each word of each header becomes zero, or larger than any file. Files are cut off anywhere."""
         flat = flat_image(self.btf)
         for make in (lambda: images.uki(flat), lambda: images.uimage(flat, 4), lambda: images.fit(flat, True),

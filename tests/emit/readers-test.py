@@ -27,7 +27,7 @@ ELSEWHERE = {'base-types.c', 'variables.c'}  # have types or sections that some 
 
 
 def concerns(compiler, source):
-    """Is the source meant for this family of compilers?"""
+    """True if the source is meant for this family of compilers."""
     families = values(directives(source), 'compilers')
     return not families or ('clang' if 'clang' in compiler else 'gcc') in families
 

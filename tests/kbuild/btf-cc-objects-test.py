@@ -114,14 +114,14 @@ class Compile(ObjectsCase):
         for name in objects:
             self.assertTrue(self.has_object_btf(name), name)
 
-    def test_default_output_is_here(self):
+    def test_default_output_is_in_this_folder(self):
         os.mkdir(self.path('sub'))
         for name in ('sub/a.b.c', 'sub/.c.c', 'sub/x.C', 'sub/y.cpp', 'sub/z.i'):
             shutil.copy(self.path('add.c'), self.path(name))
             output = os.path.splitext(os.path.basename(name))[0] + '.o'
             self.same('gcc', '-g', '-c', name, output=output)
 
-    def test_language_is_told(self):
+    def test_language_by_option(self):
         self.write('source.txt', PROGRAM['add.c'])
         self.same('gcc', '-g', '-x', 'c', '-c', 'source.txt', output='source.o')
         self.same('gcc', '-g', '-xc', '-c', 'source.txt', '-o', 'x.o', output='x.o')
@@ -312,7 +312,7 @@ class Settings(ObjectsCase):
         self.good('gcc', '-g', '-c', 'add.c', '-o', 'x.o')
         self.assertEqual(self.read('add.o'), self.read('x.o'))
 
-    def test_strip_what_has_dwarf_only(self):
+    def test_strip_dwarf_without_types(self):
         """DWARF without types for BTF is also dropped, as by btf-emit."""
         for source in ('empty.c', 'empty.S'):
             self.write(source, '')

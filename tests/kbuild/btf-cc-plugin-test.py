@@ -14,6 +14,7 @@ import sys
 from helpers.btf_reader import Elf
 from helpers.cache_tools import Ccache, Sccache, missing
 from helpers.kbuild_case import HERE, KbuildCase, run
+from helpers.usage import check_arguments
 
 COMPILE = ['-g', '-O2', '-c', 'add.c', '-o', 'add.o']
 BTF = ('.BTF', '.rela.BTF', '.debug', '.rela.debug')
@@ -435,6 +436,7 @@ class Builds(PluginCase):
 
 
 if __name__ == '__main__':
+    check_arguments(__doc__, 5)
     if not headers_of('gcc'):
         print('skipped: the headers of gcc for plugins are not installed (tests/ci/install-packages build)')
         sys.exit(77)

@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 import unittest
 
 from helpers.kbuild_case import KbuildCase, heed_signals, run
@@ -210,12 +209,12 @@ class Signals(KbuildCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (status, b'', b''))
 
     def test_whole_group(self):
-        """btf-cc and the compiler get Ctrl-C. The compiler removes its partial output, and no child is left."""
-        process = self.start('echo ready\nsleep 20 & echo $! > pid; wait\n', start_new_session=True)
-        while not self.names() & {'pid'} or not self.read('pid'):
-            time.sleep(0.01)
+        """btf-cc and the compiler get Ctrl-C. btf-cc waits for the compiler, which removes its partial output."""
+        process = self.start("trap 'sleep 0.3; rm -f part; trap - INT; kill -INT $$' INT\n>part\necho ready\n"
+                             'while :; do sleep 0.01; done\n', start_new_session=True)
         os.killpg(process.pid, signal.SIGINT)
-        self.assertEqual(self.end(process)[0], -signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), -signal.SIGINT)
+        self.assertNotIn('part', self.names())
 
     def test_output_that_is_closed(self):
         """`btf-cc cc ... | head -1`"""
@@ -299,7 +298,7 @@ class Own(KbuildCase):
         self.assertIn(b'btf-cc: ERROR: add.o: 1 split-dwarf-unit', error)
         self.assertNotIn('add.o', self.names())
 
-    def test_dwarf_that_is_not_there(self):
+    def test_missing_dwarf(self):
         """The command has -g, but another program removes the DWARF."""
         self.compile()
         self.script('strips', '#!/bin/sh\ngcc "$@" && objcopy --strip-debug add.o\n')
@@ -309,7 +308,7 @@ class Own(KbuildCase):
                          (1, b'', b'btf-cc: ERROR: ' + said))
         self.assertNotIn('add.o', self.names())
 
-    def test_no_dwarf_is_no_matter(self):
+    def test_no_dwarf_is_expected(self):
         self.compile()
         self.write('empty.c', '')
         self.write('data.S', '\t.data\n\t.long 1\n')
@@ -406,7 +405,7 @@ class ForgottenPahole(KbuildCase):
                            env=self.environment({'objtree': 'tree', 'PAHOLE': 'true'}))
             self.assertEqual(ours.recv(65536).decode(), self.SAID.format('true'))
 
-    def test_what_is_right_is_silent(self):
+    def test_right_settings_are_silent(self):
         os.mkdir(self.path('bin'))
         os.symlink(self.btf_pahole, self.path('bin/pahole'))
         self.script('bin/script', '#!/bin/sh\nexec btf-pahole "$@"\n')
@@ -431,7 +430,7 @@ class ForgottenPahole(KbuildCase):
                                  (0, b'', expected))
             self.assertEqual(self.cc('-q', 'gcc', '-c', 'add.c', '-o', name, settings=tree), (0, b'', b''))
 
-    def test_where_there_is_nothing_to_merge(self):
+    def test_outside_a_kernel_tree(self):
         self.assertEqual(self.build('true', objtree=None), '')
         self.assertEqual(self.build('true', objtree='nowhere'), '')
 

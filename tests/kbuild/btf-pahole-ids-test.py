@@ -116,13 +116,13 @@ class FillIds(KbuildCase):
         self.encode('--btf_base=base', 'x.ko')
         self.assertEqual(self.words(), (0, 1, 0, 0))
 
-    def test_names_that_there_are_not(self):
+    def test_missing_names(self):
         self.module(word('struct', 'nobody', 1) + kfuncs('zeta'))
         self.fill(said='btf-pahole: WARNING: x.ko: .BTF_ids asks for the id of struct nobody, which the BTF '
                        'lacks; the id stays 0\n')
         self.assertEqual(self.words()[0], 0)
 
-    def test_what_is_refused(self):
+    def test_refused(self):
         for text, why in ((kfuncs('nobody'), 'this kfunc has no FUNC in the BTF'),
                           (kfuncs('zeta', flags=1 << 16), 'has implicit arguments, .*'),
                           (kfuncs('zeta', size=20), 'its size does not fit a set in the section'),

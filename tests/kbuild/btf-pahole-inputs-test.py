@@ -334,7 +334,7 @@ class Modules(InputsCase):
         self.encode_module('card.ko')
         self.assertEqual(self.section('card.ko').data, again)
 
-    def test_again_where_only_the_name_tells(self):
+    def test_again_without_saved_command(self):
         """Without a saved command, the inputs are the objects in the module's folder with its name."""
         self.reference()
         os.mkdir(self.path('sub'))
@@ -445,7 +445,7 @@ class Strict(KbuildCase):
             file.seek(at)
             file.write(bytes([whole[at] ^ 1]))
 
-    def test_what_is_so(self):
+    def test_true_hash(self):
         self.assertEqual(self.pahole(*self.ENCODE, settings=self.ON), (0, '', ''))
 
     def test_lying_hash(self):
@@ -454,7 +454,7 @@ class Strict(KbuildCase):
                     *self.ENCODE, same=['add.o'], settings=self.ON)
         self.encode(*self.ENCODE)
 
-    def test_neither_on_nor_off(self):
+    def test_wrong_setting(self):
         self.refuse('BTF_PAHOLE_STRICT=yes: must be 0 or 1', '-J', 'add.o',
                     settings={'BTF_PAHOLE_STRICT': 'yes'})
 

@@ -42,7 +42,7 @@ exit 43
 
 class Command(KbuildCase):
     def program(self):
-        """Compiles a program; returns whether the compiler supports the tags."""
+        """Compiles a program; returns True if the compiler supports the tags."""
         self.write('prog.c', SOURCE)
         self.write('percpu.lds', PER_CPU)
         # gcc 12 does not support the attributes, and warns.

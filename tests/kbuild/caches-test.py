@@ -17,6 +17,7 @@ import unittest
 
 from helpers.btf_reader import Elf
 from helpers.cache_tools import Ccache, Distccd, Redis, Sccache, missing
+from helpers.usage import check_arguments
 
 PROJECT = {
     'Makefile': '''
@@ -464,6 +465,7 @@ class DistccTest(CacheCase):
 
 
 def main():
+    check_arguments(__doc__, 1)
     CacheCase.btf_cc = os.path.abspath(sys.argv[1])
     result = unittest.main(__name__, argv=sys.argv[:1] + sys.argv[2:], exit=False,
                            verbosity=2).result

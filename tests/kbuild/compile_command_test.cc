@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests which objects a compile command writes, and which of them btf-cc leaves alone.
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <cstdio>

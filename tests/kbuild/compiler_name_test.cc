@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests how btf-cc finds the compiler in a command, and its kind.
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests how btf-pahole reads its command line.
 #include "kbuild-integration/pahole_options.h"
 
 #include <gtest/gtest.h>

@@ -69,8 +69,8 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def compare_vmlinux(self, title, theirs):
-        """Functions that also have a weak definition may differ, with their prototypes: btf-merge takes the
-        strong one (docs/differences.md)."""
+        """Compares vmlinux with pahole's. Functions that also have a weak definition may differ, with their
+        prototypes: btf-merge takes the strong one (docs/differences.md)."""
         status, output = output_of([self.compare_tool, '--deep', '--show=100', self.vmlinux, theirs])
         differing = re.findall(r'^ +(only [AB]: .*)', output, re.M)
         rest = [line for line in differing if not ODD_BASE_TYPE.match(line)]

@@ -338,8 +338,7 @@ TEST_F(Inputs, TraceAndResultAreTwoFiles)
                   std::string::npos);
     }
     options.time_trace = "";
-    const auto result =
-        *read_file(options.output); // of the second run, which did not find the first run's BTF
+    const auto result = *read_file(options.output); // the second run wrote it, and then failed
     EXPECT_EQ(merged_bytes(dir_, options), result);
 }
 

@@ -181,5 +181,8 @@ class Installed(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    if len(sys.argv) != 3:
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     Installed.build, Installed.version = sys.argv[1:3]
     unittest.main(argv=sys.argv[:1], verbosity=2)

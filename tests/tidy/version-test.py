@@ -88,6 +88,9 @@ class Version(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    if len(sys.argv) < 2 or sys.argv[1].startswith('-'):
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     Version.source = sys.argv.pop(1)
     if not shutil.which('git') or not os.path.exists(os.path.join(Version.source, '.git')):
         print('SKIP: the source is not a git checkout, or git is missing')

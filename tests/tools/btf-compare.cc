@@ -127,8 +127,7 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         if (!counted)
             continue;
         signatures += only_a + only_b;
-        // Types that differ only in a dimension are the same if arrays are flat, so they occur
-        // twice.
+        // With flat arrays, different types can have the same signature.
         counts += options.arrays == Arrays::as_written && ra.ids.size() != rb.ids.size();
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "

@@ -162,7 +162,11 @@ Result<bool> compare_file(const std::string &path)
 
 int main(int argc, char **argv)
 {
-    int status = argc < 2 ? 2 : 0;
+    if (argc < 2 || argv[1][0] == '-') {
+        std::fputs("usage: compare-readers FILE...\n", stderr);
+        return 2;
+    }
+    int status = 0;
     for (int i = 1; i < argc; ++i) {
         auto same = compare_file(argv[i]);
         if (!same)

@@ -18,12 +18,10 @@ using Signature = std::array<uint64_t, 2>;
 
 enum class Depth : uint8_t {
     /// A reference to a named struct or union counts by kind and name. A forward declaration counts
-    /// as
-    /// the type that it declares. Two types differ if they are written differently.
+    /// as the type that it declares. Two types differ if they are written differently.
     names,
     /// References count with everything that they reach. So structs with one name are
-    /// distinguished,
-    /// and also a struct and its forward declaration.
+    /// distinguished, and also a struct and its forward declaration.
     all,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares two kernels given as BTF text. Each file of cases/ has the kernels and the expected
-// output, word by word. "== old", "== new", "== old module NAME", "== new module NAME" and "==
-// said" begin the parts; "== said" is the output. '#' begins a comment.
+// output without its table of numbers. The parts begin with "== old", "== new", "== old module
+// NAME", "== new module NAME" and, for the output, "== said". '#' begins a comment.
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/difference.h"
 #include "common/io/file_io.h"

@@ -40,7 +40,6 @@ struct task {
 };
 struct task init_task;
 
-/* One C file cannot define two structs with the same name; the test of modules has them. */
 typedef void (*btf_trace_event)(void *, struct task *
 #ifdef NEW
 				, int

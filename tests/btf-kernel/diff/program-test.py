@@ -221,8 +221,8 @@ class Diff(CliCase):
 
     def two_adapters(self, *members):
         """A kernel with two structs of the same name."""
-        for number, members in enumerate(members or ('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
-            self.write(f'{number}.c', f'struct adapter {{ {members} }} *a{number};\n')
+        for number, text in enumerate(members or ('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
+            self.write(f'{number}.c', f'struct adapter {{ {text} }} *a{number};\n')
             self.must('gcc', '-g', '-c', f'{number}.c')
             self.must(self.btf_emit, f'{number}.o')
         self.must(self.btf_merge, '-o', 'two', '0.o', '1.o')
@@ -272,7 +272,7 @@ class Diff(CliCase):
         self.adapters_program('return a->o + a->y;')
         self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
-    def test_question_needs_one_place(self):
+    def test_existence_needs_one_place(self):
         """libbpf refuses candidates that disagree, even if the program only tests for existence."""
         self.write('2.c', 'struct adapter { long x; } *a2;\n')
         self.must('gcc', '-g', '-c', '2.c')

@@ -9,6 +9,9 @@ import sys
 
 
 def main():
+    if len(sys.argv) < 3 or sys.argv[1] == '--help':
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     out, *files = map(pathlib.Path, sys.argv[1:])
     text = ['#include "tests/kernel/boot/programs.h"', 'namespace btflink::boot', '{']
     for path in files:

@@ -159,7 +159,7 @@ void of_architecture(const PercpuSeen &seen, Sightings &sightings)
 
 void of_architecture(const PercpuSeen &, Sightings &sightings)
 {
-    sightings.require("of this architecture", "none", false, "nobody said which there are");
+    sightings.require("of this architecture", "unknown", false, "no check knows them");
 }
 
 #endif
@@ -405,7 +405,7 @@ Outcome percpu()
     of_architecture(seen, sightings);
     // The distance between copies of a variable is the distance between the CPUs' areas.
     sightings.require("areas: distance", seen.offset[1] - seen.offset[0],
-                      seen.offset[1] != seen.offset[0], "is none");
+                      seen.offset[1] != seen.offset[0], "must not be 0");
     sightings.equal("of runqueues", seen.queue_address[1] - seen.queue_address[0],
                     seen.offset[1] - seen.offset[0]);
     sightings.require("runqueues.curr", seen.current_of_queue == seen.current_task ? "mine" : "not",

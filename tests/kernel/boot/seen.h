@@ -87,9 +87,8 @@ struct TestKfuncSeen {
 struct PercpuSeen {
     int queue_cpu[cpus];
     unsigned long long queue_address[cpus];
-    unsigned long long
-        offset[cpus];          // from the image's variables, or any common origin, to the CPU's
-    unsigned int family[cpus]; // x86
+    unsigned long long offset[cpus]; // of the CPU's area, from any origin that all CPUs share
+    unsigned int family[cpus];       // x86
     char model[model_size];
     unsigned long long midr[cpus];  // arm64: identification of the CPU
     unsigned long long scale[cpus]; // speed of the CPU, at most 1024
