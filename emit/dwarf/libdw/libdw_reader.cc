@@ -116,7 +116,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
-    // In a file with partial units, most of these references lead to partial units.
+    // In a file with partial units, most references by DW_FORM_ref_addr lead to partial units.
     head.refers_to_other_units =
         uses_ref_addr(unit.die) && (!partial_units_ || has_origin_elsewhere(unit.die));
     return head;
@@ -201,7 +201,7 @@ class LibdwTreeReader
 public:
     LibdwTreeReader(LibdwFile &file, Skips &skips) : file_(file), skips_(skips) {}
 
-    /// Announces a unit that will be added, so that references to it do not add it.
+    /// Announces a unit that will be added, so that references to it do not add it again.
     void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
 
     Result<void> add(LibdwUnit unit)
