@@ -8,14 +8,14 @@ namespace btflink::kernel
 namespace
 {
 
-TEST_F(CheckKernel, SetThatDoesNotEnd)
+TEST_F(CheckKernel, SetLongerThanItsSection)
 {
     kernel_.vmlinux->btf_ids[4] = std::byte{200};
     EXPECT_EQ(findings(),
               Lines{"ids vmlinux: __BTF_ID__set8__kfuncs: 200 ids do not fit into the section"});
 }
 
-TEST_F(CheckKernel, TypeThereTwice)
+TEST_F(CheckKernel, TypeDefinedTwice)
 {
     const std::string again = R"(
     [17] STRUCT 'task_struct' size=16

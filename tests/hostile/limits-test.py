@@ -250,7 +250,7 @@ class Limits(LimitCase):
         self.assertEqual(done.returncode, 1, done)
         self.assertRegex(done.stdout + done.stderr, r'old\+0x18: ' + rule)
 
-    def test_long_counts_that_lie(self):
+    def test_wrong_long_counts(self):
         blob = Blob()
         blob.add(blob.name('int'), info(INT), 4, 1 << 24 | 32)
         blob.add(blob.name('s'), info(STRUCT, 0x10000), 4)

@@ -89,7 +89,7 @@ class Compiles(PluginCase):
         for text in ("VAR 'cpu'", "DATASEC '.data..percpu'", "FUNC 'main'"):
             self.assertIn(text, dump)
 
-    def test_exec_only(self):
+    def test_in_the_same_process(self):
         """btf-cc executes the compiler in its own process; it only looks for the plugin."""
         self.script('gcc-13', '#!/bin/sh\necho $$ "$@"\n')
         key = self.key_of('./gcc-13')

@@ -345,7 +345,7 @@ class Own(KbuildCase):
         os.chmod(self.path('compiler'), 0o755)
         self.assertEqual(self.cc('--strict', '--features=var', './compiler', '-E', 'add.c')[1], b'')
 
-    def test_empty_settings_are_none(self):
+    def test_empty_settings_count_as_unset(self):
         self.compile()
         empty = dict.fromkeys(('BTF_CC_STRICT', 'BTF_CC_STRIP_DWARF', 'BTF_CC_VERBOSE',
                                'BTF_CC_FEATURES', 'PAHOLE_FLAGS'), '')

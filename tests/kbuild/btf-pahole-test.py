@@ -481,7 +481,7 @@ class HandOver(Command):
         self.script('pahole', FAKE)
         self.real('./pahole', '-C', 'x', PATH=':' + path)
 
-    def test_what_is_no_program_is_passed_over(self):
+    def test_first_program_in_path(self):
         os.mkdir(self.path('first/pahole'))
         self.write('second/pahole', FAKE)  # not executable
         self.script('third/pahole', FAKE)

@@ -37,7 +37,7 @@ TEST(Features, ListsReplaceOrAdd)
     EXPECT_EQ(parse("global_var,default"), more);
 }
 
-TEST(Features, AllIsWhatNeedsNoBase)
+TEST(Features, AllExceptDistilledBaseAndLinkageNames)
 {
     FeatureSet all = parse("all");
     EXPECT_TRUE(all.has(Feature::layout));
