@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How far a long step is, on the terminal.
+// Shows the progress of a long step on the terminal.
 #pragma once
 
 #include "common/result.h"
@@ -12,7 +12,7 @@ namespace btflink::kernel
 {
 
 /// One line on standard error if that is a terminal: "btf-kernel: reading modules: 512". It appears
-/// after a second, changes five times a second at most, and is wiped in the end.
+/// after a second, changes at most five times a second, and is erased at the end.
 class Progress
 {
 public:
@@ -26,7 +26,7 @@ public:
             std::fputs(wipe, stderr);
     }
 
-    /// `all`: 0 if not known.
+    /// `all`: 0 if unknown.
     void set(const char *what, size_t done, size_t all = 0)
     {
         const Clock::time_point now = Clock::now();
@@ -40,11 +40,11 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr const char *wipe = "\r\033[K"; // the line
+    static constexpr const char *wipe = "\r\033[K"; // erases the line
 
     const bool shown_;
     bool printed_ = false;
-    Clock::time_point next_ = Clock::now() + std::chrono::seconds(1); // when to print again
+    Clock::time_point next_ = Clock::now() + std::chrono::seconds(1); // of the next output
 };
 
 } // namespace btflink::kernel

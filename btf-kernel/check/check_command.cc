@@ -21,11 +21,11 @@ namespace btflink::kernel
 namespace
 {
 
-/// A line of the file of --known, whose findings are ignored: RULE BINARY [SUBJECT]. '*' matches
-/// everything, and '#' begins a comment. A line without a subject matches all subjects.
+/// A line of the --known file: RULE BINARY [SUBJECT]. Findings that match it are ignored. '#'
+/// begins a comment.
 struct KnownFinding {
     Rule rule;
-    std::string binary, subject; // or "*"
+    std::string binary, subject; // "*" matches everything; a missing subject becomes "*"
     Where where;
     bool matched = false; // by a finding
 };
@@ -54,8 +54,8 @@ Result<void> read_line(const std::string &line, const Where &where, std::vector<
     if (!parsed)
         return fail(where, parsed.error().what);
     if (!(words >> binary))
-        return fail(where, "a line is RULE BINARY [SUBJECT]");
-    std::getline(words >> std::ws, subject); // "enum queue"
+        return fail(where, "expected RULE BINARY [SUBJECT]");
+    std::getline(words >> std::ws, subject); // may contain blanks: "enum queue"
     subject.erase(subject.find_last_not_of(" \t\r") + 1);
     out.push_back({*parsed, binary, subject.empty() ? "*" : subject, where});
     return {};
@@ -97,7 +97,7 @@ struct CheckCommandLine {
     Degree fail_on = Degree::error;
     std::vector<std::string> against;
     std::vector<KnownFinding> known; // the lines of known_file
-    size_t dropped = 0;              // findings that they match
+    size_t dropped = 0;              // number of known findings
 };
 
 Result<void> take_ignored(CheckCommandLine &line, std::string_view list)
@@ -143,7 +143,7 @@ constexpr Option<CheckCommandLine> check_options[] = {
      take_threads<&CheckCommandLine::threads>},
     {{'q', "quiet", "", "Print only findings: no counts, no progress"},
      sets<&CheckCommandLine::quiet>},
-    {{'v', "verbose", "", "Print each finding, and harmless findings, too"},
+    {{'v', "verbose", "", "Print each finding below its cause, including harmless findings"},
      sets<&CheckCommandLine::verbose>},
 };
 

@@ -3,7 +3,7 @@
 // kernel's rules, its types are not followed.
 //
 // A module's own copy of a type of vmlinux is the encoder's fault. It matters if kfuncs or helpers
-// take the type: programs cannot pass values from the module's functions to these.
+// take the type: a program cannot pass them a value that it got from the module.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/btf_check.h"
@@ -43,7 +43,8 @@ bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, 
     return found.empty();
 }
 
-/// Encoders without ENUM64 write the low halves of 64-bit values. Kernels read ENUM64 from 6.0 on.
+/// Encoders without ENUM64 write only the low halves of 64-bit values. Kernels before 6.0 cannot
+/// read ENUM64, so for them this is harmless.
 void check_enums(const CheckContext &context, const Binary &binary, const Btf &btf, Findings &out)
 {
     const Degree degree = !context.version                          ? Degree::suspicious
@@ -156,13 +157,13 @@ void report_derived(const CheckContext &context, const Binary &module, const Btf
     for (auto &[root, group] : groups) {
         const std::string why = "because of " + root.first + " (" + root.second + ")";
         out.add(Rule::redefined, module.name,
-                {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
-                                        group.names.size(), plural(group.names.size())) +
+                {module.btf_where, strf("defines %zu type%s of vmlinux again, ", group.names.size(),
+                                        plural(group.names.size())) +
                                        why + ": " + list_of(group.names)},
                 group.passed ? Degree::suspicious : Degree::harmless, root.first,
-                group.declared ? "types are not vmlinux's because of a type that only the module "
-                                 "or only vmlinux defines"
-                               : "types are not vmlinux's " + why);
+                group.declared ? "types of vmlinux are defined again because of a type that only "
+                                 "the module or only vmlinux defines"
+                               : "types of vmlinux are defined again " + why);
     }
 }
 

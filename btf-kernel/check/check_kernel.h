@@ -20,7 +20,7 @@ enum class Rule : uint8_t {
     ids,        // .BTF_ids does not match the BTF
     kfunc_func, // a kfunc has no FUNC
     kfunc_tag,  // a kfunc has no tag bpf_kfunc
-    kfunc_impl, // implicit arguments are not hidden
+    kfunc_impl, // implicit arguments are not hidden, or there is no FUNC NAME_impl
     kfunc_type, // a kfunc takes a module's own copy of a kernel type
     redefined,  // a module has its own copy of a type of vmlinux
     ids_func,   // .BTF_ids names a function that has no FUNC
@@ -56,7 +56,7 @@ constexpr const char *degree_name(Degree degree)
 
 struct Finding {
     Rule rule;
-    std::string binary; // "vmlinux", or a module's name
+    std::string binary; // "vmlinux", a module's name, or empty
     Error error;        // position and description
     Degree degree;
     // Findings with the same cause are printed as one line, with their subjects.
@@ -116,7 +116,7 @@ struct Redefinition {
     bool declared = false; // only one side defines the differing type, the other declares it
 };
 
-/// By id. `split`: the BTF of the module. `vmlinux`, `names`: of its base.
+/// Sorted by id. `split`: the BTF of the module. `vmlinux`, `names`: of its base.
 std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &split,
                                              const diff::Side &vmlinux, const NameIndex &names);
 
@@ -126,13 +126,13 @@ std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 struct KfuncCounts {
     size_t kfuncs = 0, tagged = 0;
-    std::set<uint32_t> passed_types; // types of their arguments, behind a pointer
+    std::set<uint32_t> passed_types; // ids: types of arguments, or those to which arguments point
 };
 
 /// Do the ids in .BTF_ids match the BTF, and does the BTF describe kfuncs as the kernel and program
 /// loaders expect? `index`: the BTF of `binary`. `of_vmlinux`: the BTF of vmlinux if `binary` is a
-/// module. `redefined`: types of the module that vmlinux also has. `needs_tags`: kfuncs must have
-/// the tag bpf_kfunc.
+/// module. `redefined`: types of the module that vmlinux also has. `kernel`: whose rules apply;
+/// empty: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);

@@ -25,7 +25,7 @@ constexpr size_t most_options = 5; // in one line
 /// The parts of the banner "Linux version RELEASE (USER) (COMPILER) #NUMBER ...".
 struct Banner {
     std::string user;     // "user@host"
-    std::string compiler; // with its linker; empty: not known
+    std::string compiler; // with its linker; empty: unknown
     std::string number;   // "#1 SMP ...", with the time
 };
 
@@ -168,7 +168,7 @@ std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
         return form + (form.empty() || types.empty() ? "" : "; ") + types;
     return here.strings() == there.strings()
                ? ""
-               : "strings: the same types, whose names lie in another order";
+               : "strings: the same types, but their names are in another order";
 }
 
 /// The result for a module in which only ids and offsets differ, while its vmlinux differs, too.

@@ -40,7 +40,7 @@ struct IdSet {
     std::string title() const { return name.empty() ? "a set" : name; }
 };
 
-constexpr KernelVersion first_with_mark{6, 9};
+constexpr KernelVersion first_with_mark{6, 9}; // flags its sets of kfuncs: set_of_kfuncs
 // The largest set that looks_like_kfuncs() accepts, so that a search takes linear time. Kernels
 // allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
@@ -136,7 +136,7 @@ private:
         return {};
     }
 
-    /// Sets of kfuncs: their ids are functions of the BTF.
+    /// Finds sets of kfuncs by their form: all of their ids are FUNCs.
     void check_by_form()
     {
         for (size_t at = 0; at < words_.size();) {
@@ -213,7 +213,7 @@ private:
             return;
         if (id == 0) {
             if (has(kind, name))
-                report(Rule::ids, offset, title + " has id 0, and the BTF has it", name,
+                report(Rule::ids, offset, title + " has id 0, but the BTF has the type", name,
                        "ids of types that the BTF has are 0");
             else if (kind == btf::Kind::FUNC)
                 check_absent_function(name, offset);
@@ -417,7 +417,7 @@ private:
             report(Rule::kfunc_impl, offset,
                    "kfunc " + name + " has implicit arguments, and there is no FUNC " + name +
                        "_impl",
-                   name, "kfuncs with implicit arguments have no FUNC of the name with _impl");
+                   name, "kfuncs with implicit arguments have no FUNC NAME_impl");
     }
 
     const Binary &binary_;
@@ -425,7 +425,7 @@ private:
     const NameIndex &index_;
     const NameIndex *of_vmlinux_;
     const std::span<const Redefinition> redefined_;
-    const bool marked_; // sets of kfuncs have a flag
+    const bool marked_; // sets of kfuncs have the flag set_of_kfuncs
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;

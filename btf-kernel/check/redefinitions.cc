@@ -7,12 +7,13 @@
 // down is sufficient. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name, as by btf-kernel diff. If they differ, the type itself is a clash. Of the types to which
-// the two refer, that comparison sees only the names, so these types are then compared in pairs.
-// Through typedefs and unnamed types, a pair leads to the same id; to two structs, unions or enums
-// with the same name, which is an edge from the first pair of types to the second; or to types that
-// differ, which is a clash, too. The root of a type is the nearest clash along edges; a type
-// without root is a copy.
+// name, as by btf-kernel diff. If they differ, the type is a clash. That comparison sees only the
+// names of the types to which the two refer, so these types are then compared in pairs, through
+// typedefs and unnamed types. Each pair ends in one of three ways:
+//  - The two have the same id: nothing differs.
+//  - They are structs, unions or enums with the same name: an edge leads to that pair.
+//  - They differ: the type is a clash, too.
+// The root of a type is the nearest clash along edges. A type without a root is a copy.
 //
 // Cost. Linear in the module's own types.
 #include "btf-kernel/check/check_kernel.h"
@@ -55,7 +56,7 @@ struct TypeDifference {
 class PairComparer
 {
 public:
-    /// `base`: of `own`; null if `own` is vmlinux. `between`: what to call the two, in texts.
+    /// `base`: of `own`; null if `own` is vmlinux. `between`: names the two sides in messages.
     PairComparer(const diff::Side &own, const diff::Side *base, std::string between)
         : own_(own), base_(base), btf_(*own.btf), between_(std::move(between))
     {
@@ -101,8 +102,8 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// Are these two types, to which a compared pair refers at the same place, compared as a part
-    /// of it? Otherwise they are equal, differ, or are an edge.
+    /// A compared pair refers to these two types at the same place. Must they be compared as a part
+    /// of it? If not, they are equal, an edge, or a difference; the latter two are recorded.
     bool is_followed(TypePair pair)
     {
         const auto [own, base] = pair;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Checks exported symbols for changes, and prints the result.
 //
 // Problem. A caller of an exported function may use its prototype and all types that the prototype
 // reaches, which is most of a kernel. Only near types matter.
 //
-// Method. From each symbol, walk over the old kernel's types: first types that are part of others,
-// then types behind pointers. Stop at the first few changes. New types are not reached, and break
-// nothing.
+// Method. Search the old kernel's types from each symbol, breadth-first by the number of pointers
+// on the way: a type that is part of another type is as near as that type. Stop at the first few
+// changes. New types are not reached, and break nothing.
+//
+// Cost. At most one pass over the old kernel's types per symbol.
 #include "btf-kernel/kabi/symbols.h"
 
 #include "btf-kernel/diff/difference.h"
@@ -84,6 +87,7 @@ class Walk
 public:
     Walk(const Side &side, const ChangeIndex &index) : side_(side), index_(index) {}
 
+    /// Adds the nearest changes of types that `root`, a FUNC or VAR, reaches.
     void run(uint32_t root, Symbol &out)
     {
         push(root, none, 0);
@@ -101,7 +105,7 @@ public:
 
 private:
     struct Visit {
-        uint32_t from, pointers;
+        uint32_t from, pointers; // the type before this one; pointers on the path
         bool done;
     };
 
@@ -160,7 +164,7 @@ private:
     const Side &side_;
     const ChangeIndex &index_;
     std::unordered_map<uint32_t, Visit> visited_;
-    std::deque<uint32_t> queue_;
+    std::deque<uint32_t> queue_; // sorted by pointers: a nearer type goes to the front
 };
 
 Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
@@ -176,6 +180,7 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
         out.status = removed ? Status::gone : Status::signature;
         out.reached.push_back({own, 0, name});
     }
+    // A module that only the old kernel has is not compared, so there is no change for the symbol.
     if (old.place && !kernels.after.at(old.place) && !kernels.after.find(spaces, name))
         out.status = Status::gone;
     if (out.status == Status::gone)
@@ -194,8 +199,8 @@ size_t count(const std::vector<Symbol> &symbols, Status status)
 
 std::string summary(const std::vector<Symbol> &symbols)
 {
-    return strf("%zu symbols: %zu gone, %zu with another signature, %zu reach what changed, "
-                "%zu the same, %zu without BTF",
+    return strf("%zu symbols: %zu gone, %zu with another signature, %zu that reach a change, "
+                "%zu unchanged, %zu without BTF",
                 symbols.size(), count(symbols, Status::gone), count(symbols, Status::signature),
                 count(symbols, Status::reaches), count(symbols, Status::same),
                 count(symbols, Status::unknown));

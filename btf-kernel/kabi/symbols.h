@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the exported symbols in a list that changed, or that reach a change.
+// btf-kernel diff --symbols: which of these exported symbols changed, or reach a type that changed?
 #pragma once
 
 #include "btf-kernel/diff/compare.h"
@@ -13,7 +13,7 @@ namespace btflink::kernel::kabi
 /// A change that a symbol reaches.
 struct ReachedChange {
     uint32_t change;   // index into Difference::changes
-    uint32_t pointers; // on the path; 0: the change affects the layout of a value that is passed
+    uint32_t pointers; // number on the path; 0: the change affects a value that is passed
     std::string path;  // "struct a > struct b"
 };
 

@@ -54,7 +54,8 @@ TEST_F(CheckKernel, IdsNeverFilled)
 TEST_F(CheckKernel, IdMissing)
 {
     kernel_.vmlinux->btf_ids[0] = std::byte{0};
-    EXPECT_EQ(findings(), Lines{"ids vmlinux: struct task_struct has id 0, and the BTF has it"});
+    EXPECT_EQ(findings(),
+              Lines{"ids vmlinux: struct task_struct has id 0, but the BTF has the type"});
     kernel_.vmlinux->id_symbols[0].name = "__BTF_ID__struct__not_configured__7";
     EXPECT_EQ(findings(), Lines());
     kernel_.vmlinux->id_symbols[0].name = "__BTF_ID__func__opt__7";

@@ -79,7 +79,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
         'max' type_id=1 bits_offset=32)";
     set_module(module_text + more);
     EXPECT_EQ(findings(),
-              Lines{"redefined mine: has 1 type of its own that vmlinux has, because of struct "
+              Lines{"redefined mine: defines 1 type of vmlinux again, because of struct "
                     "files_struct (vmlinux -> here: size 4 -> 8): task_struct"});
     EXPECT_EQ(notes(), Lines{"redefined mine: files_struct differs from the type of "
                              "that name in vmlinux (vmlinux -> here: size 4 -> 8)"});
@@ -112,11 +112,11 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
     EXPECT_EQ(findings(), Lines());
     ASSERT_EQ(last(true).size(), 2u);
     EXPECT_EQ(last(true)[1].error.what,
-              "has 1 type of its own that vmlinux has, because of struct task_struct (vmlinux -> "
+              "defines 1 type of vmlinux again, because of struct task_struct (vmlinux -> "
               "here: struct files_struct is only declared): bpf_prog_aux");
     EXPECT_EQ(last(true)[1].cause,
-              "types are not vmlinux's because of a type that only the module or only vmlinux "
-              "defines");
+              "types of vmlinux are defined again because of a type that only the module or only "
+              "vmlinux defines");
     EXPECT_EQ(last(true)[1].subject, "struct task_struct");
 }
 

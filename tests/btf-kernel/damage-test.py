@@ -156,7 +156,7 @@ class Damage(PackageCase):
         source = MODULE.replace('{ int count; }', '{ int count; long more; }')
         module = self.module(folder, source)
         self.expect([('kfunc-type', 'mine'), ('redefined', 'mine')],
-                    ['has 1 type of its own that vmlinux has, because of struct files_struct (vmlinux -> here: '
+                    ['defines 1 type of vmlinux again, because of struct files_struct (vmlinux -> here: '
                      'size 4 -> 16): task_struct',
                      "kfunc bpf_mine, argument 1: task_struct is the module's own"], folder, module)
 
