@@ -12,7 +12,7 @@ namespace btflink::kernel::bpf
 namespace
 {
 
-constexpr uint32_t core_fields = 24; // of the header of .BTF.ext
+constexpr uint32_t core_fields = 24; // offset of the CO-RE fields in the header of .BTF.ext
 constexpr uint32_t core_kinds = 13;
 
 /// Reads the CO-RE relocations in .BTF.ext.
@@ -32,7 +32,7 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
     if (begin == end)
         return {};
     if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
-        return fail(where.at(begin), "size of CO-RE relocations is not known");
+        return fail(where.at(begin), "CO-RE relocations have an unknown size");
     const uint32_t size = word(begin);
     for (uint64_t at = begin + 4; at < end;) {
         if (end - at < 8 || word(at) >= btf.str_size() ||
@@ -60,7 +60,8 @@ std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
     return names;
 }
 
-void read_sections_of_btf(BpfObject &object)
+/// Finds externs and struct_ops in the DATASECs.
+void read_datasecs(BpfObject &object)
 {
     const Btf &btf = *object.btf;
     const std::unordered_set<std::string_view> weak = weak_names(*object.input.elf);
@@ -90,7 +91,7 @@ by_section(std::vector<CoreRelocation> &relocations)
 
 /// Finds the programs, and the relocations of instructions that access memory. Of several sections
 /// with one name, relocations concern the first.
-Result<void> look_at_instructions(BpfObject &object)
+Result<void> read_code(BpfObject &object)
 {
     auto relocations = by_section(object.relocations);
     const auto &sections = object.input.elf->sections;
@@ -142,8 +143,8 @@ Result<BpfObject> open_bpf_object(const std::string &path)
             TRY(read_relocations(object.ext_bytes.bytes, object.input.elf->order,
                                  Where{path, ".BTF.ext"}, *object.btf, object.relocations));
         }
-    read_sections_of_btf(object);
-    TRY(look_at_instructions(object));
+    read_datasecs(object);
+    TRY(read_code(object));
     return object;
 }
 

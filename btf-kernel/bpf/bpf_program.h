@@ -32,9 +32,9 @@ std::string_view core_name(Core kind);
 
 struct CoreRelocation {
     std::string_view section;
-    uint32_t instruction; // byte offset in the section
-    uint32_t type;
-    std::string_view access; // "0:1:2"
+    uint32_t instruction;    // byte offset in the section
+    uint32_t type;           // in the program's BTF
+    std::string_view access; // indexes of members and elements: "0:1:2"
     Core kind;
     bool loads = false; // the instruction loads or stores memory of a certain size
 };
@@ -92,7 +92,8 @@ struct CandidateLists {
 /// The target of a relocation: "struct task_struct.pid".
 std::string describe(const BpfObject &object, const CoreRelocation &relocation);
 
-/// `lists`: one for each kernel, shared by all relocations of an object; initially empty.
+/// Does the relocation work on this kernel? `lists`: shared by all relocations of the object;
+/// initially empty.
 Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
                 const diff::Sides &kernel, CandidateLists &lists);
 
@@ -115,7 +116,7 @@ struct Requirement {
 struct ProgramResult {
     std::string path;
     std::vector<Requirement> requirements;      // sorted, without duplicates
-    size_t count(Verdict::Status status) const; // requirements, on the new kernel
+    size_t count(Verdict::Status status) const; // requirements with this status on the new kernel
 };
 
 ProgramResult check_program(const BpfObject &object, const diff::ComparedKernels &kernels);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Looks up everything that a BPF program needs in both kernels, and prints the result. Attach
 // points follow from section names, by libbpf's rules.
-
 #include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
@@ -23,8 +22,8 @@ using Status = Verdict::Status;
 
 constexpr const char *existence_test = "CO-RE exists";
 
-// What precedes the name of an attach point in the name that BTF has.
-constexpr const char *own_name[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {"bpf_iter_"},
+// Prefixes of attach points in BTF: lsm/file_open attaches to bpf_lsm_file_open.
+constexpr const char *no_prefix[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {"bpf_iter_"},
                      *event[] = {"btf_trace_"},
                      *syscall[] = {"__x64_sys_", "__arm64_sys_", "__s390x_sys_", "__se_sys_",
                                    "sys_"};
@@ -33,17 +32,17 @@ constexpr const char *own_name[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {
 struct Section {
     std::string_view prefix;
     Space space;
-    std::span<const char *const> before_name;
+    std::span<const char *const> name_prefixes;
     Status missing; // the status if BTF does not have the name: not all symbols are in BTF
 };
 
 constexpr Section sections[] = {
-    {"fentry", Space::function, own_name, Status::broken},
-    {"fexit", Space::function, own_name, Status::broken},
-    {"fmod_ret", Space::function, own_name, Status::broken},
-    {"fsession", Space::function, own_name, Status::broken},
-    {"kprobe", Space::function, own_name, Status::unknown},
-    {"kretprobe", Space::function, own_name, Status::unknown},
+    {"fentry", Space::function, no_prefix, Status::broken},
+    {"fexit", Space::function, no_prefix, Status::broken},
+    {"fmod_ret", Space::function, no_prefix, Status::broken},
+    {"fsession", Space::function, no_prefix, Status::broken},
+    {"kprobe", Space::function, no_prefix, Status::unknown},
+    {"kretprobe", Space::function, no_prefix, Status::unknown},
     {"lsm", Space::function, hook, Status::broken},
     {"lsm_cgroup", Space::function, hook, Status::broken},
     {"iter", Space::function, iterator, Status::broken},
@@ -87,10 +86,10 @@ public:
 
     std::vector<Requirement> run()
     {
-        if (byte_order()) // otherwise the kernel cannot load the program at all
-            ask();
+        if (check_byte_order()) // otherwise the kernel cannot load the program at all
+            check_all();
         std::vector<Requirement> out;
-        for (auto &item : list_) {
+        for (auto &item : requirements_) {
             excuse(item.second);
             out.push_back(std::move(item.second));
         }
@@ -98,27 +97,27 @@ public:
     }
 
 private:
-    void ask()
+    void check_all()
     {
         for (std::string_view section : object_.programs)
-            attach(std::string(section));
+            check_section(std::string(section));
         for (const Extern &item : object_.externs)
-            extern_symbol(item);
+            check_extern(item);
         for (const StructOps &ops : object_.struct_ops)
-            implemented(ops);
+            check_struct_ops(ops);
         for (const CoreRelocation &relocation : object_.relocations)
-            relocated(relocation);
+            check_relocation(relocation);
     }
 
     /// Returns false if the new kernel has another byte order.
-    bool byte_order()
+    bool check_byte_order()
     {
         auto verdict = [&](const Sides &kernel) {
             const ByteOrder order = kernel.vmlinux->btf->order();
             return order == btf_.order()
                        ? Verdict{}
                        : Verdict{Status::broken, "the kernel is " + std::string(order_name(order)) +
-                                                     ": no such kernel loads it"};
+                                                     ": it cannot load the program"};
         };
         const Verdict before = verdict(kernels_.before), after = verdict(kernels_.after);
         if (before.status == Status::broken || after.status == Status::broken)
@@ -133,7 +132,8 @@ private:
         if (verdict.status != Status::broken)
             return verdict;
         const std::string type = r.name.substr(0, r.name.find('.'));
-        if (list_.count({existence_test, r.name}) || list_.count({existence_test, type}))
+        if (requirements_.count({existence_test, r.name}) ||
+            requirements_.count({existence_test, type}))
             return {Status::absent, std::move(verdict.text)};
         if (type.find("___") == std::string::npos)
             return verdict;
@@ -154,7 +154,7 @@ private:
     void add(const std::string &what, const std::string &name, std::string_view program,
              const Verdict &before, const Verdict &after)
     {
-        auto [at, added] = list_.try_emplace({what, name});
+        auto [at, added] = requirements_.try_emplace({what, name});
         Requirement &r = at->second;
         if (added)
             r = {what, name, {}, before, after};
@@ -166,7 +166,7 @@ private:
             r.programs.emplace_back(program);
     }
 
-    void relocated(const CoreRelocation &relocation)
+    void check_relocation(const CoreRelocation &relocation)
     {
         if (relocation.kind == Core::type_id_local)
             return;
@@ -177,7 +177,8 @@ private:
             resolve(object_, relocation, kernels_.after, after_));
     }
 
-    void attach(const std::string &section)
+    /// Checks the attach point that the section's name states, if it states one.
+    void check_section(const std::string &section)
     {
         std::string text = section.starts_with('?') ? section.substr(1) : section;
         const size_t slash = text.find('/');
@@ -185,24 +186,25 @@ private:
             return;
         std::string type = text.substr(0, slash), name = text.substr(slash + 1);
         if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
-            return;                            // any match is enough
+            return;                            // a pattern, of which any match is enough
         type = type.substr(0, type.find('.')); // sleepable, writable
         // "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET"
         name = name.substr(name.find_first_of(":/") + 1);
         name = name.substr(0, name.find('+'));
         for (const Section &known : sections)
             if (known.prefix == type)
-                attach_to(known, section, name);
+                check_attach_point(known, section, name);
     }
 
-    void attach_to(const Section &known, const std::string &section, const std::string &name)
+    void check_attach_point(const Section &known, const std::string &section,
+                            const std::string &name)
     {
         DefinitionRef before, after;
-        for (const char *begin : known.before_name) {
+        for (const char *prefix : known.name_prefixes) {
             if (!before)
-                before = kernels_.before.find({known.space}, begin + name);
+                before = kernels_.before.find({known.space}, prefix + name);
             if (!after)
-                after = kernels_.after.find({known.space}, begin + name);
+                after = kernels_.after.find({known.space}, prefix + name);
         }
         const bool needed = known.missing == Status::broken;
         auto verdict = [&](const DefinitionRef &found) {
@@ -213,12 +215,12 @@ private:
         if (before && !after)
             now = {Status::broken, "is not there any more"};
         else if (before && after && needed &&
-                 breaks_between(known.space, known.before_name[0] + name, before, after))
+                 breaks_between(known.space, known.name_prefixes[0] + name, before, after))
             now = {Status::broken, "has another signature"};
         add("attach", section, "", verdict(before), now);
     }
 
-    void extern_symbol(const Extern &item)
+    void check_extern(const Extern &item)
     {
         const std::string name(essential_name(btf_.name(TypeId{item.id})));
         const bool function = btf_.kind(TypeId{item.id}) == btf::Kind::FUNC;
@@ -248,7 +250,7 @@ private:
         return {};
     }
 
-    void implemented(const StructOps &ops)
+    void check_struct_ops(const StructOps &ops)
     {
         const uint32_t type = behind_modifiers(btf_, ops.type);
         const std::string name(essential_name(btf_.name(TypeId{type})));
@@ -280,7 +282,7 @@ private:
     const Btf &btf_;
     const ComparedKernels &kernels_;
     CandidateLists before_, after_; // narrowed by the relocations so far
-    std::map<std::pair<std::string, std::string>, Requirement> list_;
+    std::map<std::pair<std::string, std::string>, Requirement> requirements_; // by what and name
     std::set<std::string> testing_; // programs that test whether something exists
 };
 

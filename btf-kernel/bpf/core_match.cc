@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Resolves the CO-RE relocations of a BPF program on a kernel.
 //
 // Problem. A BPF program identifies a field by a struct of its own BTF and the indexes of members
 // on the way ("0:1:2"). Which field of a kernel is this, and do all structs with that name agree?
@@ -11,6 +12,9 @@
 // Invariant. Each type of the program has one list of candidates. A relocation removes the
 // candidates that do not fit it, unless none fits. So all fields of a struct of the program come
 // from one struct of the kernel, and the order of relocations matters.
+//
+// Cost. One pass over the names of the kernel's types; then, per relocation, a search for each name
+// in each candidate.
 #include "btf-kernel/bpf/bpf_program.h"
 
 #include "btf-kernel/diff/types.h"
@@ -33,7 +37,7 @@ struct Step {
     std::string_view name; // "": an element
     uint32_t index;        // of the element
     uint32_t type;         // in the program's BTF: the type that the step leads to
-    uint32_t bits = 0;     // of a bitfield
+    uint32_t bits = 0;     // width of a bitfield, or 0
 };
 
 /// A field of a program's struct: the steps to it, and its offset in bits.
@@ -67,7 +71,8 @@ bool find_member(const Btf &btf, std::string_view name, KernelField &out)
     return false;
 }
 
-/// Moves from the array at `out` to the element that `step` states. Returns an explanation if the
+/// Moves from the array at `out` to the element step.index. `first`: the first index of an access
+/// string, which treats `out` as the start of an array, as in C. Returns an explanation if the
 /// array lacks the element.
 std::optional<std::string> find_element(const Btf &btf, const Step &step, bool first,
                                         KernelField &out)
@@ -245,8 +250,8 @@ bool is_question(Core kind)
            kind == Core::enum_value_exists || kind == Core::type_matches;
 }
 
-// Not by Side::names, which lacks flavours and copies: two types that look the same, but refer to
-// different types.
+// Side::names does not suffice: it has full names, with flavours, and only one of several types
+// that have the same shape but refer to different types.
 void add_types(const Side &side, TypesByName &types)
 {
     for (TypeId id : side.btf->ids())

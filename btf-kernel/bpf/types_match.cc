@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Follows libbpf, including its limits: a type that is nested too deeply does not match.
+// Compares a type of a BPF program with one of a kernel. Follows libbpf, including its limits: a
+// type that is nested too deeply does not match.
 #include "btf-kernel/bpf/bpf_program.h"
 
 #include "btf-kernel/diff/types.h"
@@ -13,7 +14,7 @@ namespace
 using namespace diff;
 
 constexpr int max_depth = 32;
-constexpr size_t max_looks = 1 << 20; // visited types
+constexpr size_t max_looks = 1 << 20; // visited types; prototypes can nest without end
 
 class Rules
 {

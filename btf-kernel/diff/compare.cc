@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the changes between two kernels.
 //
 // Problem. Two kernels have 100,000 names each, and 4,000 modules with their own names, many of
 // which are the same in hundreds of modules.
@@ -8,9 +9,9 @@
 // modules (equal name and shapes) is one change at several places. If a name has several
 // definitions, those that differ are paired by similarity.
 //
-// Modules. If a definition is missing in a module, it may have moved into vmlinux, and is compared
-// with that one. If a type was added or removed in one place but is the same elsewhere in the other
-// kernel, only its users changed, which is not reported.
+// Modules. If a definition is missing in a module, it may have moved into vmlinux, and the other
+// side's definition is compared with vmlinux's. If a type was added or removed in one place but is
+// the same elsewhere in the other kernel, only its users changed, which is not reported.
 //
 // Cost. 0.25 s of CPU time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"

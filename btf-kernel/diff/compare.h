@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares the BTF of two kernels by meaning, or two single definitions, and finds the effects of
-// differences on BPF programs that were compiled with the old kernel's types.
+// Compares two kernels' BTF, or two definitions, by meaning. Finds the effects of differences on
+// BPF programs that were compiled with the old kernel's types.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -17,11 +17,11 @@ namespace btflink::kernel::diff
 
 // side.cc: the BTF of a vmlinux or module of one of the two kernels, prepared for comparison.
 //
-// Shapes are a hash of each type's meaning, independent of ids, order and string offsets. A shape
-// contains only the names of other named types, so a change shows in the type that changed and not
-// in all types that reach it.
+// A shape is a hash of a type's meaning, independent of ids, order and string offsets. Of other
+// named types it contains only the names, so a change shows in the type that changed and not in all
+// types that reach it.
 
-/// 64 bits of XXH3. Different types with the same name have the same shape in one of 10^19 pairs.
+/// 64 bits of XXH3. Different types have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
 
 class Shapes
@@ -84,6 +84,7 @@ struct Tag {
     auto operator<=>(const Tag &) const = default;
 };
 
+/// One BTF, with its names, tags and shapes.
 struct Side {
     /// `base`: the base of a module, which must outlive this; null for vmlinux.
     Side(std::shared_ptr<const Btf> btf, const Side *base);
@@ -97,7 +98,7 @@ struct Side {
 
     std::shared_ptr<const Btf> btf;
     Shapes shapes;
-    std::map<Name, std::vector<Definition>> names; // by shape, without duplicates
+    std::map<Name, std::vector<Definition>> names; // each list sorted by shape, each shape once
     std::vector<Tag> tags;                         // sorted
 
 private:
@@ -107,12 +108,12 @@ private:
     std::vector<std::pair<uint32_t, uint32_t>> sections_; // VAR, DATASEC; sorted
 };
 
-/// The same for equal names and shapes in several BTFs.
+/// A hash of a definition; equal names and shapes have equal numbers in all BTFs.
 uint64_t number_of(const Name &name, Shape shape);
 
 struct ModuleTypes {
     std::string name;
-    std::shared_ptr<const Btf> btf; // its base is vmlinux above, or a distilled one
+    std::shared_ptr<const Btf> btf; // its base is KernelTypes::vmlinux, a distilled one, or null
 };
 
 /// One of the two kernels.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares named types by name only, and unnamed types as part of the type that contains them.
+// Finds the differences between two definitions. Of the types to which these refer, named types are
+// compared by name only, and unnamed types as a part of the definition.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
@@ -102,7 +103,7 @@ private:
     static const char *encoding_name(const SideType &of)
     {
         if (of.kind() != btf::Kind::INT)
-            return of.kind() == btf::Kind::FLOAT ? "floating point" : "no number";
+            return of.kind() == btf::Kind::FLOAT ? "floating point" : "not a number";
         const uint32_t encoding = BTF_INT_ENCODING(btf::tail_of(of.type())[0]);
         return encoding & BTF_INT_SIGNED ? "signed"
                : encoding & BTF_INT_BOOL ? "boolean"
@@ -173,11 +174,11 @@ private:
         std::unordered_map<std::string_view, const Member *> found;
         for (const Member &m : new_list)
             found.emplace(m.name, &m);
-        std::vector<const Member *> gone;
+        std::vector<const Member *> removed;
         for (const Member &m : old_list) {
             auto now = found.find(m.name);
             if (now == found.end()) {
-                gone.push_back(&m);
+                removed.push_back(&m);
                 continue;
             }
             if (now->second) {
@@ -185,26 +186,26 @@ private:
                 now->second = nullptr;
             }
         }
-        std::vector<const Member *> come;
+        std::vector<const Member *> added;
         for (const Member &m : new_list)
             if (auto at = found.find(m.name); at->second == &m)
-                come.push_back(&m);
-        pair_renamed(before, after, gone, come, place);
-        for (const Member *m : gone)
+                added.push_back(&m);
+        pair_renamed(before, after, removed, added, place);
+        for (const Member *m : removed)
             details.push_back({Kind::member_removed, inside(place, m->name),
                                one_line(before.btf(), m->type, m->name), "", m->offset, 0});
-        for (const Member *m : come)
+        for (const Member *m : added)
             details.push_back({Kind::member_added, inside(place, m->name), "",
                                one_line(after.btf(), m->type, m->name), 0, m->offset});
     }
 
     /// An added and a removed member with the same type and position are one renamed member.
     void pair_renamed(const SideType &before, const SideType &after,
-                      std::vector<const Member *> &gone, std::vector<const Member *> &come,
+                      std::vector<const Member *> &removed, std::vector<const Member *> &added,
                       const std::string &place)
     {
-        for (const Member *&m : gone) {
-            for (const Member *&n : come) {
+        for (const Member *&m : removed) {
+            for (const Member *&n : added) {
                 if (!n || n->offset != m->offset || n->bits != m->bits ||
                     before.side.shapes.reference(m->type) != after.side.shapes.reference(n->type))
                     continue;
@@ -214,8 +215,8 @@ private:
                 break;
             }
         }
-        std::erase(gone, nullptr);
-        std::erase(come, nullptr);
+        std::erase(removed, nullptr);
+        std::erase(added, nullptr);
     }
 
     void member(const SideType &before, const Member &m, const SideType &after, const Member &n,

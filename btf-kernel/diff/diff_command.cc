@@ -100,7 +100,7 @@ struct Questions {
     bool none() const { return programs.empty() && symbols.empty(); }
 };
 
-/// Read before the kernels, which take seconds: a wrong name is an error at once.
+/// Called before the kernels are read, which takes seconds: a wrong name is an error at once.
 Result<Questions> read_questions(const DiffCommandLine &line)
 {
     Questions out;

@@ -73,19 +73,19 @@ std::string_view detail_name(Detail::Kind kind);
 /// The effect of a change on BPF programs that were compiled with the old kernel's types.
 struct Effect {
     enum class Kind : uint8_t {
-        none,       // programs do not notice
-        relocated,  // CO-RE finds the new place
-        size,       // CO-RE finds it, but the size changed: direct loads of signed types fail
-        pointee,    // the target of a pointer changed: programs read wrong data
-        core,       // CO-RE does not find it, or refuses its type
-        baked,      // a number changed that is compiled into programs
-        fentry,     // fentry, fexit, fmod_ret
-        kfunc,      //
+        none,      // programs do not notice
+        relocated, // CO-RE finds the new place
+        size,      // CO-RE finds it, but the size changed: direct loads of signed types fail
+        pointee,   // the target of a pointer changed: programs read wrong data
+        core,      // CO-RE does not find it, or refuses its type
+        baked,     // a number changed that is compiled into programs
+        fentry,    // fentry, fexit, fmod_ret
+        kfunc,
         tracepoint, // tp_btf, raw_tp, tracepoint
-        lsm,        //
-        iterator,   //
-        struct_ops, //
-        ksym,       // variables
+        lsm,
+        iterator,
+        struct_ops,
+        ksym, // variables
     };
     Kind kind;
     std::string text;
@@ -140,9 +140,10 @@ struct Difference {
 /// are one line.
 std::vector<std::string> detail_lines(const std::vector<Detail> &list);
 
-/// Foreign text for Markdown: in backquotes, in which there is no other markup; or with its markup
-/// escaped. Control characters become "\\x0a".
+// Text from files, for Markdown. Control characters become "\\x0a".
+/// In backquotes; backquotes in the text become apostrophes.
 std::string markdown_code(std::string_view foreign);
+/// With escaped markup.
 std::string markdown_text(std::string_view foreign);
 
 struct PrintOptions {

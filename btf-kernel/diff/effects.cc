@@ -59,7 +59,7 @@ void of_member_type(const Detail &d, Effects &out)
                 d.place);
     else if (!d.same_size)
         out.add(Effect::Kind::size,
-                "another size: CO-RE mends direct loads of pointers and unsigned integers only",
+                "another size: CO-RE adjusts only direct loads of pointers and unsigned integers",
                 d.place);
     else if (!d.same_meaning)
         out.add(Effect::Kind::pointee,
@@ -86,11 +86,11 @@ constexpr DetailEffect detail_effects[] = {
      "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()"},
     {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
     {Detail::Kind::value_changed, Effect::Kind::baked,
-     "programs have the old value inside, unless they use bpf_core_enum_value()"},
+     "programs contain the old value, unless they use bpf_core_enum_value()"},
     {Detail::Kind::value_cut, Effect::Kind::baked,
      "bpf_core_enum_value() finds the low half of the value: the new BTF was made without ENUM64"},
     {Detail::Kind::value_mended, Effect::Kind::baked,
-     "programs that were compiled with the old BTF have the low half of the value inside"},
+     "programs that were compiled with the old BTF contain the low half of the value"},
 };
 
 void of_detail(const Detail &d, Effects &out)
@@ -156,13 +156,13 @@ void of_struct_ops(const Change &change, Effects &out)
     }
 }
 
-void of_gone(const Change &change, Effects &out)
+void of_removed(const Change &change, Effects &out)
 {
     if (change.one_of_several)
         return out.add(Effect::Kind::none, "another definition of that name is there");
     switch (change.space) {
     case Space::constant:
-        out.add(Effect::Kind::baked, "programs have its value inside");
+        out.add(Effect::Kind::baked, "programs contain its value");
         break;
     case Space::variable:
         out.add(Effect::Kind::ksym, "programs that refer to it by __ksym are refused");
@@ -192,7 +192,7 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
                                    "programs that refer to it by __ksym see another type");
         return out.add(Effect::Kind::none, nothing_gone);
     case Space::constant:
-        return out.add(Effect::Kind::baked, "programs have the old value inside");
+        return out.add(Effect::Kind::baked, "programs contain the old value");
     default:
         break;
     }
@@ -200,7 +200,8 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     for (const Detail &d : change.details) {
         of_detail(d, out);
         if (change.name.starts_with(event) && d.kind == Detail::Kind::member_moved)
-            out.add(Effect::Kind::tracepoint, "programs without CO-RE at this event read wrongly");
+            out.add(Effect::Kind::tracepoint,
+                    "programs at this event without CO-RE read wrong data");
     }
     if (is_struct_ops)
         of_struct_ops(change, out);
@@ -220,7 +221,7 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
                     (change.what == ChangeKind::removed ? ": the tracepoint is not there"
                                                         : ": it has other arguments"));
     else if (change.what == ChangeKind::removed)
-        of_gone(change, out);
+        of_removed(change, out);
     else
         of_changed(change, is_struct_ops, out);
     return out.take();

@@ -108,7 +108,7 @@ std::string line_of(const Detail &d)
     }
 }
 
-bool moves_along(const Detail &a, const Detail &b)
+bool moved_equally(const Detail &a, const Detail &b)
 {
     return a.kind == Kind::member_moved && b.kind == Kind::member_moved &&
            b.new_number - b.old_number == a.new_number - a.old_number;
@@ -401,7 +401,7 @@ std::vector<std::string> detail_lines(const std::vector<Detail> &list)
     std::vector<std::string> lines;
     for (size_t begin = 0, end; begin < list.size(); begin = end) {
         end = begin + 1;
-        while (end < list.size() && moves_along(list[begin], list[end]))
+        while (end < list.size() && moved_equally(list[begin], list[end]))
             ++end;
         lines.push_back(plain_text(list[begin].kind == Kind::member_moved
                                        ? moved_line(list[begin], list[end - 1], end - begin)

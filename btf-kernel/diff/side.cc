@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Lists the names in a BTF (types, functions, variables, constants), and computes the shapes of
-// types.
+// types. The shape of a type contains those of the unnamed types to which it refers, so types are
+// visited in post-order. Linear in the size of the BTF, except for sorting.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
@@ -37,6 +38,7 @@ public:
     explicit HashInput(uint64_t first) { add(first); }
     void add(uint64_t value) { words_.push_back(value); }
     void add(std::string_view text) { add(XXH3_64bits(text.data(), text.size())); }
+    /// Never 0, which means that a shape is not computed yet.
     Shape result() const { return XXH3_64bits(words_.data(), words_.size() * 8) | 1; }
     void restart(uint64_t first)
     {

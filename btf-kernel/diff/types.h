@@ -14,7 +14,7 @@ namespace btflink::kernel::diff
 
 // Limits for malformed BTF, whose types may be chained in loops.
 constexpr unsigned max_steps = 64; // of chains of pointers, arrays and modifiers
-constexpr unsigned max_depth = 16; // of unnamed structs in each other
+constexpr unsigned max_depth = 16; // of nested unnamed structs
 
 /// A declaration of `name` with the type, on one line; long unnamed structs are cut.
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name = {});
@@ -38,7 +38,7 @@ struct Member {
 };
 /// Member `index` of a struct or union; its name may be empty.
 Member member_at(const Btf &btf, const btf_type &type, uint32_t index);
-/// In the order of the definition, with members of unnamed members in place of these, as in C.
+/// In the order of the definition. An unnamed member is replaced by its own members, as in C.
 std::vector<Member> members_of(const Btf &btf, uint32_t id);
 
 struct EnumValue {
