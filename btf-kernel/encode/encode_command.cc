@@ -5,10 +5,10 @@
 // Files are complete or absent. Files of an earlier run with the same settings are kept if neither
 // the module nor vmlinux has changed since.
 //
-// Method. vmlinux is encoded with all processors. Then its BTF is read once, and several modules
-// are encoded at a time. vmlinux and each module get a process of their own.
+// Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
+// encoded at a time. vmlinux and each module get a process of their own.
 //
-// Archives. Members become unnamed files, a few at a time, because all of them may be gigabytes.
+// Archives. Members are unpacked to unnamed files, a few at a time: all of them may be gigabytes.
 // Modules that come before vmlinux (RPMs are sorted by name) are skipped and encoded in a second
 // reading of the archive. If an archive is damaged, the modules before the damage are encoded.
 #include "btf-kernel/commands.h"
@@ -63,7 +63,7 @@ constexpr Option<EncodeCommandLine> encode_options[] = {
     {help_option, sets<&EncodeCommandLine::help>},
     {{'o', "output", "FOLDER", "Write files there"}, sets<&EncodeCommandLine::output>},
     {{0, "self-contained", "",
-      "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
+      "Write BTF of modules with all of its types (default: it extends the BTF of vmlinux)"},
      sets<&EncodeCommandLine::self_contained>},
     {{0, "features", "LIST",
       "Features to encode in addition to those of kernel builds, by pahole's names", repeats},
@@ -202,7 +202,7 @@ private:
     Result<void> walk()
     {
         ArchiveVisitor visitor;
-        visitor.wants = [&](const std::string &path) { return most_wanted(path); };
+        visitor.wants = [&](const std::string &path) { return size_limit(path); };
         visitor.take = [&](const std::string &path, std::vector<std::byte> bytes) {
             return take(path, std::move(bytes));
         };
@@ -223,7 +223,7 @@ private:
     }
 
     /// As ArchiveVisitor::wants.
-    uint64_t most_wanted(const std::string &path)
+    uint64_t size_limit(const std::string &path)
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
         const std::string_view release = release_in(path);
@@ -251,7 +251,7 @@ private:
     {
         if (releases_.size() > 1)
             return fail(Where{line_.package},
-                        "has several kernels, of which --release=NAME chooses one");
+                        "has several kernels; choose one with --release=NAME");
         const std::string shown = line_.package + "(" + path + ")";
         Fd file;
         TRY(spill(line_.output, bytes, file));
@@ -323,7 +323,8 @@ private:
     Result<void> encode_vmlinux(const std::string &file, const std::string &path,
                                 const std::string &shown)
     {
-        WorkerPool alone(1); // fork() takes time for all memory that was touched here
+        // A child, so that this process stays small: each later fork() copies its page tables.
+        WorkerPool alone(1);
         TRY(alone.add([&]() -> WorkResult {
             auto done = write_vmlinux(file);
             return {!done, done ? "" : about(done.error(), shown).str()};
@@ -398,6 +399,7 @@ private:
         return {};
     }
 
+    /// `path`: in the package. `file`: an open copy of a member of an archive; -1: read `from`.
     Result<void> add_module(const std::string &path, const std::string &from, int file)
     {
         ++report_.modules;
@@ -436,13 +438,13 @@ private:
     kbuild::PaholeOptions settings_;
     std::shared_ptr<const merge::Base> base_; // null for self-contained modules
     bool keep_ = false, has_base_ = false, is_single_ = false;
-    size_t all_ = 0;                   // number of modules; 0: not known
+    size_t all_ = 0;                   // number of modules; 0: unknown
     size_t passed_ = 0;                // modules before vmlinux in this reading
     std::set<std::string> seen_;       // members that were processed, kept or refused
     std::set<std::string> releases_;   // of modules
     std::vector<std::string> modules_; // in the order of the pool's pieces
     EncodeReport report_;
-    WorkerPool pool_; // destroyed first
+    WorkerPool pool_;
     Progress progress_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Forks a process per piece. A process puts its result into shared memory. An end without a result
-// is a failure.
+// Forks a process per piece of work. The process puts its result into shared memory. A process that
+// ends without a result has failed.
 #include "btf-kernel/encode/worker_pool.h"
 
 #include <cerrno>
@@ -40,13 +40,13 @@ void WorkerPool::wait_for_one()
     CHECK(pid > 0 || errno == EINTR);
     auto ended = running_.find(pid);
     if (ended == running_.end())
-        return; // a child that this process had already before exec()
+        return; // not a worker: a child from before exec()
     const Answer &answer = *ended->second.answer;
     WorkResult &result = results_[ended->second.piece];
     if (WIFSIGNALED(status))
         result = {true, strf("its process was ended by signal %d", WTERMSIG(status)), true};
     else if (!answer.done)
-        result = {true, strf("its process ended with %d", WEXITSTATUS(status)), true};
+        result = {true, strf("its process ended with status %d", WEXITSTATUS(status)), true};
     else
         result = {answer.failed, answer.text};
     running_.erase(ended);

@@ -20,8 +20,8 @@ struct WorkResult {
     bool lost = false; // the process ended without a result; `text` does not name the file
 };
 
-/// Several forked processes at a time. The calling thread must be the only one. A program has one
-/// pool at a time, because the pool waits for all children.
+/// Several forked processes at a time. The calling thread must be the only one. Only one pool of a
+/// program may have running processes, because a pool waits for all children.
 class WorkerPool
 {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Layout: doc/apk-v3.5.scd and src/adb.h of apk-tools. All numbers are little-endian.
+// Reads Alpine packages of version 3. Layout: doc/apk-v3.5.scd and src/adb.h of apk-tools. All
+// numbers are little-endian.
 //
 // A package is a sequence of blocks. The first block has the names and sizes of all files, as a
 // tree of objects. The last blocks have the contents of files, each with the numbers of its folder
@@ -190,7 +191,7 @@ private:
     {
         tree_ = FileTree(bytes);
         if (!tree_.is_known())
-            return fail(where_, "has a version that is not known");
+            return fail(where_, "has an unknown version");
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 

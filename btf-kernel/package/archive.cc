@@ -32,7 +32,7 @@ Reader new_reader()
     Reader reader(archive_read_new());
     CHECK(reader != nullptr);
     archive *a = reader.get();
-    // Only these: for others libarchive may start a program.
+    // Only these filters: for others libarchive may start a program.
     using Support = int (*)(archive *);
     for (Support filter : {archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
                            archive_read_support_filter_xz, archive_read_support_filter_lzma,
@@ -74,7 +74,7 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
             return fail_archive(a, where);
         const auto begin = static_cast<uint64_t>(offset);
         if (offset < 0 || begin < bytes.size())
-            return fail(where, "has parts in disorder");
+            return fail(where, "has parts in the wrong order");
         if (begin > most || size > most - begin)
             return fail(where, "unpacks to more than " + std::to_string(most) + " bytes");
         if (status == ARCHIVE_EOF)

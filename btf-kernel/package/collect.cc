@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Goes through folders and archives.
+// Goes through folders and archives, and passes the files of a kernel to the Collector.
 #include "btf-kernel/package/steps.h"
 
 #include "common/io/file_io.h"
@@ -32,7 +32,7 @@ uint64_t most_of(Role role)
     return 0;
 }
 
-/// For a file that the user names, the folders in its path do not name the kernel's release.
+/// The name of a file that the user gives. Folders in its path say nothing about the release.
 std::string own_name(const std::string &path)
 {
     return fs::path(path).filename().string();
@@ -64,7 +64,7 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
            folder.parent_path() == root && fs::exists(root / "include/config", ignored);
 }
 
-/// Wanted files of a folder, by path; links are not followed.
+/// Wanted files of a folder, sorted by path; links are not followed.
 Result<std::vector<std::string>> list_folder(const std::string &folder, Collector &collector)
 {
     std::error_code error;
@@ -148,7 +148,7 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     }
     releases.erase("");
     if (releases.size() > 1)
-        return fail(Where{folder}, "has several kernels, of which --release=NAME chooses one");
+        return fail(Where{folder}, "has several kernels; choose one with --release=NAME");
     return found;
 }
 

@@ -130,7 +130,7 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
     return fail(where, "has no compressed kernel after its code");
 }
 
-/// The same if zeros may follow the size, which can end with zeros itself.
+/// As unpack_after_code(), but zeros may follow the size, which can itself end in zeros.
 Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, const Where &where)
 {
     constexpr size_t most_in_size = 2; // a kernel has more than 64 KB
@@ -210,6 +210,7 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
     return fail(where, strf("has more than %u wrappings around each other", most_nested));
 }
 
+/// Copies the sections and symbols that concern BTF from an ELF file.
 class BinaryReader
 {
 public:

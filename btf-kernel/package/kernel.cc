@@ -26,7 +26,7 @@ bool is_module(const Content &content)
            is_relocatable(content.bytes);
 }
 
-/// Of a module only the Binary is set.
+/// For a module, only `binary` is set.
 Result<ImageFacts> read_file_of_kernel(Role role, const Content &content)
 {
     const Where where{content.place};
@@ -44,7 +44,8 @@ Result<std::shared_ptr<const Btf>> shared_btf(Bytes bytes, const Where &where,
     return std::make_shared<const Btf>(std::move(btf));
 }
 
-/// Of a module that is shipped, the kernel loads that file, not the one with debug information.
+/// Drops a module's file with debug information if the shipped file, which the kernel loads, is
+/// there, too.
 void drop_debug_files(std::vector<Binary> &modules)
 {
     std::set<std::string> shipped;
@@ -126,7 +127,7 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
         module.unreadable = std::move(facts).error();
     module.name = module_name(file.content.path);
     module.path = file.content.path;
-    // Of a member of an archive only the path inside counts, not where the archive is.
+    // For a member of an archive, only the path inside counts, not that of the archive.
     const std::string_view place = file.content.place;
     module.is_debug =
         is_debug_file(module.path) || is_debug_file(place.substr(place.rfind('(') + 1));
@@ -149,7 +150,7 @@ Result<std::string> Collector::choose_release() const
             releases.emplace(release_in(image.path));
     releases.erase("");
     if (releases.size() > 1)
-        return fail({}, "has several kernels, of which --release=NAME chooses one: " +
+        return fail({}, "has several kernels; choose one with --release=NAME: " +
                             joined(releases, ", "));
     if (!releases.empty())
         return *releases.begin();
@@ -223,8 +224,8 @@ Result<Kernel> Collector::finish(std::string package)
     Result<void> unreadable;
     std::ranges::sort(configs_);
     for (auto &[path, text] : configs_) {
-        const std::string_view its = release_in(path);
-        if (kernel.config.empty() && (its.empty() || its == kernel.release))
+        const std::string_view named = release_in(path);
+        if (kernel.config.empty() && (named.empty() || named == kernel.release))
             kernel.config = std::move(text);
     }
     if (auto chosen = choose_image(kernel, unreadable); !chosen)

@@ -30,7 +30,7 @@ struct Binary {
 
     Form form = Form::elf;
     std::string name;         // "vmlinux", or the module's name in the running kernel ("nf_tables")
-    std::string path;         // in the file system, or inside the package
+    std::string path;         // of a module: in its package; of vmlinux: "PACKAGE(PATH)"
     bool is_debug = false;    // a module from a package of debug information
     uint64_t bytes = 0;       // size of the unpacked file
     uint8_t address_size = 0; // 0: not known
@@ -60,7 +60,7 @@ struct Kernel {
     std::vector<Binary> modules;          // by path; none with is_debug besides the shipped file
     std::string banner;                   // the text after "Linux version "; empty: not known
     std::string config;                   // the kernel's configuration; empty: not known
-    std::vector<Error> left_out;          // archive members that were refused, by path
+    std::vector<Error> left_out;          // files that were refused or cannot be read; sorted
     std::vector<Error> other_builds;      // images of the same release from another build
 
     /// Is CONFIG_NAME=y set?

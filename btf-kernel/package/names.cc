@@ -92,7 +92,7 @@ bool is_unified_image(std::string_view path)
     return at != std::string_view::npos && (at == 0 || path[at - 1] == '/') && path.ends_with(end);
 }
 
-/// In a kernel's tree: vmlinux-gdb.py, vmlinux-xip.lds.S, config-bisect.pl and others.
+/// Sources with names like those of images and configurations: vmlinux-gdb.py, config-bisect.pl.
 bool is_source(std::string_view file)
 {
     return without_end(file, {".c", ".h", ".S", ".lds", ".pl", ".py", ".sh"}) != file;

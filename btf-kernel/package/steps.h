@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The steps of opening a kernel (kernel.h): its files are found by name, read from archives and
-// folders in memory and within limits, and put together.
+// The steps of opening a kernel (kernel.h): find its files by name, read them from folders and
+// archives into memory, within limits, and put them together.
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
@@ -65,8 +65,8 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
 /// file is none of these; it is damaged (members before the damage were passed on); take() failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
-/// Alpine packages of version 3, compressed or not, which libarchive does not read (apk.cc). By the
-/// magic number.
+/// Is the file an Alpine package of version 3, compressed or not? libarchive does not read these.
+/// By the magic number.
 bool is_apk3(Bytes file);
 /// As walk_archive(), for such a package.
 Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
@@ -130,9 +130,9 @@ bool is_image(Bytes file);
 struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
-    /// The payload begins with code. After it come the compressed kernel that the code unpacks, the
-    /// unpacked size in four bytes, which Kbuild appends, and perhaps zeros; or, not compressed,
-    /// the kernel as it is in memory.
+    /// The payload begins with code, followed either by the compressed kernel that the code
+    /// unpacks, the unpacked size in four bytes (Kbuild appends it), and perhaps zeros; or by the
+    /// kernel as it is in memory.
     bool after_code = false;
 };
 

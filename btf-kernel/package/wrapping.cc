@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the kernel in a boot image.
+//
 // Layouts. bzImage: Documentation/arch/x86/boot.rst of the kernel; Image:
 // Documentation/arch/arm64/booting.rst; EFI zboot: drivers/firmware/efi/libstub/zboot-header.S;
 // zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S. Image of s390x:

@@ -39,7 +39,7 @@ std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
     return out;
 }
 
-/// The number of types of a module for which vmlinux has another definition.
+/// The number of structs, unions and enums of a module that vmlinux also defines.
 uint64_t count_redefined(const Btf &module, const diff::Side &vmlinux)
 {
     uint64_t count = 0;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Divides the bytes of vmlinux's BTF among source files, and lists the functions that were left
+// out.
 //
 // Problem. The final BTF does not say where a type is from; the object BTF of the build does.
 //

@@ -92,7 +92,7 @@ struct Column {
     bool plain = false; // not to be sorted by
 };
 
-/// The beginning of a table that scripts can sort, with a filter if it is long.
+/// The beginning of a table that scripts can sort; with more than 12 `rows`, it has a filter.
 std::string table_begin(const std::string &id, const std::vector<Column> &columns, size_t rows)
 {
     std::string out;
@@ -112,8 +112,7 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
 {
     std::string out =
         "<div><h3>" + std::string(title) + "</h3>\n" +
-        table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}},
-                    list.size() > 12 ? 0 : list.size());
+        table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}}, 0);
     for (const KindSize &k : list) // the largest first; strings are not types
         out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" +
                (k.types ? count_cell(k.types) : "<td class=\"n\" data-v=\"0\"></td>") +
@@ -175,8 +174,8 @@ std::string modules(const Data &d)
         return "";
     const size_t shown = std::min(d.modules.size(), most_rows);
     std::string out = "<h2 id=\"modules\">Modules</h2>\n<p>Sizes of each module's BTF and file. "
-                      "<em>Redefined</em> counts structs, unions and enums that vmlinux defines "
-                      "differently: readers may use the wrong definition.</p>\n" +
+                      "<em>Redefined</em> counts structs, unions and enums that vmlinux defines, "
+                      "too: readers may use the wrong definition.</p>\n" +
                       table_begin("module-table",
                                   {{"module"},
                                    {"BTF", true},

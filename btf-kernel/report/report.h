@@ -19,7 +19,7 @@ struct KindSize {
 struct ModuleSize {
     std::string name, path;
     uint64_t types = 0, bytes = 0, strings = 0, file_bytes = 0;
-    uint64_t redefined = 0; // structs, unions and enums for which vmlinux has another definition
+    uint64_t redefined = 0; // structs, unions and enums that vmlinux also defines
 };
 
 /// A folder or file. Sizes include its contents.

@@ -81,7 +81,7 @@ class Apk(PackageCase):
         self.refused(b'ADBc\x07\x03' + apk3(files), ': has an unknown compression')
         newer = bytearray(apk3(files))
         newer[12] = 1
-        self.refused(bytes(newer), ': has a version that is not known')
+        self.refused(bytes(newer), ': has an unknown version')
         self.refused(b'ADBd' + b'\xff' * 100, ': cannot be unpacked: ')
         self.refused(b'ADBc\x02\x03' + b'\xff' * 100, ': is not compressed, or has an unknown compression')
 

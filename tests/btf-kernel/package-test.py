@@ -284,7 +284,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         files = self.files()
         files += [(name.replace(RELEASE, '6.13.0'), data) for name, data in files]
         folder = self.unpacked(files, 'several')
-        self.refused(folder, 'has several kernels, of which --release=NAME chooses one: '
+        self.refused(folder, 'has several kernels; choose one with --release=NAME: '
                              f'{RELEASE}, 6.13.0')
         self.check(folder, options=[f'--release={RELEASE}'])
         self.refused(folder, f'has no kernel 6.14.0, but: {RELEASE}, 6.13.0',

@@ -77,7 +77,7 @@ TEST_F(Workers, OthersGoOnWhenOneDies)
     for (size_t i = 0; i < results.size(); ++i) {
         EXPECT_EQ(results[i].failed, i % 5 <= 1) << i;
         EXPECT_EQ(results[i].text, i % 5 == 0   ? "its process was ended by signal 9"
-                                   : i % 5 == 1 ? "its process ended with 9"
+                                   : i % 5 == 1 ? "its process ended with status 9"
                                                 : std::string(i == 2 ? 4000 : 0, 'x'));
     }
 }
