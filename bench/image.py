@@ -46,7 +46,7 @@ class Image:
             name = lambda entry: texts[entry[0]:texts.index(b'\0', entry[0])]
             index = next((i for i, e in enumerate(entries) if name(e) == b'.debug_info'), None)
             if index is None or entries[index][2] & 0x800:
-                sys.exit(f'image.py: {path}: no .debug_info that is not compressed')
+                sys.exit(f'image.py: {path}: no uncompressed .debug_info')
             self.header = table + index * size
             file.seek(entries[index][4])
             self.info = file.read(entries[index][5])
