@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Checks BTF by the rules of the kernel.
 //
 // Problem. A kernel that refuses a module's BTF refuses the module, and says little about why.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Mends BTF: changes it just enough for kernels to accept it.
 //
 // Problem. Compilers make names with letters beyond ASCII, structs whose size is known only at run
 // time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Computes the size of each type, and finds loops of types.
 //
 // Problem. The size of a type follows from the sizes of its parts, but unchecked BTF may have types
 // that contain themselves, and chains of pointers and modifiers that never end.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Maps files for reading, and notices mapped files that change.
 //
 // Problem. Linked kernels and their vmlinux.o take gigabytes, mostly DWARF, and most of their BTF
 // is needed only briefly.

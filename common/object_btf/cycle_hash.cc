@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Hashes types on cycles without a named struct or union, and types that reach such a cycle.
 //
 // Problem. The hash of a type covers the hashes of the types it refers to, but on a cycle without a
 // named struct or union no type comes first. If the cycle were cut where a walk meets itself, the

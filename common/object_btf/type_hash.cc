@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Computes stub hashes of types, and loose hashes of prototypes. The following is about stub
+// hashes.
 //
 // Problem. The merge must know which types of thousands of objects are equal without reading them,
 // so each object has a hash per type. Graphs of C types have cycles, and a plain recursive hash of

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds where a parameter is when its function is entered, from the parameter's location list.
 //
 // Problem. fentry programs read a function's arguments from the registers that the ABI names. A
 // compiler that knows all callers may have put a parameter elsewhere; only the parameter's location

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Translates gcc's trees of types to entries.
 //
 // Problem. Each type must get exactly the entries that gcc -g would give it, although gcc makes no
 // debug information in this compile.

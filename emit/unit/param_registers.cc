@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds parameters that are not passed, or not where the calling convention puts them.
 //
 // Problem. Locations show where each parameter is, but not where it should be: this depends on all
 // parameters before it. A compiler that changes a signature may drop parameters, or pass only one

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds equal types inside one object.
 //
 // Problem. Compilers repeat types inside one object (pointers, arrays, unqualified copies), and
 // several units in one object repeat nearly all. Equal types must become one. Types that only look

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Describes each function of a unit for the merge.
 //
 // Problem. A FUNC promises that arguments are where the prototype and the ABI say. A compiler that
 // sees all callers may break this: it drops parameters, passes them in other registers, reorders

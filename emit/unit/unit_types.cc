@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Translates the types of a unit to BTF.
 //
 // Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by
 // offset, forward and backward. Types of BTF are in the order in which their DIEs end

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Chooses the variables of a unit that may become VARs.
 //
 // A variable becomes a VAR if it is defined at file level or in a namespace, is in memory at a
 // fixed address, is in a section that the features select, and has a name and a sized type. The

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Runs the tools on many changed files, and checks how each run ends.
 //
 // Problem. Whatever is wrong with a file, a tool must end soon, with a result or with an error that
 // names the place. It must not crash or use excessive memory.

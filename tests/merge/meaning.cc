@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compares types by following both at once. Counts types by refining a partition.
 #include "tests/merge/meaning.h"
 
 #include <algorithm>
@@ -88,6 +89,7 @@ private:
         auto operator<=>(const Pair &) const = default;
     };
 
+    /// Compares two types, but not the types that they refer to. Sets `stop` if those do not count.
     bool own(const Pair &pair, bool &stop)
     {
         auto [x, y, in_struct, in_base] = pair;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Makes objects from BTF as text and from assembler text.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Makes random programs from a seed.
 #include "tests/merge/random_types.h"
 
 #include "common/object_btf/link_trailer.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads BTF from raw files and from ELF files.
 #include "tests/tools/btf_file.h"
 
 #include "common/io/file_io.h"

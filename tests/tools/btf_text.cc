@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes BTF as text, and parses this text.
 #include "tests/tools/btf_text.h"
 
 #include "common/btf/btf_builder.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the rules by which two results for one module differ.
 //
 // Problem. If two results for a module differ, which rule is the reason?
 //

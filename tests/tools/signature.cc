@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Computes the signatures of types.
 //
 // Problem. Two types mean the same if they look the same and refer to types that mean the same. The
 // graph of types has cycles.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Decodes the entries of a unit into a DieTree.
 //
 // Problem. A kernel build decodes some twenty million entries with a hundred million attributes, of
 // which BTF needs a third. Each must cost nanoseconds.

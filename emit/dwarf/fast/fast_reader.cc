@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The DWARF reader for what compilers write for kernels: reads units into trees.
 //
 // Problem. A tree has the entries of one unit or of several in the order of their offsets, and with
 // split DWARF also the entries of all type units that they refer to.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads and writes bundles, and puts their files into memory.
 #include "tests/hostile/fuzz/bundle.h"
 
 #include "common/io/bytes.h"

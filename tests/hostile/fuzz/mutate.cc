@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Changes files in ways that the first checks of a reader do not notice.
 //
 // Problem. A random change in a file is detected by the first check that sees it: a magic, a
 // length, a sum of lengths. The code behind this check is never reached.

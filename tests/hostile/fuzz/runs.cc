@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Runs btf-emit, btf-merge and parsers on a bundle.
 #include "tests/hostile/fuzz/runs.h"
 
 #include "common/io/file_io.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Checks the running kernel's BTF by means of libbpf, and its log.
 #include "tests/kernel/boot/btf_checks.h"
 
 #include <bpf/btf.h>
@@ -221,7 +222,7 @@ Outcome split_btf(const std::string &name)
         if (!btf_is_func(type))
             continue;
         functions++;
-        // Functions for initialisation only have no symbols any more.
+        // The kernel has dropped the symbols of functions that only initialise the module.
         if (!symbols.contains(name_of(types.get(), type)))
             continue;
         present++;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Loads, attaches and runs BPF programs by means of libbpf.
 #include "tests/kernel/boot/loader.h"
 
 #include <bpf/bpf.h>

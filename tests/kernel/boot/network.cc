@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Makes network devices by netlink messages.
 #include "tests/kernel/boot/network.h"
 
 #include <linux/if_link.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Runs each check in a child process, and prints its outcome.
 #include "tests/kernel/boot/outcome.h"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Loads and runs BPF programs, and checks what they saw.
 #include "tests/kernel/boot/program_checks.h"
 
 #include "tests/kernel/boot/loader.h"
