@@ -39,8 +39,8 @@ bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
            });
 }
 
-/// Releases the pages that were read for `group`: those of split DWARF, or, with `all`, all pages
-/// of `file`. Other threads map again what they still read.
+/// Releases pages that were read for `group`: those of split DWARF and, with `all`, those of
+/// `file`. Other threads map again what they still read.
 void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, bool all)
 {
     for (uint32_t unit : group)
@@ -51,7 +51,7 @@ void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup gr
             release_pages(section->data);
 }
 
-/// Encodes group `number`. With `options.take`, passes its BTF to this function and returns the
+/// Encodes group `number`. If there is an options.take(), passes the BTF to it and returns the
 /// rest.
 Result<UnitObject> encode_group(const DwarfFile &file, const DwarfReader &reader, UnitGroup group,
                                 size_t number, const UnitOptions &unit_options,

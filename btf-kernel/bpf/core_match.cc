@@ -122,7 +122,7 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     uint32_t id = behind_modifiers(btf, type);
     out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
     out.steps.push_back({"", access[0], id});
-    bool last_is_end = false; // the last member of its struct: an array may have any length
+    bool last_is_end = false; // at the last member of a struct, where [0] means any length
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
         const btf_type *t = id ? &btf.type(TypeId{id}) : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the differences between two definitions. Of the types to which these refer, named types are
-// compared by name only, and unnamed types as a part of the definition.
+// Finds the differences between two definitions. Named types that they refer to are compared by
+// name only. Unnamed types are compared as parts of the definitions.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
@@ -16,7 +16,7 @@ namespace
 
 using Kind = Detail::Kind;
 
-/// A type without its pointers, arrays and qualifiers, and these as text.
+/// A type inside pointers, arrays and qualifiers; `how` has these as text.
 struct WrappedType {
     std::string how;
     uint32_t inner;

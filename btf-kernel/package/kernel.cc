@@ -81,7 +81,7 @@ Result<void> Collector::take(Role role, Content content)
             release_ = trimmed(text);
         return {};
     }
-    // A file that the user names is read even if btf-kernel encode wrote it.
+    // A file that the user names counts as the kernel's own, even if btf-kernel encode wrote it.
     const bool encoded = role != Role::none && role_of_encoded(content.path) != Role::none;
     if (role == Role::none)
         role = is_module(content) ? Role::module : Role::image;

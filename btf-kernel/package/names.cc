@@ -42,7 +42,7 @@ std::string_view without_compression(std::string_view file)
     return without_end(file, {".gz", ".xz", ".zst", ".lz4", ".bz2", ".lzma"});
 }
 
-/// The release in lib/modules/RELEASE/...; empty: the path is another one.
+/// The release in lib/modules/RELEASE/...; empty if the path has another form.
 std::string_view release_of_modules(std::string_view path)
 {
     constexpr std::string_view folder = "lib/modules/";
@@ -58,8 +58,8 @@ std::string_view release_of_modules(std::string_view path)
     return {};
 }
 
-/// The release in MACHINE/RELEASE/linux, where systemd's kernel-install puts an image; empty: the
-/// path is another one.
+/// The release in MACHINE/RELEASE/linux, where systemd's kernel-install puts an image; empty if the
+/// path has another form.
 std::string_view release_of_entry(std::string_view path)
 {
     constexpr std::string_view file = "/linux";
@@ -71,8 +71,9 @@ std::string_view release_of_entry(std::string_view path)
     return is_release ? folder : std::string_view();
 }
 
-/// Names that are an image's only in certain folders: Gentoo's boot/kernel-RELEASE; for s390x
-/// SUSE's boot/image-RELEASE, later lib/modules/RELEASE/image.
+/// Does the path have a name that images have only in certain folders? These are systemd's
+/// MACHINE/RELEASE/linux; Gentoo's boot/kernel-RELEASE; for s390x SUSE's boot/image-RELEASE, later
+/// lib/modules/RELEASE/image.
 bool is_image_by_folder(std::string_view path)
 {
     const std::string release(release_in(path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the sections of a report.
+// Writes a report as an HTML page.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/page_assets.h"
@@ -32,7 +32,7 @@ std::string html_text(std::string_view text)
         const char c = text[0];
         const auto byte = static_cast<unsigned char>(c);
         if (size == 0)
-            out += "\ufffd"; // a browser may take the whole page for another encoding
+            out += "\ufffd"; // else a browser may guess another encoding for the page
         else if (c == '&')
             out += "&amp;";
         else if (c == '<')
@@ -66,7 +66,7 @@ std::string tile(const std::string &value, const std::string &what)
     return "<div class=\"tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
 }
 
-/// A cell that sorts by its number.
+/// A cell of a table. Scripts sort it by `value`, not by `text`.
 std::string cell(double value, const std::string &text, const char *more = "")
 {
     return strf("<td class=\"n%s\" data-v=\"%.0f\">", more, value) + text + "</td>";
@@ -113,7 +113,7 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     std::string out =
         "<div><h3>" + std::string(title) + "</h3>\n" +
         table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}}, 0);
-    for (const KindSize &k : list) // the largest first; strings are not types
+    for (const KindSize &k : list) // the largest first; strings have no number of types
         out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" +
                (k.types ? count_cell(k.types) : "<td class=\"n\" data-v=\"0\"></td>") +
                size_cell(double(k.bytes)) + bar(double(k.bytes), double(list[0].bytes)) + "</tr>\n";

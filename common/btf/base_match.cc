@@ -6,12 +6,13 @@
 //             strings. If not, the highest offset is taken for that of the last string, which
 //             yields the size of the strings in the right base. (libbpf may keep strings that no
 //             type uses.)
-//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If not, and if this holds for
-//             exactly one first id, that is the first id over the right base.
+//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, but would if
+//             the split BTF's types began at another id, the right base ends before that id. If
+//             several ids fit, the right base stays unknown.
 // The types of a distilled base (`.BTF.base`) are looked up by name and size instead, as the kernel
 // does when it loads such a module.
 //
-// Cost. Linear, except for the first id: references times candidates.
+// Cost. Linear, except for the search for that id: references times candidates.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -110,13 +111,13 @@ bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Bt
     });
 }
 
-/// Types in the right base, void included; nothing if the split BTF does not show this.
+/// The first id over the right base; nothing if the split BTF does not show this.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
                                                const UnresolvedTypes &split)
 {
     if (wanted.empty())
         return std::nullopt;
-    // Some prototypes may be in the base. The last one is in the split BTF, if any is.
+    // Some of the wanted types may be in the base. The last one is in the split BTF, if any is.
     auto [last, kind_of_last] = *wanted.rbegin();
     const auto &types = split.types();
     std::optional<uint32_t> found;
@@ -184,7 +185,7 @@ bool may_be_found(btf::Kind kind)
 }
 
 /// Does the kernel accept `there`, a type of the same name, for `wanted`? The rules are odd, but
-/// these are the kernel's.
+/// they are the kernel's.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Messages and exit status, alike in all programs, also when memory or threads run out.
+// Messages and exit status of all programs, even when memory or threads run out.
 #include "common/cli/program.h"
 
 #include "common/io/file_io.h"

@@ -33,8 +33,9 @@ auto fields_of(Structure &s)
         return std::tie(s.p_offset, s.p_filesz);
 }
 
-/// Converts an ELF structure between classes, and between host byte order and `order`. Of a field's
-/// two types, the narrower one is the file's: bytes are swapped before widening or after narrowing.
+/// Converts an ELF structure between classes, and between host byte order and `order`. If a field
+/// has two widths, the file has the narrower one: bytes are swapped before widening, or after
+/// narrowing.
 template <typename To, typename From>
 To translate(const From &from, ByteOrder order)
 {

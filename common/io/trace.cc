@@ -82,7 +82,7 @@ std::string trace_text()
 {
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    // In the order in which they began: a phase comes before the phases inside it.
+    // Phases are listed in the order in which they began: each before the phases inside it.
     std::ranges::stable_sort(r.events, [](const Event &a, const Event &b) {
         return a.wall != b.wall ? a.wall < b.wall : a.wall_length > b.wall_length;
     });

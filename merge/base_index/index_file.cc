@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Keeps indexes in files.
+// Keeps the indexes of bases in files.
 //
 // Problem. `make -j` links many modules at once, each in its own process. The first processes find
 // no index. None should wait or see an incomplete index.
 //
 // Method. Each process that finds no index makes one, and renames the complete file into place.
 //
-// Cost. Making an index takes as long as nine modules with one; opening it, see base_index.cc.
+// Cost. Making an index takes as long as merging nine modules with one. base_index.cc states the
+// cost of opening it.
 #include "merge/base_index/base_index.h"
 
 #include "common/io/file_io.h"

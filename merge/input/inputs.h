@@ -21,14 +21,14 @@ namespace btflink::merge
 
 bool is_archive(Bytes bytes);
 
-/// A member of an archive, in archive order.
+/// A member of an archive.
 struct ArchiveMember {
     std::string name;
     Bytes bytes;      // inside the archive's bytes
     std::string path; // thin archives: of the member's file; `bytes` is empty
 };
 
-/// Error: the archive is malformed.
+/// In archive order. Error: the archive is malformed.
 Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where);
 
 // open.cc: opens the files on the command line in link order, with response files and archives
@@ -122,7 +122,7 @@ struct InputParts {
     std::deque<std::vector<Reloc>> relocs;
 };
 
-/// By input. Error: the first one in link order.
+/// The objects of each input. Error: the first one in link order.
 Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inputs,
                                                    unsigned threads);
 

@@ -30,7 +30,7 @@ struct Object {
     Where where;        // of the blob
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
-    std::unique_ptr<Damage> damage; // if its types are found by marks: damage found in `btf`
+    std::unique_ptr<Damage> damage; // found so far, if `btf` is read by marks; else null
     LinkTrailer trailer{};          // computed if the blob came without one
     bool has_trailer = false;
     Bytes hashes{};                      // stub hashes in a trailer's format

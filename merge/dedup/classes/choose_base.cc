@@ -21,8 +21,8 @@
 //  - that the module only declares: the declaration agrees with every definition. The references in
 //    which two definitions of the base differ may be lost, but the conflict graph only needs to
 //    know that there are two.
-// Declarable enums are an exception: a type that refers to a declaration of one has another hash
-// than a type that refers to the definition. If the base declares an enum that the module defines,
+// Enums are an exception: a type that refers to the declaration of an enum has another hash than a
+// type that refers to the definition. If the base declares an enum that the module defines,
 // or the reverse, all types whose names occur in the module take part (choose_all()).
 //
 // Cost. A few look-ups per class of the module.
@@ -154,7 +154,7 @@ std::vector<ChosenType> choose(const Sources &sources, const Classes &classes,
         base.for_types_with(sources.list[at.source].hash(raw(at.type) - 1),
                             [&](TypeId id, TypeId lowest) { add(id, lowest, c); });
     }
-    for (const auto &named : collect_names(sources, classes)) // clang 14 captures no bindings
+    for (const auto &named : collect_names(sources, classes)) // clang 14 cannot capture bindings
         base.for_named(named.first, [&](TypeId id, TypeId lowest) {
             add(id, lowest, ClassId::none);
             all |= is_half_declared(base.btf()->type(id), named.second);
@@ -162,7 +162,7 @@ std::vector<ChosenType> choose(const Sources &sources, const Classes &classes,
     if (all)
         for (const ChosenType &c : choose_all(sources, base))
             add(c.type, c.lowest, ClassId::none);
-    // If a type was found several ways, the entry with the class that it equals comes first.
+    // If a type was found in several ways, the entry with the class that it equals comes first.
     std::ranges::sort(out, {}, [](const ChosenType &c) { return std::pair(c.type, c.equals); });
     auto is_same = [](const ChosenType &a, const ChosenType &b) { return a.type == b.type; };
     out.erase(std::unique(out.begin(), out.end(), is_same), out.end());

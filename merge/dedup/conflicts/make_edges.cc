@@ -12,8 +12,8 @@
 //     slots of bus: dev                     paths of bus: (dev, first dev), (dev, second dev)
 //
 // Cost. For each class, the classes between it and its slots; for each node, its slots. A walk ends
-// after max_paths steps. A node with more paths equals no other node: this may leave duplicates,
-// but never merges types that differ.
+// after max_paths steps. A node whose walk would be longer equals no other node: this may leave
+// duplicates, but never merges types that differ.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"
@@ -134,8 +134,8 @@ std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &co
 void make_slots(const ClassGraph &graph, ConflictGraph &out)
 {
     trace::Phase phase("make_slots");
-    // Each walk begins at a class. These have the class from which a class was last visited, and a
-    // name last listed.
+    // Each walk begins at a class. `seen` has, for each class, the walk that visited it last;
+    // `listed` has, for each name, the walk that listed it last.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
     std::vector<ClassId> pending; // the class, and types between nodes that it refers to
