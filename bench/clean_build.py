@@ -20,8 +20,8 @@ are printed, so the ways can be built in several runs. Compare only results of t
 the same load.
 
 Columns: wall is in seconds. user+sys is the processor time of all processes. written is what they wrote
-to the file system (write_bytes of /proc/PID/io, in pages). tree is the size of the folder on disk after
-the build. BTF is the beginning of its SHA-256.
+to the file system (write_bytes of /proc/PID/io, which counts whole pages). tree is the size of the
+folder on disk after the build. BTF is the beginning of its SHA-256.
 """
 import argparse
 import hashlib

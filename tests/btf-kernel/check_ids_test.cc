@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kernels with a wrong .BTF_ids, each in one way.
+// Tests what btf-kernel check finds in kernels whose .BTF_ids has one fault.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compiler caches and servers for tests. They listen on loopback, and keep their files in the test's folder."""
+"""Compiler caches and servers for tests. Servers listen on loopback. All files are in the test's folder."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Reads the link trailer of object BTF (common/FORMAT.md, 3), independent of the code under test."""
+"""Reads the link trailer of object BTF (common/FORMAT.md, 3) without the code under test."""
 import collections
 import struct
 

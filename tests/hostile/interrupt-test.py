@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Kills runs. The file on which a run worked must then be the old or the new one, and valid.
+"""Kills runs of the tools. The file that a run was to change must then be valid: the old one or the new one.
 
 usage: interrupt-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 

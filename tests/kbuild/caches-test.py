@@ -133,7 +133,7 @@ class CcacheTest(CacheCase):
             with self.subTest(mode):
                 self.cache.clear()
                 self.counts(self.build(self.cc, **mode)[1], misses=COUNT)
-                # gcc then counts columns after preprocessing: the line table differs, BTF does not.
+                # With NOCPP2 gcc counts columns after preprocessing: line tables differ, BTF does not.
                 first = self.contents()
                 if 'CCACHE_NOCPP2' not in mode:
                     self.assertEqual(first, expected)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One test per rule. Each text violates exactly one rule, which the error names.
+// Tests check_btf(), the check by the kernel's rules. Each text violates at most one rule, which
+// the error names.
 #include "common/btf/btf_check.h"
 #include "common/btf/btf_check_rules.h"
 #include "tests/unit/text_blob.h"

@@ -234,7 +234,7 @@ TEST(ObjectWriterErrors, NotElf)
 
 TEST(ObjectWriterMany, SectionsBeyondSixteenBits)
 {
-    // Section 0xff00 and above do not fit into e_shnum, e_shstrndx and st_shndx.
+    // Numbers from 0xff00 on do not fit into e_shnum, e_shstrndx and st_shndx.
     const Target &t = targets[0];
     for (uint32_t fill : {65250u, 65270u, 65300u}) {
         TestObject o(t);

@@ -3,7 +3,7 @@
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
-# The warning about units that are not read.
+# Warnings about units that are not read.
 PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
 TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
         r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')

@@ -18,9 +18,9 @@ struct Run {
 
 /// Runs btf-emit on the first file. The files with roles 'w' and 'p' are its part.dwo and its .dwp;
 /// a further file is the one that .gnu_debugaltlink may name. Settings: byte 0: 1 --image, 2
-/// --strip-dwarf, 4 --address-pool, 8 complete existing object BTF, 16 write another file, 32
-/// --detached, 64 two threads, 128 also merge the result; bytes 1 and 2: features; byte 3: the
-/// reader, a ReaderChoice modulo 3.
+/// --strip-dwarf, 4 --address-pool, 8 add units that existing object BTF lacks, 16 write another
+/// file, 32 --detached, 64 two threads, 128 also merge the result; bytes 1 and 2: features; byte 3:
+/// the reader, a ReaderChoice modulo 3.
 Run run_emit(const Bundle &bundle);
 
 /// Runs btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings: byte

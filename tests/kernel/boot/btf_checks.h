@@ -10,7 +10,7 @@ namespace btflink::boot
 /// /sys/kernel/btf/vmlinux can be read and has types, functions and per-CPU variables.
 Outcome vmlinux_btf();
 
-/// Each function of the kernel's BTF is one of /proc/kallsyms.
+/// Each function of the kernel's BTF is in /proc/kallsyms.
 Outcome functions_exist();
 
 /// Each per-CPU variable of the kernel's BTF has the address that /proc/kallsyms shows.
