@@ -66,8 +66,8 @@ def median(costs):
 
 
 def rounds(cases, count):
-    """Runs all cases (name -> function that runs it once) in turn: once to warm up, `count` times for
-    times, once for memory. Returns name -> median cost, or None if a run took too long."""
+    """Runs all cases (name -> function that runs it once) in turn: once to warm up, `count` times to measure
+    times, once to measure memory. Returns name -> median cost, or None if a run took too long."""
     found = collections.defaultdict(list)
     memory, slow = {}, set()
     for number in range(count + 2):

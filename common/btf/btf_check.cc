@@ -5,7 +5,7 @@
 //
 // Method. Four passes; each relies on what the passes before it have checked:
 //   1. the header;
-//   2. for one kernel: the kinds; then each type by itself (btf_check_alone.cc);
+//   2. the kinds, if the kernel is known; then each type by itself (btf_check_alone.cc);
 //   3. loops; this pass also computes the size of each type (type_sizes.cc);
 //   4. each type against the types that it refers to (btf_check_targets.cc).
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects what the plugin describes as the entries of a DieTree.
+// Makes a DieTree from what the plugin describes, and object BTF from the DieTree.
 //
 // Problem. The plugin describes types recursively and out of order, and functions twice: before gcc
 // optimises (all functions of the source, with names) and after (the functions in the object, with

@@ -117,7 +117,7 @@ class ArrayForm(CliCase):
 
     def test_distilled(self):
         """The distilled base has the form of the original base."""
-        for flags, chained in (([], 3), (['-DFLAT'], 0)): # includes the base's arrays
+        for flags, chained in (([], 3), (['-DFLAT'], 0)): # `chained` counts the base's arrays, too
             self.base('gcc', '5', *flags)
             module = self.make('module', HEADER + OWN, 'gcc', '5')
             self.must(self.btf_merge, '--base=base.btf', '--distilled-base', '-o', 'own.btf', module)

@@ -139,7 +139,7 @@ protected:
         }
     }
 
-    /// Falsifies hashes of some objects from `first` on.
+    /// Writes the objects from `first` on, some of them with false hashes.
     void write_lying(Corpus &corpus, size_t first)
     {
         size_t liars = 1 + random_() % corpus.objects.size();
@@ -183,7 +183,7 @@ TEST_F(LyingHashes, AreToleratedOverBase)
             return;
         ASSERT_TRUE(write_file(dir_ / "objects", all));
         ASSERT_TRUE(write_file(dir_ / "base", outcome(1)));
-        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // the text is not an error
+        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // not an error text
         write_lying(corpus, below);
         auto one = outcome(1, dir_ / "base");
         EXPECT_EQ(one, outcome(3, dir_ / "base"));
@@ -254,8 +254,9 @@ TEST_F(LyingHashes, EachByteIsVerified)
 class CostOfLies : public LyingHashes
 {
 protected:
-    /// The first object, and some thousand small ones with the hash of its last type. Each of these
-    /// has a different struct s.
+    /// Merges the first object and some thousand small ones, and expects that little memory is
+    /// used. The last type of each small object has the hash of the first object's last type. Each
+    /// small object has a different struct s.
     void expect_small(const BtfBuilder &first, auto add_last)
     {
         const Hash128 stated = stub_hashes(first.view()).back();

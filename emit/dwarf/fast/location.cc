@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decodes location expressions into short arrays. Decoding ends at an unknown operation: an
-// expression with one is not a register, an address or a constant.
+// Decodes location expressions into short arrays. Decoding ends at an unknown operation, because an
+// expression that contains one is not a register, an address or a constant.
 #include "emit/dwarf/fast/unit.h"
 
 #include "emit/dwarf/debug_cursor.h"

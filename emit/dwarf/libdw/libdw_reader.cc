@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The DWARF reader for everything else: reads units into trees by libdw.
+// The DWARF reader for what fast/ does not read: reads units into trees by means of libdw.
 //
 // Problem. Entries of a compile unit may be anywhere: types in type units, shared entries in
 // partial units or in another file (dwz), everything except addresses in a .dwo file (split DWARF).

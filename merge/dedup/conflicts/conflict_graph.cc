@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Builds the conflict graph. README.md explains the algorithm.
+// Builds the conflict graph. merge/dedup/README.md explains the algorithm.
 //
 // Method.
 //  1. Find the conflicts, and what reaches one (find_affected.cc).
@@ -34,10 +34,10 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
     return out.affected_classes[c] ? role_between : role_final;
 }
 
-/// Makes one class on each cycle of types between nodes a node: the one that the walk meets again
-/// while it is open. Walks begin at the lowest class, so this class depends on link order alone.
-/// Equal types become one, whichever class is cut. Duplicates can remain only on a cycle that
-/// refers to a forward declaration: nodes resolve the declaration, types between nodes do not.
+/// Turns one class on each cycle of types between nodes into a node: the class that the walk meets
+/// again while it is open. Walks begin at the lowest class, so this class depends on link order
+/// alone. Equal types become one, whichever class is cut. Duplicates can remain only on a cycle
+/// that refers to a forward declaration: nodes resolve the declaration, types between nodes do not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Computes, for each node, the set of conflicts and forward declarations that it reaches. With
-// these sets, most comparisons of structs compare two numbers. README.md explains why this is
-// right.
+// these sets, most comparisons of structs compare two numbers. merge/dedup/README.md explains why
+// this is right.
 //
 // Problem. Two structs of one class may reach different definitions of a name any number of
 // pointers away. Thousands of objects have hundreds of structs each, which reach each other, so a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Joins equal nodes of all objects into groups, object by object. README.md has an example.
+// Joins equal nodes of all objects into groups, object by object. merge/dedup/README.md has an
+// example.
 //
 // Problem. An object may only declare a struct that another object defines. Two structs are equal
 // if nothing that both objects define differs, any number of pointers away. A forward declaration

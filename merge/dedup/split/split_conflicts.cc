@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes the classes of equal stub hashes final: splits those whose types reach different
-// definitions of a name, and resolves forward declarations. README.md explains the algorithm.
+// definitions of a name, and resolves forward declarations. merge/dedup/README.md explains the
+// algorithm.
 //
 // Method.
 //  1. Types that reach no conflict are final. A forward declaration of a name with one definition

@@ -170,7 +170,7 @@ class Report(ReportCase):
         self.assertIn('<span class="n">alone</span>', page)
 
     def test_package(self):
-        """A package shows modules by folder. They share no types, so there is no column for that."""
+        """A package shows modules by folder. They share no types, so the column "alone" is missing."""
         self.build()
         self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
         self.must('gcc', '-g', '-O2', '-c', 'module.c')
