@@ -65,8 +65,8 @@ std::string compare_configs(const Kernel &here, const Kernel &there)
     return out;
 }
 
-/// Reports how the two were built. If their BTF differs, another compiler or configuration may be
-/// the cause; other users and times are harmless.
+/// Reports differences in how the two were built. If their BTF differs, another compiler or
+/// configuration may be the cause; other users and times are harmless.
 void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool same_btf,
                                  Findings &out)
 {

@@ -15,7 +15,7 @@ namespace
 struct NewKind {
     btf::Kind kind;
     KernelVersion since;
-    std::string_view enumerator; // which kernels that read it have, from uapi/linux/btf.h
+    std::string_view enumerator; // of uapi/linux/btf.h; kernels that read the kind have it
 };
 constexpr NewKind new_kinds[] = {
     {btf::Kind::FLOAT, {5, 13}, "BTF_KIND_FLOAT"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which names kernels accept, by character classes of Latin-1; and ASCII replacements for others.
+// Tells which names kernels accept (they use the character classes of Latin-1), and makes other
+// names legal, in ASCII.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>

@@ -24,7 +24,7 @@ struct DebugSection {
         uint32_t index;
         uint64_t begin; // in `data`
     };
-    std::vector<Piece> pieces; // several only for units
+    std::vector<Piece> pieces; // several only if they contain units
     Bytes data;
     std::vector<std::byte> joined;                          // `data` of several pieces
     std::shared_ptr<const std::vector<std::byte>> unpacked; // `data` of one piece, if decompressed

@@ -39,7 +39,7 @@ protected:
         fs::remove_all(folder_, error);
     }
 
-    static constexpr size_t size = 300001; // larger files are mapped, not read
+    static constexpr size_t size = 300001; // large enough to be mapped, not read
     fs::path folder_;
     std::string path_;
     FileParts parts_;
