@@ -86,7 +86,7 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
 Result<double> measure(const std::vector<std::string> &names, unsigned threads)
 {
     auto inputs = TRY(open_inputs(names, threads));
-    auto loaded = TRY(load(inputs.list, ParseMode::by_marks, threads));
+    auto loaded = TRY(load(inputs.list, ParseMode::by_samples, threads));
     double best = read_trailers(inputs.list, loaded.objects, threads);
     for (int i = 1; i < 3; ++i)
         best = std::min(best, read_trailers(inputs.list, loaded.objects, threads));

@@ -82,7 +82,7 @@ public:
     }
 };
 
-/// Foreign text for one line on a terminal: control characters become "\x0a".
+/// Untrusted text for one line on a terminal: control characters become "\x0a".
 std::string plain_text(std::string_view text);
 
 inline Failure fail(Error error)

@@ -70,8 +70,8 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
 Result<void> check_trust(const MergeInputs &in, const Base &base,
                          const std::vector<bool> &not_linked, unsigned threads)
 {
-    TRY(check_marked(in.files.list, in.objects(), not_linked, threads));
-    if (base.index && base.index->is_damaged())
+    TRY(check_sampled(in.files.list, in.objects(), not_linked, threads));
+    if (base.index && base.index->is_malformed())
         return fail(base.where, "its index is damaged; remove the index");
     return {};
 }

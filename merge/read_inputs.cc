@@ -102,7 +102,7 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
 /// libbpf gets all types, so all are checked first.
 ParseMode parse_mode(Engine engine)
 {
-    return engine == Engine::hash ? ParseMode::by_marks : ParseMode::whole;
+    return engine == Engine::hash ? ParseMode::by_samples : ParseMode::whole;
 }
 
 template <typename T>

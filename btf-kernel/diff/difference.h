@@ -142,9 +142,9 @@ std::vector<std::string> detail_lines(const std::vector<Detail> &list);
 
 // Text from files, for Markdown. Control characters become "\\x0a".
 /// In backquotes; backquotes in the text become apostrophes.
-std::string markdown_code(std::string_view foreign);
+std::string markdown_code(std::string_view untrusted);
 /// With escaped markup.
-std::string markdown_text(std::string_view foreign);
+std::string markdown_text(std::string_view untrusted);
 
 struct PrintOptions {
     bool only_breaking = false; // only changes that break programs

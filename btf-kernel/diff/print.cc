@@ -341,17 +341,17 @@ std::string summary_json(const Difference &d)
 
 } // namespace
 
-std::string markdown_code(std::string_view foreign)
+std::string markdown_code(std::string_view untrusted)
 {
-    std::string text = plain_text(foreign);
+    std::string text = plain_text(untrusted);
     std::ranges::replace(text, '`', '\'');
     return "`" + text + "`";
 }
 
-std::string markdown_text(std::string_view foreign)
+std::string markdown_text(std::string_view untrusted)
 {
     std::string out;
-    for (char c : plain_text(foreign)) {
+    for (char c : plain_text(untrusted)) {
         if (std::string_view("*<>[]`|&").find(c) != std::string_view::npos)
             out += '\\';
         out += c;

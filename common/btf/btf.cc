@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Parses and checks BTF blobs, and finds types by marks.
+// Parses and checks BTF blobs, and finds types by position samples.
 #include "common/btf/btf.h"
 
 #include <algorithm>
@@ -145,7 +145,7 @@ Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
     return end_of(header);
 }
 
-std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count)
+std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count)
 {
     const auto h = read_header(blob, Where{});
     if (!h || h->order != host_order || h->type_len % 4 || h->str_len == 0 ||
@@ -160,7 +160,7 @@ std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count)
     if (may_have_string({strings, h->str_len}, very_long))
         return std::nullopt;
     const std::span words(reinterpret_cast<const uint32_t *>(types), h->type_len / 4);
-    return MarkedTypes{words, {}, count, 0, {strings, h->str_len}, offset};
+    return SampledTypes{words, {}, count, 0, {strings, h->str_len}, offset};
 }
 
 Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
@@ -188,17 +188,17 @@ Btf Btf::stored(const TypeStore &store, uint32_t count, std::string_view strings
     return btf;
 }
 
-Btf Btf::marked(const MarkedTypes &types, Damage &damage)
+Btf Btf::sampled(const SampledTypes &types, MalformedFlag &malformed)
 {
-    CHECK(types.marks.size() == mark_count(types.count));
+    CHECK(types.samples.size() == sample_count(types.count));
     Btf btf;
     btf.words_ = types.words.data();
     btf.word_count_ = types.words.size();
     btf.by_starts_ = false;
-    btf.marks_ = types.marks.data();
+    btf.samples_ = types.samples.data();
     btf.count_ = types.count;
     btf.plain_end_ = types.plain_end;
-    btf.damage_ = &damage;
+    btf.malformed_ = &malformed;
     btf.strings_ = types.strings.data();
     btf.str_size_ = static_cast<uint32_t>(types.strings.size());
     btf.types_offset_ = types.types_offset;
@@ -209,12 +209,12 @@ const btf_type &Btf::marked_type(uint32_t index) const
 {
     static constexpr uint32_t stand_in[4] = {0, btf::make_info(btf::Kind::INT, 0, false), 4, 32};
     auto damaged = [&]() -> const btf_type & {
-        damage_->note();
+        malformed_->set();
         return *reinterpret_cast<const btf_type *>(stand_in);
     };
     const std::span words(words_, word_count_);
-    uint64_t at = marks_[index / types_per_mark], size = 0;
-    for (uint32_t steps = index % types_per_mark + 1; steps; --steps) {
+    uint64_t at = samples_[index / types_per_sample], size = 0;
+    for (uint32_t steps = index % types_per_sample + 1; steps; --steps) {
         at += size;
         size = btf::checked_words(words, at);
         if (!size)

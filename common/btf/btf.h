@@ -4,8 +4,8 @@
 // again. Names and layouts are *not* checked here (see btf_check.h).
 //
 // Most types of an object's blob are also in other objects, so they are never read. For such blobs,
-// marked() makes a Btf that finds and checks a type only when it is accessed. The guarantee then
-// holds for every accessed type; a Damage records whether one was malformed.
+// sampled() makes a Btf that finds and checks a type only when it is accessed. The guarantee then
+// holds for every accessed type; a MalformedFlag records whether one was malformed.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -53,38 +53,38 @@ struct LayoutPlace {
 /// checked.
 LayoutPlace layout_place(Bytes blob, uint32_t header_length, ByteOrder order);
 
-/// A blob whose types are found by marks: the word index of each types_per_mark-th type, beginning
-/// with the first.
-struct MarkedTypes {
+/// A blob whose types are found by position samples: the word index of each types_per_sample-th
+/// type, beginning with the first.
+struct SampledTypes {
     std::span<const uint32_t> words;
-    std::span<const uint32_t> marks;
+    std::span<const uint32_t> samples;
     uint32_t count; // number of types
     // Ids below this one are not FUNCs, VARs or DATASECs, and refer only to each other.
     uint32_t plain_end;
     std::string_view strings;
     uint64_t types_offset = 0; // of `words`, from the blob's start
 };
-constexpr uint32_t types_per_mark = 4;
-/// The number of marks of a blob with `types` types.
-constexpr uint32_t mark_count(uint32_t types)
+constexpr uint32_t types_per_sample = 4;
+/// The number of samples of a blob with `types` types.
+constexpr uint32_t sample_count(uint32_t types)
 {
-    return (types + types_per_mark - 1) / types_per_mark;
+    return (types + types_per_sample - 1) / types_per_sample;
 }
 
-/// The types and strings of a blob, without copying them; the caller adds marks and `plain_end`.
+/// The types and strings of a blob, without copying them; the caller adds samples and `plain_end`.
 /// Nothing if this is impossible: another byte order, not aligned or terminated, too few bytes for
 /// `count` types, or a string so long that parse() must check the names.
-std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count);
+std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count);
 
-/// Records whether an accessed type was malformed (Btf::marked()).
-class Damage
+/// Records whether an accessed type was malformed (Btf::sampled()).
+class MalformedFlag
 {
 public:
-    bool found() const { return found_.load(std::memory_order_relaxed); }
-    void note() { found_.store(true, std::memory_order_relaxed); }
+    bool is_set() const { return set_.load(std::memory_order_relaxed); }
+    void set() { set_.store(true, std::memory_order_relaxed); }
 
 private:
-    std::atomic<bool> found_ = false;
+    std::atomic<bool> set_ = false;
 };
 
 /// Types that are not stored as a blob, for example because they are made on access.
@@ -116,9 +116,9 @@ public:
                       ByteOrder order);
 
     /// A Btf of types that are checked on access. A malformed type is replaced by an INT
-    /// without a name, and recorded in `damage`, which must outlive the Btf.
-    static Btf marked(const MarkedTypes &types, Damage &damage);
-    bool is_marked() const { return marks_ != nullptr; }
+    /// without a name, and sets `malformed`, which must outlive the Btf.
+    static Btf sampled(const SampledTypes &types, MalformedFlag &malformed);
+    bool is_sampled() const { return samples_ != nullptr; }
 
     /// Id of this blob's first type (1, or the one after the base's last).
     TypeId first_id() const { return TypeId{first_}; }
@@ -198,14 +198,14 @@ private:
     const uint32_t *words_ = nullptr; // own types part; points into copy_ or into the input
     size_t word_count_ = 0;
     std::vector<uint32_t> copy_;
-    // Types are found by starts_, or else by store_ or marks_, whichever is set.
+    // Types are found by starts_, or else by store_ or samples_, whichever is set.
     bool by_starts_ = true;
     std::vector<uint32_t> starts_; // word index of each own type
     const TypeStore *store_ = nullptr;
-    const uint32_t *marks_ = nullptr;
+    const uint32_t *samples_ = nullptr;
     uint32_t count_ = 0;
-    uint32_t plain_end_ = 0;   // marks only
-    Damage *damage_ = nullptr; // marks only
+    uint32_t plain_end_ = 0;             // samples only
+    MalformedFlag *malformed_ = nullptr; // samples only
     const char *strings_ = nullptr;
     uint32_t str_size_ = 0;
     uint32_t str_base_ = 0;

@@ -12,7 +12,7 @@ namespace
 {
 
 // Lengths of the header and offsets of its fields; see FORMAT.md, "Link trailer". The shortest
-// header (least_trailer_length) lacks the table of marks; only the full one has true signatures.
+// header (least_trailer_length) lacks the table of samples; only the full one has true signatures.
 constexpr size_t full_header_length = 112, header_length = 104;
 constexpr size_t object_id_at = 24, plain_end_at = 32, emitter_at = 88;
 // Descriptors of tables: offset and count.
@@ -42,21 +42,21 @@ void put_functions(ByteWriter &out, size_t field, const std::vector<LinkFunction
     }
 }
 
-/// Where every types_per_mark-th type begins in a blob that we wrote.
+/// Where every types_per_sample-th type begins in a blob that we wrote.
 std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 {
     auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
     const std::byte *types = blob.data() + field(4) + field(8);
     uint32_t end = field(12) / 4;
-    std::vector<uint32_t> marks;
+    std::vector<uint32_t> samples;
     for (uint32_t at = 0, index = 0; at < end; ++index) {
-        if (index % types_per_mark == 0)
-            marks.push_back(at);
+        if (index % types_per_sample == 0)
+            samples.push_back(at);
         btf_type t{};
         t.info = load<uint32_t>(types + size_t{at} * 4 + 4, order);
         at += btf::words_of(t);
     }
-    return marks;
+    return samples;
 }
 
 /// Writes the header with all descriptors of tables zero.
@@ -121,7 +121,7 @@ size_t trailer_room(const LinkTrailer &trailer)
            (trailer.functions.size() + trailer.true_signatures.size()) * function_size +
            trailer.proto_words.size() * 4 + trailer.variables.size() * variable_size +
            trailer.ambiguous.size() * 4 + trailer.addresses.size() * 8 +
-           (trailer.hashes.size() / types_per_mark + 1) * 4 + padding;
+           (trailer.hashes.size() / types_per_sample + 1) * 4 + padding;
 }
 
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order)
@@ -369,18 +369,18 @@ Bytes trailer_hashes(Bytes trailer, ByteOrder order)
     return trailer.subspan(offset, count * hash_size);
 }
 
-TrailerMarks trailer_marks(Bytes trailer)
+TrailerSamples trailer_samples(Bytes trailer)
 {
     auto word = [&](size_t at) { return load<uint32_t>(trailer.data() + at, host_order); };
     if (trailer.size() < header_length || word(0) != trailer_magic ||
         load<uint16_t>(trailer.data() + 6, host_order) < header_length)
         return {};
     uint64_t offset = word(marks_at), count = word(marks_at + 4);
-    auto *marks = reinterpret_cast<const uint32_t *>(trailer.data() + offset);
+    auto *samples = reinterpret_cast<const uint32_t *>(trailer.data() + offset);
     if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
-        reinterpret_cast<uintptr_t>(marks) % 4)
+        reinterpret_cast<uintptr_t>(samples) % 4)
         return {};
-    return {{marks, count}, word(hashes_at + 4), word(plain_end_at)};
+    return {{samples, count}, word(hashes_at + 4), word(plain_end_at)};
 }
 
 namespace

@@ -122,12 +122,12 @@ uint64_t computed_object_id(Bytes trailer, Bytes blob);
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
 Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 
-/// What Btf::marked() needs from a trailer, read before the trailer is decoded.
-struct TrailerMarks {
-    std::span<const uint32_t> marks;
+/// What Btf::sampled() needs from a trailer, read before the trailer is decoded.
+struct TrailerSamples {
+    std::span<const uint32_t> samples;
     uint32_t types = 0, plain_end = 0; // number of types; LinkTrailer::plain_end
 };
-/// `marks` is empty if the trailer has no marks, is in another byte order, or is misaligned.
-TrailerMarks trailer_marks(Bytes trailer);
+/// `samples` is empty if the trailer has no samples, is in another byte order, or is misaligned.
+TrailerSamples trailer_samples(Bytes trailer);
 
 } // namespace btflink

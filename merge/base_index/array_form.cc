@@ -189,7 +189,7 @@ private:
 void flatten(Object &o, bool hashed)
 {
     Flattener flattener(o);
-    if (!flattener.any() || (o.damage && o.damage->found()))
+    if (!flattener.any() || (o.malformed && o.malformed->is_set()))
         return;
     o.btf.replace_words(flattener.words());
     if (hashed)

@@ -7,7 +7,7 @@
 // Method. open() hashes all bytes of the BTF and of the index. File times and inodes are not
 // sufficient: a file can change within one clock tick, or through a mapping. Hashing takes a tenth
 // of the time of parsing the BTF. A forged file may have correct hashes, so each number from it is
-// also checked against its bounds before use; is_damaged() reports a wrong one.
+// also checked against its bounds before use; is_malformed() reports a wrong one.
 //
 // Cost. Opening: one pass over all bytes, at the speed of memory. A look-up: one or two cache
 // misses.
@@ -79,9 +79,9 @@ std::shared_ptr<const BaseIndex> BaseIndex::open(Bytes bytes, Bytes blob,
         h.check != index_layout::check_of(bytes) || h.blob != index_layout::hash_of_blob(blob))
         return nullptr;
     std::shared_ptr<BaseIndex> index(new BaseIndex(bytes, std::move(owner)));
-    types->marks = index->tables_.marks;
+    types->samples = index->tables_.samples;
     types->plain_end = 1; // a base mixes plain types with others
-    index->btf_ = std::make_shared<const Btf>(Btf::marked(*types, index->damage_));
+    index->btf_ = std::make_shared<const Btf>(Btf::sampled(*types, index->malformed_));
     return index;
 }
 

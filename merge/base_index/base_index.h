@@ -44,7 +44,7 @@ public:
     /// The BTF of the base. If the index is from a file, its types are checked on access.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
     /// Was an impossible number found? Then all answers are invalid.
-    bool is_damaged() const { return damage_.found(); }
+    bool is_malformed() const { return malformed_.is_set(); }
 
     ArrayCounts arrays() const { return arrays_; }
 
@@ -111,11 +111,11 @@ public:
 private:
     BaseIndex(Bytes bytes, std::shared_ptr<const void> owner);
     bool is_type(uint32_t id) const { return note_unless(id > 0 && id < raw(btf_->end_id())); }
-    /// Records damage unless `ok`. Returns `ok`.
+    /// Records that the file is malformed unless `ok`. Returns `ok`.
     bool note_unless(bool ok) const
     {
         if (!ok)
-            damage_.note();
+            malformed_.set();
         return ok;
     }
     /// Reads a number from the file exactly once: the file may be changing, and the number that is
@@ -138,7 +138,7 @@ private:
     }
 
     std::shared_ptr<const void> owner_;
-    mutable Damage damage_;
+    mutable MalformedFlag malformed_;
     std::shared_ptr<const Btf> btf_;
     index_layout::Tables tables_;
     ArrayCounts arrays_;

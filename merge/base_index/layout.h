@@ -67,7 +67,7 @@ struct Tables {
     std::span<const uint32_t> string_buckets;
     std::span<const HashedEntry> words;
     std::span<const uint32_t> words_buckets;
-    std::span<const uint32_t> marks;
+    std::span<const uint32_t> samples;
 };
 
 /// Calls visit(table, number of entries, byte offset) for each table. Returns the size of the file.
@@ -88,7 +88,7 @@ uint64_t for_each_table(AnyTables &t, const Header &h, Visit visit)
     next(t.string_buckets, bucket_count(h.strings) + 1);
     next(t.words, h.words);
     next(t.words_buckets, bucket_count(h.words) + 1);
-    next(t.marks, mark_count(h.types));
+    next(t.samples, sample_count(h.types));
     return at;
 }
 

@@ -110,13 +110,13 @@ struct IndexMaker {
                  0};
         h.file_bytes = index_layout::bytes_of(h);
         std::vector<Hash128> just_hashes;
-        std::vector<uint32_t> hashed, marks;
+        std::vector<uint32_t> hashed, samples;
         for (const HashedType &t : hashes) {
             just_hashes.push_back(t.hash);
             hashed.push_back(t.id);
         }
-        for (uint32_t i = 0; i < types; i += types_per_mark)
-            marks.push_back(base.word_index(TypeId{i + 1}));
+        for (uint32_t i = 0; i < types; i += types_per_sample)
+            samples.push_back(base.word_index(TypeId{i + 1}));
         auto high = [](const auto &entry) { return entry.hash; };
         const auto hash_buckets = buckets_of(
             hashes, [](const HashedType &t) { return static_cast<uint32_t>(t.hash.low >> 32); });
@@ -124,7 +124,7 @@ struct IndexMaker {
                    string_buckets = buckets_of(strings, high),
                    words_buckets = buckets_of(words, high);
         const Tables tables{just_hashes, hashed,         hash_buckets, named,         named_buckets,
-                            strings,     string_buckets, words,        words_buckets, marks};
+                            strings,     string_buckets, words,        words_buckets, samples};
         std::vector<std::byte> out(h.file_bytes);
         index_layout::for_each_table(tables, h, [&](auto &table, size_t, uint64_t at) {
             if (!table.empty())

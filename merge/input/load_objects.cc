@@ -11,11 +11,11 @@
 // Invariant. After load(), plain types, variables and prototypes of functions refer only to plain
 // types; each DECL_TAG in the link part is on a FUNC or VAR. So the plain types of all objects can
 // be copied as they are, and functions and variables can be left out one by one. Types that are
-// found by marks are checked on access (Btf::marked()); at the end, check_marked() reports
-// malformed ones.
+// found by position samples are checked on access (Btf::sampled()); at the end, check_sampled()
+// reports malformed ones.
 //
-// Cost. With marks: trailer and link part. Without: every word of the BTF. Contributions are loaded
-// in parallel.
+// Cost. With samples: trailer and link part. Without: every word of the BTF. Contributions are
+// loaded in parallel.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
@@ -71,7 +71,7 @@ Result<void> take_trailer(const InputPart &part, Object &o)
         o.pool = part.pool;
         o.pool.resize(o.trailer.pool_entries);
     }
-    return o.btf.is_marked() ? Result<void>() : check_plain_part(o);
+    return o.btf.is_sampled() ? Result<void>() : check_plain_part(o);
 }
 
 /// For blobs of other tools: finds FUNCs, VARs, DATASECs, tags on these, and prototypes that only
@@ -267,9 +267,9 @@ Result<void> read_link_part(Object &o, const InputPart &part, const Input &input
 
 /// With `by_hash`, a blob without a trailer gets stub hashes.
 Result<Object> make_object(const InputPart &part, const Input &input, Btf btf,
-                           std::unique_ptr<Damage> damage, bool by_hash)
+                           std::unique_ptr<MalformedFlag> malformed, bool by_hash)
 {
-    Object o{part.where, part.input, std::move(btf), std::move(damage)};
+    Object o{part.where, part.input, std::move(btf), std::move(malformed)};
     o.has_trailer = !part.bytes.trailer.empty();
     if (o.has_trailer) {
         TRY(take_trailer(part, o));
@@ -283,34 +283,34 @@ Result<Object> make_object(const InputPart &part, const Input &input, Btf btf,
     return o;
 }
 
-/// The usual case: a trailer with usable marks. Nothing if the marks cannot be used, or if anything
-/// is wrong: then Btf::parse() reports the error.
+/// The usual case: a trailer with usable samples. Nothing if the samples cannot be used, or if
+/// anything is wrong: then Btf::parse() reports the error.
 std::optional<Object> load_by_marks(const InputPart &part, const Input &input)
 {
-    const auto [marks, count, plain_end] = trailer_marks(part.bytes.trailer);
-    if (marks.empty() || plain_end == 0 || plain_end > count + 1 ||
-        marks.size() != mark_count(count))
+    const auto [samples, count, plain_end] = trailer_samples(part.bytes.trailer);
+    if (samples.empty() || plain_end == 0 || plain_end > count + 1 ||
+        samples.size() != sample_count(count))
         return std::nullopt;
     auto types = types_in_place(part.bytes.blob, count);
     if (!types)
         return std::nullopt;
-    types->marks = marks;
+    types->samples = samples;
     types->plain_end = plain_end;
-    auto damage = std::make_unique<Damage>();
-    Btf btf = Btf::marked(*types, *damage);
-    auto o = make_object(part, input, std::move(btf), std::move(damage), true);
-    if (!o || o->damage->found())
+    auto malformed = std::make_unique<MalformedFlag>();
+    Btf btf = Btf::sampled(*types, *malformed);
+    auto o = make_object(part, input, std::move(btf), std::move(malformed), true);
+    if (!o || o->malformed->is_set())
         return std::nullopt;
     return std::move(*o);
 }
 
 Result<Object> load_object(const InputPart &part, const Input &input, ParseMode mode)
 {
-    if (mode == ParseMode::by_marks)
+    if (mode == ParseMode::by_samples)
         if (auto o = load_by_marks(part, input))
             return std::move(*o);
     auto btf = TRY(Btf::parse(part.bytes.blob, part.where));
-    return make_object(part, input, std::move(btf), nullptr, mode == ParseMode::by_marks);
+    return make_object(part, input, std::move(btf), nullptr, mode == ParseMode::by_samples);
 }
 
 } // namespace
@@ -412,19 +412,19 @@ void use_true_signatures(std::vector<Object> &objects)
             o.trailer.functions[f.instance] = f;
 }
 
-Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &not_linked, unsigned threads)
+Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                           const std::vector<bool> &not_linked, unsigned threads)
 {
-    auto is_damaged = [&](const Object &o) {
-        return !not_linked[static_cast<size_t>(&o - objects.data())] && o.damage &&
-               o.damage->found();
+    auto is_malformed = [&](const Object &o) {
+        return !not_linked[static_cast<size_t>(&o - objects.data())] && o.malformed &&
+               o.malformed->is_set();
     };
-    const auto first = std::ranges::find_if(objects, is_damaged);
+    const auto first = std::ranges::find_if(objects, is_malformed);
     if (first == objects.end())
         return {};
     // A complete parse finds the error.
     TRY(load(inputs, ParseMode::whole, threads));
-    return fail(first->where, "the marks in its link trailer do not point at its types");
+    return fail(first->where, "the position samples in its link trailer do not point at its types");
 }
 
 } // namespace btflink::merge

@@ -30,8 +30,8 @@ struct Object {
     Where where;        // of the blob
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
-    std::unique_ptr<Damage> damage; // found so far, if `btf` is read by marks; else null
-    LinkTrailer trailer{};          // computed if the blob came without one
+    std::unique_ptr<MalformedFlag> malformed; // null unless `btf` is read by position samples
+    LinkTrailer trailer{};                    // computed if the blob came without one
     bool has_trailer = false;
     Bytes hashes{};                      // stub hashes in a trailer's format
     std::vector<Hash128> own_hashes{};   // the storage for rehash()
@@ -124,8 +124,8 @@ struct LoadedObjects {
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
 enum class ParseMode {
-    whole,    // all types are checked now; a blob without trailer gets no hashes
-    by_marks, // types that marks can find are checked on access
+    whole,      // all types are checked now; a blob without trailer gets no hashes
+    by_samples, // types that samples can find are checked on access
 };
 /// All objects of the inputs. Error: the first malformed contribution, in link order.
 Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, unsigned threads);
@@ -134,12 +134,12 @@ Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, uns
 void use_true_signatures(std::vector<Object> &objects);
 
 /// Error: a malformed type was seen in an object that was linked, so results must not be used.
-Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &not_linked, unsigned threads);
+Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                           const std::vector<bool> &not_linked, unsigned threads);
 
 // verify_objects.cc: checks the contents of link trailers (--verify).
 
-/// Error: the first object, in link order, with wrong hashes, marks or object id in its link
+/// Error: the first object, in link order, with wrong hashes, samples or object id in its link
 /// trailer. Call it before anything changes the objects.
 Result<void> verify_objects(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                             unsigned threads);

@@ -6,8 +6,9 @@
 // than the merge.
 //
 // Method. Parse the blob of each contribution with a trailer completely, and compute its stub
-// hashes, prototype hashes and marks again. The object id reveals any other change of the bytes. On
-// REL targets object ids are not compared, because linkers change the addends in DATASEC entries.
+// hashes, prototype hashes and samples again. The object id reveals any other change of the bytes.
+// On REL targets object ids are not compared, because linkers change the addends in DATASEC
+// entries.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
@@ -57,12 +58,12 @@ Result<void> verify_prototypes(const Object &o, const Btf &btf)
 
 Result<void> verify_marks(const Object &o, const Btf &btf)
 {
-    const auto marks = trailer_marks(o.trailer_bytes).marks;
-    for (uint32_t i = 0; i < marks.size(); ++i) {
-        const auto id = TypeId{raw(btf.first_id()) + i * types_per_mark};
-        if (id >= btf.end_id() || marks[i] != btf.word_index(id))
-            return fail(place_of(o, &marks[i]),
-                        strf("type %u does not begin where its mark says", raw(id)));
+    const auto samples = trailer_samples(o.trailer_bytes).samples;
+    for (uint32_t i = 0; i < samples.size(); ++i) {
+        const auto id = TypeId{raw(btf.first_id()) + i * types_per_sample};
+        if (id >= btf.end_id() || samples[i] != btf.word_index(id))
+            return fail(place_of(o, &samples[i]),
+                        strf("type %u does not begin where its position sample says", raw(id)));
     }
     return {};
 }

@@ -10,13 +10,13 @@ import subprocess
 import time
 
 # Settings in the user's environment that must not affect the tests.
-FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_', 'ICECC_', 'SCCACHE_')
+SETTINGS = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_', 'ICECC_', 'SCCACHE_')
 START_SECONDS = 30
 
 
 def clean_environment(**settings):
     """The environment without variables that configure caches, servers and btf-cc, plus `settings`."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(SETTINGS)}
     return {**kept, 'LC_ALL': 'C', **settings}
 
 

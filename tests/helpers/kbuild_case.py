@@ -11,7 +11,7 @@ from helpers.compilers import clangs, has_lld, target_of  # noqa: F401
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
 # Settings in the user's environment that must not affect the tests.
-FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
+SETTINGS = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
 
 
 def heed_signals():
@@ -32,7 +32,7 @@ class KbuildCase(cli_case.CliCase):
     def environment(self, settings=None):
         """The environment with LC_ALL=C, without our tools' variables, plus `settings`. The value None
         removes a variable."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(SETTINGS)}
         clean['LC_ALL'] = 'C'
         clean.update(settings or {})
         return {k: v for k, v in clean.items() if v is not None}

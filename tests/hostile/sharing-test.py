@@ -54,12 +54,12 @@ def functions(count, parameters):
     return btf(words, strings)
 
 
-def trailer(blob, types, names, prototype, marks):
+def trailer(blob, types, names, prototype, samples):
     """A link trailer, with functions `names` that have one prototype among its own words."""
     records = b''.join(struct.pack('<IIQ4I', name, 256 | 32, 1, 0, 0, 0, 0) for name in names)
     tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
               56: (struct.pack(f'<{len(prototype)}I', *prototype), len(prototype)),
-              96: (struct.pack(f'<{len(marks)}I', *marks), len(marks))}
+              96: (struct.pack(f'<{len(samples)}I', *samples), len(samples))}
     head, body = bytearray(HEADER), b''
     for field in range(40, 104, 8):
         contents, count = tables.get(field, (b'', 0))

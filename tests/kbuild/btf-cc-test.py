@@ -229,7 +229,7 @@ class Signals(KbuildCase):
             self.assertIn(process.wait(timeout=30), (-signal.SIGPIPE, 9))
 
 
-class Own(KbuildCase):
+class Messages(KbuildCase):
     """Tests the messages of btf-cc itself."""
 
     def test_no_arguments(self):

@@ -155,7 +155,7 @@ TEST(ChangingIndex, DoesNotCrash)
     };
     // On a busy machine, the writer may not run for a while.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    for (int round = 0; round < 500 || !index->is_damaged(); ++round) {
+    for (int round = 0; round < 500 || !index->is_malformed(); ++round) {
         ASSERT_LT(std::chrono::steady_clock::now(), end);
         for (uint32_t id = 1; id < 200; ++id) {
             index->for_named("s" + std::to_string(id), check);
@@ -167,7 +167,7 @@ TEST(ChangingIndex, DoesNotCrash)
     ::waitpid(writer, nullptr, 0);
     ::munmap(memory, good.size());
     EXPECT_GT(found, 0u);
-    EXPECT_TRUE(index->is_damaged());
+    EXPECT_TRUE(index->is_malformed());
 }
 
 TEST(OddBase, HasAnIndexOrAnError)

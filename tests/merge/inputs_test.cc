@@ -452,11 +452,12 @@ TEST_F(Inputs, TypesOfOneObjectAreChecked)
     EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     EXPECT_TRUE(fails(with(size_of_struct + 8, 77),
                       "b.o: .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5"));
-    // An object without marks gives the same result. Wrong marks are an error.
+    // An object without samples gives the same result. Wrong samples are an error.
     EXPECT_EQ(with(trailer + 6, 96), whole);
-    const uint32_t marks = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
-    EXPECT_TRUE(fails(with(trailer + marks + 4, 1000),
-                      "b.o: .BTF+0x0: the marks in its link trailer do not point at its types"));
+    const uint32_t samples = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
+    EXPECT_TRUE(
+        fails(with(trailer + samples + 4, 1000),
+              "b.o: .BTF+0x0: the position samples in its link trailer do not point at its types"));
 }
 
 /// Any contents of a file lead to a result or an error, not to a crash.

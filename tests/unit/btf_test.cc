@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests Btf::parse() and Btf::marked() with valid and with damaged blobs.
+// Tests Btf::parse() and Btf::sampled() with valid and with damaged blobs.
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test
@@ -163,22 +163,23 @@ TEST(Btf, SplitContinuesItsBase)
     EXPECT_NE(parse_error(*split.bytes), "");
 }
 
-/// The same blob, read by marks. `link_part` is the end of the plain types.
-Btf marked(const Btf &btf, std::vector<uint32_t> &marks, uint32_t link_part, Damage &damage)
+/// The same blob, read by samples. `link_part` is the end of the plain types.
+Btf sampled(const Btf &btf, std::vector<uint32_t> &samples, uint32_t link_part,
+            MalformedFlag &malformed)
 {
-    marks.clear();
-    for (uint32_t id = 1; id <= btf.size(); id += types_per_mark)
-        marks.push_back(btf.word_index(TypeId{id}));
-    return Btf::marked({btf.words(), marks, btf.size(), link_part, btf.strings()}, damage);
+    samples.clear();
+    for (uint32_t id = 1; id <= btf.size(); id += types_per_sample)
+        samples.push_back(btf.word_index(TypeId{id}));
+    return Btf::sampled({btf.words(), samples, btf.size(), link_part, btf.strings()}, malformed);
 }
 
 TEST(Btf, ReadByMarksIsTheSame)
 {
     TextBlob blob = from_text(all_kinds);
-    std::vector<uint32_t> marks;
+    std::vector<uint32_t> samples;
     for (uint32_t plain_end : {1, 6, 7}) { // types up to 6 are plain, and refer to plain types
-        Damage damage;
-        Btf btf = marked(*blob, marks, plain_end, damage);
+        MalformedFlag malformed;
+        Btf btf = sampled(*blob, samples, plain_end, malformed);
         EXPECT_EQ(btf.size(), blob->size());
         EXPECT_EQ(btf.end_id(), blob->end_id());
         EXPECT_EQ(btf_to_text(btf), btf_to_text(*blob));
@@ -186,21 +187,22 @@ TEST(Btf, ReadByMarksIsTheSame)
             EXPECT_EQ(btf.word_index(TypeId{id}), blob->word_index(TypeId{id}));
         Btf moved = std::move(btf);
         EXPECT_EQ(btf_to_text(moved), btf_to_text(*blob));
-        EXPECT_FALSE(damage.found());
+        EXPECT_FALSE(malformed.is_set());
     }
 }
 
 TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
 {
     TextBlob blob = from_text(all_kinds);
-    std::vector<uint32_t> marks;
+    std::vector<uint32_t> samples;
     auto seen = [&](const Btf &btf) { // ids whose reading finds an error
         std::vector<uint32_t> ids;
         for (uint32_t id = 1; id <= btf.size(); ++id) {
-            Damage damage;
-            Btf fresh = Btf::marked({btf.words(), marks, btf.size(), 8, btf.strings()}, damage);
+            MalformedFlag malformed;
+            Btf fresh =
+                Btf::sampled({btf.words(), samples, btf.size(), 8, btf.strings()}, malformed);
             (void)fresh.type(TypeId{id});
-            if (damage.found()) {
+            if (malformed.is_set()) {
                 EXPECT_EQ(fresh.kind(TypeId{id}), btf::Kind::INT);
                 EXPECT_EQ(fresh.name(TypeId{id}), "");
                 ids.push_back(id);
@@ -208,8 +210,8 @@ TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
         }
         return ids;
     };
-    Damage damage;
-    (void)marked(*blob, marks, 8, damage);
+    MalformedFlag malformed;
+    (void)sampled(*blob, samples, 8, malformed);
     EXPECT_EQ(seen(*blob), std::vector<uint32_t>{7}); // a FUNC among plain types
 
     auto with_word = [&](uint32_t id, uint32_t word, uint32_t value) {
@@ -225,9 +227,9 @@ TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
     EXPECT_EQ(with_word(2, 2, 8), (Ids{2, 7}));              // a plain PTR to a VAR
     EXPECT_EQ(with_word(10, 2, 11), (Ids{7, 10}));           // no such type
     EXPECT_EQ(with_word(4, 3, 1000), (Ids{4, 7}));           // no such string
-    EXPECT_EQ(with_word(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // up to the next mark
+    EXPECT_EQ(with_word(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // up to the next sample
     EXPECT_EQ(with_word(9, 1, 0x0f00ffff), (Ids{7, 9, 10})); // too long
-    marks[1] = UINT32_MAX;
+    samples[1] = UINT32_MAX;
     EXPECT_EQ(seen(*blob), (Ids{5, 6, 7, 8}));
 }
 
@@ -243,24 +245,24 @@ TEST(Btf, AnyByteMayBeWrong)
                 (void)btf_to_text(*btf); // all types can be read
         }
     TextBlob blob = from_text(all_kinds);
-    std::vector<uint32_t> marks;
-    Damage damage;
-    (void)marked(*blob, marks, 7, damage);
+    std::vector<uint32_t> samples;
+    MalformedFlag malformed;
+    (void)sampled(*blob, samples, 7, malformed);
     auto lie = [&](void *place, size_t size) {
         auto *at = static_cast<std::byte *>(place);
         for (size_t i = 0; i < size; ++i)
             for (int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
                 std::byte before = at[i];
                 at[i] = static_cast<std::byte>(value);
-                Btf btf =
-                    Btf::marked({blob->words(), marks, blob->size(), 7, blob->strings()}, damage);
+                Btf btf = Btf::sampled({blob->words(), samples, blob->size(), 7, blob->strings()},
+                                       malformed);
                 for (uint32_t id = 1; id <= btf.size(); ++id)
                     (void)btf.word_index(TypeId{id});
                 at[i] = before;
             }
     };
     lie(const_cast<uint32_t *>(blob->words().data()), blob->words().size_bytes());
-    lie(marks.data(), marks.size() * 4);
+    lie(samples.data(), samples.size() * 4);
 }
 
 } // namespace

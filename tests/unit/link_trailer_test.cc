@@ -125,27 +125,27 @@ TEST_P(Trailer, TrueSignatures)
         EXPECT_NE(with_word(field, UINT32_MAX), "");
 }
 
-TEST_P(Trailer, Marks)
+TEST_P(Trailer, Samples)
 {
     auto bytes = encode();
-    const auto [marks, types, plain_end] = trailer_marks(bytes);
+    const auto [samples, types, plain_end] = trailer_samples(bytes);
     if (GetParam() != host_order) {
-        EXPECT_TRUE(marks.empty());
+        EXPECT_TRUE(samples.empty());
         return;
     }
     std::vector<uint32_t> want = {blob_->word_index(TypeId{1}), blob_->word_index(TypeId{5})};
-    EXPECT_EQ(std::vector(marks.begin(), marks.end()), want);
+    EXPECT_EQ(std::vector(samples.begin(), samples.end()), want);
     EXPECT_EQ(std::pair(types, plain_end), std::pair(blob_->size(), 3u));
-    // Trailers from before marks were introduced.
+    // Trailers from before samples were introduced.
     store<uint16_t>(bytes.data() + 6, 96, GetParam());
-    EXPECT_TRUE(trailer_marks(bytes).marks.empty());
+    EXPECT_TRUE(trailer_samples(bytes).samples.empty());
     EXPECT_TRUE(decode(bytes));
     for (uint32_t lie : {3u, 1000u, UINT32_MAX}) {
         bytes = encode();
         store<uint32_t>(bytes.data() + 100, lie, GetParam());
-        EXPECT_TRUE(trailer_marks(bytes).marks.empty());
+        EXPECT_TRUE(trailer_samples(bytes).samples.empty());
     }
-    EXPECT_TRUE(trailer_marks(Bytes(bytes).first(100)).marks.empty());
+    EXPECT_TRUE(trailer_samples(Bytes(bytes).first(100)).samples.empty());
 }
 
 TEST_P(Trailer, ObjectIdCoversBlobAndTrailer)

@@ -38,7 +38,7 @@ Parts read_case(const std::string &path)
 }
 
 /// A kernel of a case, with the bytes of its BTF.
-struct Made {
+struct CaseKernel {
     std::vector<std::vector<std::byte>> blobs;
     KernelTypes types;
 
@@ -53,9 +53,9 @@ struct Made {
     }
 };
 
-Made make(const Parts &parts, const std::string &side)
+CaseKernel make(const Parts &parts, const std::string &side)
 {
-    Made made;
+    CaseKernel made;
     made.types.name = side;
     made.types.vmlinux = made.add(parts.at(side), nullptr);
     const std::string prefix = side + " module ";
@@ -69,7 +69,7 @@ Made make(const Parts &parts, const std::string &side)
 /// The output after the table of numbers.
 std::string said(const Parts &parts)
 {
-    Made before = make(parts, "old"), after = make(parts, "new");
+    CaseKernel before = make(parts, "old"), after = make(parts, "new");
     std::string text = as_text(compare(before.types, after.types).difference, {});
     const std::string last_row = "\nmodules ";
     return text.substr(text.find('\n', text.find(last_row) + 1) + 1);
@@ -97,7 +97,7 @@ TEST_P(DiffCases, EqualToItself)
 {
     const Parts parts = read_case(GetParam());
     for (const char *side : {"old", "new"}) {
-        Made a = make(parts, side), b = make(parts, side);
+        CaseKernel a = make(parts, side), b = make(parts, side);
         Difference d = compare(a.types, b.types).difference;
         EXPECT_TRUE(d.changes.empty());
         EXPECT_TRUE(d.module_changes.empty());

@@ -21,14 +21,14 @@ def note(value):
             f'\t.asciz "Linux"\n\t.balign 4\n\t.4byte {value}\n')
 
 
-def foreign(label, **more):
+def pointer_across_units(label, **more):
     """A pointer to a type of another unit."""
     return Die('pointer_type', type=form('ref_addr', label), **more)
 
 
 def two_units(name, value, *lines, order, **more):
     """A unit that refers to a later unit, with or without the note."""
-    return Case(name, [Unit([foreign('int'), LONG]), Unit([INT, Die('pointer_type',
+    return Case(name, [Unit([pointer_across_units('int'), LONG]), Unit([INT, Die('pointer_type',
                                                                     type=ref('int'))])],
                 lines=list(lines), assembly='' if value is None else note(value), order=order,
                 **more)
@@ -75,21 +75,21 @@ CASES = [
                                    Unit([base('char', 1, ATE.signed_char)], version=3)],
          lines=[INT_LINE, LONG_LINE, 'INT char size 1 bits 8 signed'], versions=(5,)),
     Case('references between units make them one',
-         [Unit([foreign('int'), LONG]), Unit([INT, Die('pointer_type', type=ref('int'))])],
+         [Unit([pointer_across_units('int'), LONG]), Unit([INT, Die('pointer_type', type=ref('int'))])],
          lines=MERGED, order=['PTR', 'INT long', 'INT int'], versions=(2, 3, 4, 5), machines=BOTH),
     Case('reference to a unit before',
-         [Unit([INT]), Unit([foreign('int')])], lines=[INT_LINE, 'PTR: *int'],
+         [Unit([INT]), Unit([pointer_across_units('int')])], lines=[INT_LINE, 'PTR: *int'],
          order=['INT int', 'PTR']),
     two_units('LTO note 1 makes units one', 1, *MERGED, order=['PTR', 'INT long', 'INT int']),
     two_units('references make units one, whatever the note says', 0, *MERGED, order=None),
     Case('LTO note 1 without references', [Unit([INT]), Unit([INT2, pointer('int2')])],
          lines=[INT_LINE, 'PTR: *int'], assembly=note(1)),
     Case('a reference of this form makes units one, even inside its unit',
-         [Unit([INT, foreign('int')]), Unit([INT2])], lines=[INT_LINE, 'PTR: *int'],
+         [Unit([INT, pointer_across_units('int')]), Unit([INT2])], lines=[INT_LINE, 'PTR: *int'],
          assembly=note(0)),
     Case('such a reference in the last of many units',
          [*[Unit([base('int', 4, ATE.signed, label=f'int_{i}')]) for i in range(20)],
-          Unit([INT, foreign('int')])],
+          Unit([INT, pointer_across_units('int')])],
          lines=[INT_LINE, 'PTR: *int'], assembly=note(0)),
     Case('note of another owner', [Unit([INT]), Unit([INT2])], lines=[INT_LINE, INT_LINE],
          assembly=note(1).replace('Linux"', 'Other"')),
@@ -107,7 +107,7 @@ CASES = [
     Case('partial unit is skipped', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
          lines=[INT_LINE], skipped={'partial-unit': 1}, said=PARTIAL, emit=FAST),
     Case('reference into a partial unit is void',
-         [Unit([INT], kind='partial'), Unit([foreign('int'), LONG])],
+         [Unit([INT], kind='partial'), Unit([pointer_across_units('int'), LONG])],
          lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}, said=PARTIAL, emit=FAST),
     Case('partial unit that is not imported', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
          lines=[INT_LINE]),
@@ -120,7 +120,7 @@ CASES = [
           Unit([struct('s', 8, Die('member', name='m', type=form('ref_addr', 'long'),
                                  data_member_location=0), label='s')],
                kind='partial'),
-          Unit([foreign('s'), INT2])],
+          Unit([pointer_across_units('s'), INT2])],
          lines=[LONG_LINE, 'STRUCT s size 8; long m@0', 'PTR: *struct s', INT_LINE]),
     Case('type unit is skipped, its types are void',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
@@ -219,7 +219,7 @@ CASES = [
       for option, code in (('c', CXX), ('c++14', 0x2b), ('c++', C11), ('objc', 0x11))],
     Case('language that is not excluded', unit(INT, language=RUST), lines=[INT_LINE]),
     Case('excluded language among units that are one',
-         [Unit([foreign('long'), LONG], language=C11), Unit([INT], language=RUST)],
+         [Unit([pointer_across_units('long'), LONG], language=C11), Unit([INT], language=RUST)],
          lines=['PTR: *long', LONG_LINE], skipped={'excluded-language': 1}, assembly=note(1),
          emit=['--lang-exclude=rust']),
     Case('assembler: functions without parameters',

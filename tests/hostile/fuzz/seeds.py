@@ -117,7 +117,7 @@ class Seeds:
         ways = list(EMIT.values())
         compilers = [(c, v) for c in ('gcc', CLANG) if shutil.which(c)
                      for v in ('-gdwarf-5', '-gdwarf-4')]
-        foreign = [c for c in ('gcc -m32', 'aarch64-linux-gnu-gcc') if shutil.which(c.split()[0])]
+        cross = [c for c in ('gcc -m32', 'aarch64-linux-gnu-gcc') if shutil.which(c.split()[0])]
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
             for k, (compiler, version) in enumerate(compilers):
                 if k % 2 != n % 2:
@@ -127,9 +127,9 @@ class Seeds:
                 if made:
                     self.put('emit', f'{source.stem}-{compiler}{version}',
                              bundle([('i', made)], ways[(n + k) % len(ways)]))
-            made = foreign and self.compile(str(source), 'x.o', foreign[n % len(foreign)], '-O2')
+            made = cross and self.compile(str(source), 'x.o', cross[n % len(cross)], '-O2')
             if made:
-                self.put('emit', f'{source.stem}-foreign', bundle([('i', made)], EMIT['merge']))
+                self.put('emit', f'{source.stem}-cross', bundle([('i', made)], EMIT['merge']))
             form = FORMS[n % len(FORMS)]
             made = shutil.which(form[0]) and self.compile(str(source), 'x.o', *form, '-O2')
             if made:
