@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem: sections of an ELF file refer to each other by index, in a dozen places: links,
+// Drops sections from an ELF file, renumbers the rest, and lays the file out again.
+//
+// Problem. Sections of an ELF file refer to each other by index, in a dozen places: links,
 // relocation targets, symbols (with a side table for indexes that do not fit), groups. Relocations
 // and group signatures refer to symbols by index, too. Dropping a section shifts all of these.
 //
-// Method: close the set of dropped sections (relocations, emptied groups), number what remains,
+// Method. Close the set of dropped sections (relocations, emptied groups), number what remains,
 // drop symbols of dropped sections, then visit each kind of reference once with the two maps. A
 // reference from something kept to something dropped is an error. So is a section that refers to
 // symbols in a form that is not supported here.
 //
-// Invariants: sections and symbols keep their order, so local symbols stay before global ones. A
+// Invariants. Sections and symbols keep their order, so local symbols stay before global ones. A
 // section's contents never grow, and keep the alignment that they had in the file, so lay_out()
 // never makes the file longer.
 //
-// Cost: one pass over symbols, relocations and groups; a copy of what changes.
+// Cost. One pass over symbols, relocations and groups; a copy of what changes.
 #include "common/elf/elf_image.h"
 
 #include <algorithm>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem: add sections to an ELF file without disturbing the rest. It must be cheap: every object
+// Adds sections to an ELF file, and drops the sections that they replace.
+//
+// Problem. The rest of the file must stay as it is. The step must be cheap: every object
 // of a kernel build passes here, and images of a gigabyte. A killed run must leave a valid file,
 // and a second run must recognise the first one's work and produce the same bytes.
 //
-// Method: new sections, a new table of section names and new section headers go after the file's
+// Method. New sections, a new table of section names and new section headers go after the file's
 // last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
@@ -19,12 +21,12 @@
 //   rewrite  otherwise (a linker or objcopy moved our sections; DWARF is dropped): see
 //            elf_rewrite.cc
 //
-// Invariant: running twice has the same result as running once. The new part depends only on the
+// Invariant. Running twice has the same result as running once. The new part depends only on the
 // sections before it and on what is added. Tail restores the file as it was before, except for its
 // headers, which are written again. Rewrite drops the old section names (unless symbols have their
 // names there), so the result does not depend on whether an earlier run had appended names.
 //
-// Cost: the new part; the rest of the file is copied only by a rewrite.
+// Cost. The new part; the rest of the file is copied only by a rewrite.
 #include "common/object_btf/elf_append.h"
 
 #include "common/elf/elf_image.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem: BTF for a linked file. The source of the BTF depends on the file:
+// Makes the final BTF of a linked file: vmlinux, a module or a program.
+//
+// Problem. The source of the BTF depends on the file:
 //
 //     vmlinux              the objects from which it was linked: vmlinux.o and a few more
 //     a module             the module itself: `ld -r` keeps object BTF
@@ -11,14 +13,14 @@
 //     from bitcode
 //     anything else        DWARF of the linked file
 //
-// Method: choose the inputs, then run btf-merge in this process. For a linked file, btf-merge calls
+// Method. Choose the inputs, then run btf-merge in this process. For a linked file, btf-merge calls
 // back when it knows which units its inputs cover; the other units are encoded into a file in
 // memory, which becomes one more input. For a relocatable file, whose addresses are not final and
 // whose relocations must be kept, the other units are added to a copy of the file in memory. If no
 // unit of a linked file has object BTF, gather_units() (dwarf_units.cc) passes units on to
 // merge/gather one by one, to limit memory.
 //
-// Invariant: the BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids are
+// Invariant. The BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids are
 // filled in after it. On an error the file is as before.
 #include "kbuild-integration/btf-pahole/steps.h"
 
