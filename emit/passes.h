@@ -25,8 +25,8 @@ std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions 
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
 
-/// Object BTF by group, in the order of `groups`. With `options.take`, blobs are passed to this
-/// function, and the results contain the rest.
+/// Object BTF by group, in the order of `groups`. If there is an options.take(), blobs are passed
+/// to it, and the results contain the rest.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options);

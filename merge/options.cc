@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which options exclude each other; which files would be overwritten, links included.
+// Checks which options exclude each other, and which files would be overwritten, also through
+// links.
 #include "merge/merge.h"
 
 #include "common/io/file_io.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Searches for debug files and checks that they belong to the file.
+// Searches for the separate debug files of a file, and checks that they belong to it.
 #include "emit/dwarf/dwarf_file.h"
 
 #include "common/io/file_io.h"

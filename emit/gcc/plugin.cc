@@ -152,7 +152,7 @@ void on_type_decl(tree decl, int local)
     });
 }
 
-/// Called before the first pass that depends on the level.
+/// Called before the first pass that depends on debug_info_level.
 void restore_level()
 {
     if (plugin.level_raised)

@@ -127,8 +127,8 @@ uint64_t TypeLayout::array_length(DieIndex i) const
     return known->second;
 }
 
-/// For a class or union of one byte. C++ gives an empty class one byte; in C such a struct has only
-/// unnamed members. pahole does not treat a class with a base as empty, whatever the base is.
+/// Is a class or union of one byte empty? C++ gives an empty class one byte; in C such a struct has
+/// only unnamed members. pahole does not treat a class with a base as empty, whatever the base is.
 bool TypeLayout::is_empty_class(DieIndex i) const
 {
     auto [known, is_new] = empty_classes_.try_emplace(i, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Deduplication: finds the types of all objects that are equal. README.md describes the algorithm;
+// Deduplication: finds equal types among those of all objects. README.md describes the algorithm;
 // write_types() writes BTF from the result.
 #pragma once
 

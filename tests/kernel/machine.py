@@ -15,7 +15,9 @@ class Machine(typing.NamedTuple):
     apart: dict  # folders of programs other than vmlinux -> minimum number of their objects
     digests: str  # prefix of the names of its stored digests
     plugin_keeps: str  # a function that has BTF only with the plugin; boot-init attaches to it
-    strong: tuple = ()  # functions with another prototype in a weak definition, which pahole takes or rejects
+    # Functions whose weak definition has another prototype. pahole takes that prototype, or leaves the function
+    # out.
+    strong: tuple = ()
 
 
 X86 = Machine(
