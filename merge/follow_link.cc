@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes that find out what was linked, and where; counts, notes and warnings about it.
+// Runs the passes that find out what was linked, and where. Reports counts, notes and warnings.
 #include "merge/passes.h"
 
 #include "merge/link/image.h"
@@ -31,7 +31,7 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
     report.warnings.push_back(std::move(text));
 }
 
-/// Which objects were linked, and how their addresses were found.
+/// Reports which objects were linked, and how their addresses were found.
 void report_image(const std::vector<Input> &inputs, const Image &image,
                   const std::vector<Object> &objects, const Locations &locations, Report &report,
                   Stats &stats)

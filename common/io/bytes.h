@@ -86,7 +86,7 @@ public:
     void put_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     void put_zeros(size_t count) { bytes_.resize(bytes_.size() + count); }
     void align(size_t alignment) { bytes_.resize(align_up(bytes_.size(), alignment)); }
-    /// Overwrites an integer at byte `offset` that was put before.
+    /// Overwrites an integer that was put at byte `offset`.
     template <std::unsigned_integral T>
     void patch(size_t offset, T value)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the linker decided. Sections, function symbols, address pools and kfunc sets of the linked
-// image; without an image, of the inputs as combined by `ld -r`. Then what follows from them: where
-// each object's variables and functions are, and which objects are missing.
+// What the linker decided: the sections, function symbols, address pools and kfunc sets of the
+// linked image, or, without an image, of the inputs as combined by `ld -r`. Also what follows from
+// these: where each object's variables and functions are, and which objects are missing.
 #pragma once
 
 #include "common/object_btf/address_pool.h"
@@ -83,7 +83,7 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
 struct Location {
     enum State : uint8_t {
         unknown,
-        discarded, // by the linker: all ones or no relocation in a pool, or in no section
+        discarded, // by the linker: a pool has all ones or no relocation; or it is in no section
         undefined, // declared but defined nowhere
         common,    // gets its address at the final link
         known,     // 0 in a linked image may mean "discarded"; the caller must decide
