@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Measures btf-merge with simulated inputs as large as an allmodconfig. Not a test. Three tables: up to
-30,000 objects in one file, as many separate files, and a module over large bases.
+30,000 objects in one file, up to 70,000 separate files, and a module over large bases.
 
 usage: scale.py --tools=BUILD --objects=FILE [--object=O] [--module=KO] [--rounds=N] [--scratch=DIR]
                 [--only=curve,files,modules]

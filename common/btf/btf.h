@@ -129,7 +129,7 @@ public:
     /// Number of types in this blob, without the base's.
     uint32_t size() const { return count_; }
 
-    /// Any id in [1, end_id()), including the base's.
+    /// The type `id`, which may be any in [1, end_id()), including the base's.
     const btf_type &type(TypeId id) const
     {
         if (raw(id) < first_)
@@ -219,8 +219,8 @@ private:
 constexpr size_t long_name = 1024; // characters; kernels allow 511, except in tags
 
 /// Error: names of at least `long_name` characters add up to more than 64 MB. Many types may have
-/// the same name, and names may be tails of one string, so the names could be far longer than the
-/// file in total, and reading them could take far too long. `types`: the position of the first
+/// the same name, and names may be tails of one string, so in total the names could be far longer
+/// than the file, and reading them could take far too long. `types`: the position of the first
 /// type.
 Result<void> check_long_names(const Btf &btf, const Where &types);
 

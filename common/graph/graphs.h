@@ -113,7 +113,7 @@ std::vector<uint32_t> strong_components(uint32_t count, ForSuccessors for_succes
         });
         if (low[vertex] != order[vertex])
             return;
-        // Vertices entered since then that have no component yet reach this vertex.
+        // All vertices that were entered after this one, and have no component yet, reach it.
         while (component[vertex] == none) {
             component[pending.back()] = components;
             pending.pop_back();

@@ -89,7 +89,7 @@ FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vect
     for (const FunctionSymbol &symbol : image.functions)
         of_symbol.push_back(groups.find_or_add(symbol.base));
 
-    std::vector<std::pair<uint32_t, Instance>> found; // with the group of each
+    std::vector<std::pair<uint32_t, Instance>> found; // with their groups
     for (uint32_t o = 0; o < objects.size(); ++o) {
         if (locations.not_linked[o])
             continue;

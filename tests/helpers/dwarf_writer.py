@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Writes DWARF by hand. Makes assembler text from entries described in Python; any `gcc -c` assembles it.
+"""Writes DWARF by hand: turns entries described in Python into assembler text, which any `gcc -c` assembles.
 
     from helpers.dwarf_writer import Die, Unit, assembly, expr, ref
 

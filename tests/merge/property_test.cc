@@ -235,8 +235,8 @@ TEST_F(Property, All)
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
-// Typedefs of functions that take themselves, which other languages have: a cycle without a struct.
-// btf__dedup fails on these.
+// A typedef of a function that takes this typedef is a cycle without a struct. C lacks such cycles,
+// but other languages have them. btf__dedup fails on them.
 TEST_F(Property, Loops)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)

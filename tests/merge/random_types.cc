@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes random programs from a seed.
+// Makes random programs from a seed: objects with BTF, which share the names of types.
 #include "tests/merge/random_types.h"
 
 #include "common/object_btf/link_trailer.h"
@@ -39,7 +39,7 @@ struct Expr {
         loop  // typedef that may reach itself
     };
     Kind kind;
-    uint32_t number = 0; // index of the integer, name, length or text
+    uint32_t number = 0; // index of the integer, name or text; an array's length; 1: a union
     bool local = false;  // for a struct: the second definition of the name, if the object has one
     std::vector<ExprPtr> parts = {};
 };
@@ -51,13 +51,13 @@ struct Definition {
     std::vector<ExprPtr> members;
 };
 
-constexpr uint32_t wide = 0x100; // of an enum: ENUM64
+constexpr uint32_t wide = 0x100; // added to the number of an enum's values if it is an ENUM64
 
 struct Program {
     std::vector<std::vector<Definition>> structs; // per name: its definitions
     std::vector<bool> union_names;                // per name: is it a union?
     std::vector<std::vector<ExprPtr>> typedefs;   // per name: its definitions
-    std::vector<std::vector<uint32_t>> enums;     // per name: numbers of values, maybe | wide
+    std::vector<std::vector<uint32_t>> enums;     // per name: values per definition, maybe | wide
     std::vector<std::vector<ExprPtr>> knots;      // members
     std::vector<ExprPtr> loops;                   // targets
 };
@@ -210,8 +210,8 @@ public:
         for (const auto &t : program.typedefs)
             typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
         for (const auto &e : program.enums) {
-            // Unlike in C, members may have an enum that is only declared, with a size of 4 bytes,
-            // so no definition of it may be wider.
+            // Unlike in C, a member may have an enum that is only declared. Its size is 4 bytes, so
+            // no definition of the enum may be wider.
             bool narrow =
                 std::all_of(e.begin(), e.end(), [](uint32_t values) { return !(values & wide); });
             enums_.push_back(rules.enum_forwards && narrow && random.chance(10)
@@ -321,8 +321,8 @@ private:
         return t;
     }
 
-    /// A type gets its id after its parts, in the order in which DIEs end; a struct gets it earlier
-    /// if its parts refer to it. Returns the place of the id.
+    /// A type gets its id after its parts, in the order in which DIEs end. Returns the place of the
+    /// id, which parts that refer back to the type use before the id is known.
     std::shared_ptr<uint32_t> visit(const Expr &e)
     {
         std::string k = key(e);

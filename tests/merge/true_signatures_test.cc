@@ -38,8 +38,8 @@ protected:
                             .functions = {instance(symbol, flags, features)},
                             .features = features});
     }
-    /// An object that defines `symbol`. If `address` is not empty, it has an instance of void f(int
-    /// a, int b, int c) there, with these true parameters.
+    /// An object that defines `symbol`, and has an instance of void f(int a, int b, int c) that
+    /// takes these parameters. `address`: that of the instance, or "" if it has none.
     std::string other(const std::string &name, const std::string &address,
                       const std::string &symbol = "any", uint32_t flags = 0)
     {
@@ -121,7 +121,7 @@ TEST_F(TrueSignatures, MissingOnesAreNotInvented)
     auto said = warnings({a}, with_signatures());
     ASSERT_EQ(said.size(), 1u);
     EXPECT_TRUE(has(said[0], "functions whose parameters were changed are left out")) << said[0];
-    // A function that lost a parameter, but whose others are in order, is as in the source.
+    // If a function lost a parameter, but the others are in order, it is as in the source.
     EXPECT_TRUE(has(all_ways({object("a", "f.isra.0", 0, default_features())}, with_signatures()),
                     "vlen=2\n\t'a' type_id=1\n\t'b' type_id=1\n[3] FUNC 'f.isra.0'"));
 }
@@ -165,7 +165,7 @@ TEST_F(TrueSignatures, InstanceAtTheSymbolNeedNotAgreeWithInlinedOnes)
         EXPECT_FALSE(has(text, "'c'")) << text;
         EXPECT_FALSE(has(all_ways(objects, default_features()), "FUNC 'f'"));
     }
-    // The same for an instance with another symbol, which cannot be reached by this name.
+    // The same holds for an instance at another symbol: the name f does not lead to it.
     EXPECT_TRUE(has(all_ways({other("b", "any"), a}, with_signatures()), "\t'b' type_id=1\n"));
     // A function in two parts has no address, so it is unknown whose parameters symbol f takes.
     EXPECT_FALSE(has(

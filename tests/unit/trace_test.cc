@@ -97,7 +97,8 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     const double processor = processor_time() - processor_begin;
     const double wall = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     ASSERT_TRUE(write());
-    // sleep never takes less than asked for, and a phase never more than the clocks around it.
+    // A sleep is never shorter than asked for, and a phase never longer than the clocks around it
+    // say.
     constexpr double rounding = 1;
     EXPECT_GE(value("asleep", "dur"), 20000 - rounding);
     EXPECT_LE(value("asleep", "dur"), wall + rounding);

@@ -40,7 +40,7 @@ protected:
         return st;
     }
 
-    /// Puts `btf` into the file with this name and the contents `before`.
+    /// Puts `btf` into the file `name`, which has the contents `before`.
     Result<void> update(const std::string &name, Bytes before, const ObjectBtf &btf)
     {
         auto change = TRY(plan_object_btf(before, target.arch, btf, Where{name}));

@@ -54,8 +54,8 @@ public:
         bool set = false;
         return dwarf_formflag(attr_, &set) == 0 && set;
     }
-    /// DWARF 2 to 4 allow an expression. Only a lone DW_OP_plus_uconst or DW_OP_constu is a
-    /// constant.
+    /// DWARF 2 to 4 allow an expression. It counts as a constant only if it is a lone
+    /// DW_OP_plus_uconst or DW_OP_constu.
     Constant member_offset()
     {
         if (const Constant offset = constant(); offset.known)
@@ -82,8 +82,8 @@ public:
                0) {
             std::vector<LocationOp> entry;
             for (size_t i = 0; i < count; ++i) {
-                // The parameter is not yet at this location. The list ends here, as in the fast
-                // reader, and in versions of libdw that do not know the operation.
+                // The parameter is not yet at this location. The list ends here, as it does in
+                // the fast reader, and in versions of libdw that do not know this operation.
                 if (ops[i].atom == DW_OP_GNU_uninit)
                     return rules.result();
                 entry.push_back({ops[i].atom, ops[i].number, 0});
@@ -276,7 +276,7 @@ private:
     }
 
     /// The type that `die` stands for becomes part of this unit, even if nothing refers to it. A
-    /// missing type is counted at each reference.
+    /// missing type is not counted here, but at each reference.
     void want_type(Dwarf_Die &die)
     {
         Dwarf_Attribute signature;

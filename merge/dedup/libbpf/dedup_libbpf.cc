@@ -67,7 +67,7 @@ Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
     return {};
 }
 
-/// libbpf keeps its own copy.
+/// Parses a blob with libbpf, which keeps its own copy.
 Result<BtfPtr> new_btf(Bytes blob, const Where &where)
 {
     ::btf *made = btf__new(blob.data(), static_cast<uint32_t>(blob.size()));

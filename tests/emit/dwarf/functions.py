@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Functions: candidates, prototypes, and the judgement of their parameters."""
+"""Cases for functions: which are candidates, their prototypes, and the judgement of their parameters."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 TEXT = '\t.text\n\t.globl f\n\t.type f,%function\nf:\tnop\n\tnop\ng:\tnop\nend:\n'
@@ -42,7 +42,7 @@ def judged(name, parameters, flags, types=(), **more):
 
 
 def first(name, location, flags, **more):
-    """A function with one parameter at this location."""
+    """A case with a function whose one parameter is at this location."""
     return judged(name, [parameter('a', location)], flags, **more)
 
 
@@ -64,7 +64,7 @@ INLINE = 1
 ARM64 = ('aarch64',)
 
 def incomplete(name, *dies, language=0x04, **more):
-    """Functions with types that are only declared, or that BTF lacks, are left out."""
+    """A case with a function that is left out, because one of its types is only declared or not in BTF."""
     return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
                            *dies, language=language),
                 some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
@@ -76,7 +76,7 @@ LINKAGE = ['--features=+linkage_names']
 
 
 def mangled(name, dies, tags, language=CPP14, emit=tuple(LINKAGE), **more):
-    """Functions whose symbols have other names. `tags` are the expected DECL_TAGs."""
+    """A case with functions whose symbols have other names. `tags` are the expected DECL_TAGs."""
     return Case(name, unit(INT, *dies, language=language), some=[f'DECL_TAG {tag}' for tag in tags],
                 count={'DECL_TAG ': len(tags), **more.pop('count', {})}, assembly=TEXT, emit=list(emit),
                 **more)
@@ -262,7 +262,7 @@ CASES = [
     first('entry value of an expression', loc(STACK, expr(('entry_value', expr(('breg5', 0))),
                                                           'stack_value')), 'optimized'),
     first('register in the second entry only', loc(STACK, expr(RDI)), 'optimized'),
-    # If an operation is read with another length, the list ends there.
+    # If an operation were read with a wrong length, the list would end there.
     *[first(f'{name} has its length', loc(expr(Raw('\t.byte ' + operation)), ENTRY_VALUE), '')
       for name, operation in (
           ('const1u', '8, 1'), ('const2s', '0xb, 1, 2'), ('const4u', '0xc, 1, 2, 3, 4'),
