@@ -74,10 +74,10 @@ std::string_view detail_name(Detail::Kind kind);
 struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
-        relocated, // CO-RE finds the new place
-        size,      // CO-RE finds it, but the size changed: direct loads of signed types fail
+        relocated, // CO-RE finds the new place of what moved
+        size,      // CO-RE finds a member, but its size changed: direct loads of signed types fail
         pointee,   // the target of a pointer changed: programs read wrong data
-        core,      // CO-RE does not find it, or refuses its type
+        core,      // CO-RE does not find a type, member or enumerator, or refuses a member's type
         baked,     // a number changed that is compiled into programs
         fentry,    // fentry, fexit, fmod_ret
         kfunc,
@@ -122,7 +122,7 @@ struct Change {
 struct ModuleChange {
     std::string name;
     ChangeKind what;
-    bool is_built_in; // the other vmlinux has most of its functions
+    bool is_built_in; // the other side's vmlinux has most of the module's functions
 };
 
 struct Difference {

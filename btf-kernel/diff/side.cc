@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Lists the names in a BTF (types, functions, variables, constants), and computes the shapes of
 // types. The shape of a type contains those of the unnamed types to which it refers, so types are
-// visited in post-order. Linear in the size of the BTF, except for sorting.
+// visited in post-order. The time is linear in the size of the BTF, except for sorting.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"

@@ -151,9 +151,9 @@ Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Whe
 
 // index_file.cc: keeps the index of a base in a file, for many runs with the same base.
 
-/// read_base() with an index. If the file `index` has it, the base is not parsed. Otherwise the
-/// index is made, and kept in this file for later runs if that can be written. `index` may be
-/// empty.
+/// read_base() with an index. If the file `index` has an index of this base, the base is not
+/// parsed. Otherwise an index is made, and kept in this file for later runs if the file can be
+/// written. `index` may be empty.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
 // array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in

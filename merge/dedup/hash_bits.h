@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The engine uses all bits of the hashes that it computes itself, except in test builds. These
-// (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep N bits, so
-// that hashes collide all the time. A result that is right in a test build does not depend on
-// hashes. Normal builds trust 128 bits of a set of reachable conflicts
+// How many bits the engine uses of the hashes that it computes itself: all, except in test builds.
+// Test builds (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep
+// N bits, so that hashes collide all the time. A result that is right in a test build does not
+// depend on hashes. Normal builds trust the 128-bit hash of a set of reachable conflicts
 // (reachable_conflicts.cc). All builds trust stub hashes (group_by_hash.cc).
 #pragma once
 
@@ -17,7 +17,7 @@ constexpr unsigned hash_bits = BTFLINK_HASH_BITS;
 #else
 constexpr unsigned hash_bits = 128;
 #endif
-/// Are sets equal if their hashes are?
+/// If the hashes of two sets are equal, are the sets taken to be equal?
 constexpr bool trust_hashes = hash_bits >= 128;
 
 constexpr uint64_t low_bits(unsigned n)

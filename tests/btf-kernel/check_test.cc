@@ -52,7 +52,7 @@ TEST_F(CheckKernel, AllTagsLost)
     EXPECT_EQ(findings().size(), 2u);
     kernel_.modules.clear();
     kernel_.config.clear();
-    kernel_.version = KernelVersion{7, 3}; // resolve_btfids makes them
+    kernel_.version = KernelVersion{7, 3}; // resolve_btfids makes the tags
     EXPECT_EQ(findings().size(), 2u);
 }
 
@@ -95,7 +95,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
               "22), not vmlinux's (2); vmlinux -> here: size 4 -> 8");
 }
 
-/// An encoder may cause many of these findings in the same way, so they have one cause.
+/// One fault of an encoder may lead to many findings of this kind, so all of them have one cause.
 TEST_F(CheckKernel, RedefinedByADeclaration)
 {
     std::string text = replaced(vmlinux_text, "'x' type_id=1", "'x' type_id=5");
@@ -284,7 +284,7 @@ TEST_F(CheckKernel, DistilledBase)
     set_module(over_it, distilled);
     EXPECT_EQ(findings(), Lines());
     set_module(over_it, replaced(distilled, "size=16", "size=24").c_str());
-    EXPECT_EQ(findings()[0].substr(0, 10), "verifier m"); // longer than the struct that has it
+    EXPECT_EQ(findings()[0].substr(0, 10), "verifier m"); // the member is too long for its struct
     set_module(replaced(over_it, "size=16", "size=24"),
                replaced(distilled, "size=16", "size=24").c_str());
     EXPECT_EQ(findings(),

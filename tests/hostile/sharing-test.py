@@ -5,9 +5,9 @@
 usage: sharing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
 Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
-may name one file. N parts that share N others must not cost N * N. Each case makes files of less than 3 MB, which
-would cost a hundred times more than a run may cost here: LIMIT_CPU seconds and LIMIT_MEMORY bytes. These limits are
-far above what a run needs, on any machine.
+may name one file. N parts that share N others must not cost N * N. Each case makes small files, mostly of less
+than 4 MB. If the work grew with the product, a run would cost a hundred times more than it may cost here: LIMIT_CPU
+seconds and LIMIT_MEMORY bytes. These limits are far above what a run needs, on any machine.
 """
 import os
 import resource
@@ -38,7 +38,7 @@ def strings_of(names):
 
 
 def tails(count, shared=False):
-    """BTF with `count` typedefs, whose names are tails of one string, or all of it."""
+    """BTF with `count` typedefs, whose names are tails of one string or, if `shared`, the whole string."""
     words = list(INT_WORDS)
     for i in range(count):
         words += [5 + (0 if shared else i), TYPEDEF << 24, 1]
@@ -55,7 +55,7 @@ def functions(count, parameters):
 
 
 def trailer(blob, types, names, prototype, samples):
-    """A link trailer, with functions `names` that have one prototype among its own words."""
+    """`blob` with a link trailer. Its functions `names` all have `prototype`, which is in the trailer's own words."""
     records = b''.join(struct.pack('<IIQ4I', name, 256 | 32, 1, 0, 0, 0, 0) for name in names)
     tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
               56: (struct.pack(f'<{len(prototype)}I', *prototype), len(prototype)),
@@ -81,7 +81,7 @@ def trailer_tails(count):
 
 
 def abbreviation(code, tag, children, *attributes):
-    """Codes and tags below 128. `attributes`: name, form, ..."""
+    """An abbreviation whose code and tag are below 128. `attributes`: name, form, ..."""
     return bytes([code, tag, children, *attributes, 0, 0])
 
 
@@ -99,7 +99,7 @@ C, C_PLUS_PLUS = 12, 4
 
 
 def dwarf_unit(language, contents):
-    """Ends after an opened unit; the length allows for `contents` bytes and the unit's end."""
+    """The start of a unit: its header, its DIE and an int. Its length allows for `contents` more bytes and the end."""
     head = struct.pack('<HIBBB', 4, 0, 8, 1, language) + b'\x02int\0\x04\x05'
     return struct.pack('<I', len(head) + contents + 1) + head
 
@@ -109,7 +109,7 @@ def reference(at):
 
 
 def elf(machine, *parts, relocatable=False):
-    """An object or image with sections: name, type, contents, link, size of an entry."""
+    """An object or image. Each of `parts` is a section: name, type, contents, link, size of an entry."""
     parts = [(b'', 0, b'', 0, 0), *parts]
     names = b'\0'.join(name for name, *_ in parts) + b'\0.shstrtab\0'
     heads, body = b'', b''
@@ -162,7 +162,7 @@ class Sharing(KbuildCase):
         self.limits_memory = self.limited(self.btf_merge, '--version').returncode == 0  # not with a sanitizer
 
     def ends(self, command, status=1, said='^'):
-        """Checks how a run ends. `said`: what the error is about; by default, any or none."""
+        """Checks how a run ends. `said`: a pattern of its messages; by default, there may be any or none."""
         done = self.limited(*command)
         self.assertEqual(done.returncode, status, (command, done.stderr))
         self.assertRegex(done.stdout + done.stderr, said)
@@ -196,7 +196,7 @@ class Sharing(KbuildCase):
         self.merge_ends('names', trailer_tails(N), said=SHARED_NAMES)
 
     def test_names_of_split_btf(self):
-        """Its types have a name of the base."""
+        """The types of split BTF have a name of the base."""
         self.write('base', btf(INT_WORDS, b'\0int\0' + b'a' * N + b'\0'))
         self.merge_ends('split', btf([5, TYPEDEF << 24, 1] * N, b''))
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
@@ -227,7 +227,7 @@ class Sharing(KbuildCase):
         self.ends([self.btf_emit, '--quiet', 'x.o'], status=0, **how)
 
     def test_types_of_members(self):
-        """Members of a type with many children: a struct of one byte without named members; an array."""
+        """The type of the members has many children: a struct of one byte without named members; an array."""
         many = UNIT_AT_INT + 7
         users = b''.join(b'\x06t%d\0' % i + struct.pack('<I', 4) + (b'\x05' + reference(many)) * (N // 2) + b'\0'
                          for i in range(6))
@@ -270,7 +270,7 @@ class Sharing(KbuildCase):
         self.merge_ends('bits', btf(words, b'\0int\0'), status=0, said='its type becomes an INT')
 
     def test_mended_variables(self):
-        """One DATASEC, of a kernel that reads more than 65,535 entries; 18 MB."""
+        """One DATASEC, of a kernel that reads more than 65,535 entries. The file has 14 MB."""
         count = 5 * N
         words = [*INT_WORDS, 5, 6 << 24 | 1, 4, 13, 0xffffff]
         for i in range(count):

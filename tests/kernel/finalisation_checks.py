@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Checks for kernels with scripts/gen-btf.sh: resolve_btfids finds no duplicates in the BTF that btf-pahole
-wrote, it finds all kfuncs, and btf-pahole can read the finished BTF as a base.
+wrote, resolve_btfids finds all kfuncs, and btf-pahole can read the finished BTF as a base.
 """
 import re
 import struct
@@ -38,7 +38,7 @@ class Parts:
 
 
 class FinalisationChecks:
-    """`btf` has the BtfChecks of a tree that was built with the hook."""
+    """The checks of one tree. `btf`: the BtfChecks of this tree, which was built with the hook."""
 
     def __init__(self, btf):
         self.btf = btf
@@ -82,7 +82,7 @@ class FinalisationChecks:
                     '\n'.join(warnings[:5] + sorted(found ^ tagged)[:5]))
 
     def bases(self):
-        """A base can be read in any order of types. In the build it is sorted by name."""
+        """A base can be read in each of its forms, and with types in any order. In the build they are sorted by name."""
         path = next(path for path in self.tree.modules() if path.endswith('/veth.ko'))
         expected = self.step.written(path).read_bytes()
         blob = self.btf.contents_of(self.btf.vmlinux)

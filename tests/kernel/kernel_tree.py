@@ -24,10 +24,10 @@ LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
 # The kernel's version string is an array, and the length of an array is part of its type.
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
-# Warnings of the kernel itself, which also appear without btflink: about a struct that the configuration leaves
-# out; clang 19's about a large stack frame (do_sys_poll of 7.3; with link-time optimisation from the linker);
-# and of scripts/jobserver-exec, which gets no jobserver from make before 4.4. These patterns match whole
-# warnings.
+# Warnings of the kernel itself, which also appear without btflink. One is about a struct that the configuration
+# leaves out. One is clang 19's, about a large stack frame (do_sys_poll of 7.3); with link-time optimisation, the
+# linker prints it. One is of scripts/jobserver-exec, which gets no jobserver from make before 4.4. These patterns
+# match whole lines.
 STOCK_WARNINGS = re.compile(r'WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx|'
                             r'.*: warning: (\S+: )?stack frame size .*|'
                             r'WARNING: Unable to reopen jobserver .*|'
@@ -51,7 +51,7 @@ def unpack(tarball, target):
 
 
 def interruptible():
-    """Resets SIGINT, which shells ignore for background jobs."""
+    """Restores the default action of SIGINT: jobs that a shell starts in the background ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -118,8 +118,8 @@ class Workshop:
         # Without this, builds in different folders would share nothing, because debug information names the
         # folder.
         env['CCACHE_NOHASHDIR'] = '1'
-        # The included files are known from -MMD, so ccache need not preprocess. This takes a quarter of the
-        # time.
+        # The included files are known from -MMD, so ccache need not preprocess, which would take a quarter of
+        # the time.
         env['CCACHE_DEPEND'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
@@ -155,7 +155,7 @@ class KernelTree:
             self.arguments += [f'CC={cache}{cc}']
         if machine.cross:
             self.arguments += [f'ARCH={machine.arch}', f'CROSS_COMPILE={machine.cross}']
-        self.arguments += arguments # make uses the last one of a name
+        self.arguments += arguments # if two have the same name, make uses the last
 
     def prepare(self, want_btf=True):
         """Configures the tree, unless it has this configuration already."""
@@ -215,7 +215,7 @@ class KernelTree:
         return command(['ar', 't', 'vmlinux.a'], cwd=self.build).split() + self.of_libraries()
 
     def of_libraries(self):
-        """Returns the objects that ld took from libraries because others need them: arm64's EFI stub."""
+        """Returns the objects that ld took from libraries because other objects need them, such as arm64's EFI stub."""
         words = shlex.split(self.saved_command('vmlinux.o').split(';')[0])
         if '--start-group' not in words:
             return []
@@ -230,14 +230,14 @@ class KernelTree:
 
     def modules(self):
         """Returns the paths of the .ko files below build."""
-        # modules.order has an object per line, up to 6.2 a module per line.
+        # modules.order has an object per line; in kernels up to 6.2, it has a module per line.
         return [os.path.splitext(line)[0] + '.ko'
                 for line in (self.build / 'modules.order').read_text().split()]
 
     @property
     def image(self):
         """Returns the image that btf-pahole got: linked, with DWARF if the objects have it."""
-        for name in ('.tmp_vmlinux1', '.tmp_vmlinux.btf'): # from 6.11 on; before
+        for name in ('.tmp_vmlinux1', '.tmp_vmlinux.btf'): # from 6.11 on; before 6.11
             if (self.build / name).exists():
                 return self.build / name
         raise Failed(f'{self.build}: no link of vmlinux that BTF was made for')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests forged indexes of a base: the checksums are right, the contents are wrong. The result may
-// be wrong, but it must be well-formed, or an error; nothing may crash. Also tests an index that
-// changes while it is read. base-index-test.py tests accidental damage;
+// Tests forged indexes of a base: the checksums are right, the contents are wrong. A merge may end
+// with an error. Its result may be wrong, but must be well-formed. Nothing may crash. Also tests an
+// index that changes while it is read. base-index-test.py tests accidental damage;
 // property_test.cc tests that results are the same with an index.
 #include "common/io/file_io.h"
 #include "merge/base_index/base_index.h"

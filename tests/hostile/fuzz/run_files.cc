@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Replaces libFuzzer in ordinary builds: runs the target on files, and on the files in folders.
-// usage: fuzz-TARGET FILE|FOLDER... Exit status: 0, or 1 if there was nothing to run.
+// usage: fuzz-TARGET FILE|FOLDER... Exit status: 0, or 1 if there was nothing to run or a file
+// cannot be read.
 #include "tests/hostile/fuzz/bundle.h"
 
 #include <algorithm>
