@@ -158,13 +158,17 @@ def length(root, _build):
             yield f"{name}:{count}: more than {MAX_LINES} lines"
 
 
+# A comment with text that does not begin with the problem of an algorithm; that comes after the purpose.
+PURPOSE = re.compile(r"// ?(?!Problem)\S")
+
+
 def heads(root, _build):
     """Each source begins with its licence and its purpose; each header has #pragma once."""
     for name in itertools.chain(sources(root, ".cc", ".h"), scripts(root)):
         lines = lines_of(root / name)
         if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
             yield f"{name}:1: no SPDX line"
-        if name.suffix in (".cc", ".h") and name.parts[0] not in NO_PRODUCT and not lines[1].startswith("//"):
+        if name.suffix in (".cc", ".h") and not PURPOSE.match(lines[1]):
             yield f"{name}:2: does not say what it is for"
         if name.suffix == ".h" and "#pragma once" not in lines:
             yield f"{name}:1: no #pragma once"
