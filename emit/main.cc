@@ -97,7 +97,7 @@ constexpr Option<CommandLine> own_options[] = {
      sets<&CommandLine::verbose>},
 };
 
-/// Pairs of options that contradict each other, or of which one would have no effect.
+/// Refuses options that contradict each other, or of which one would have no effect.
 Result<void> check_together(const CommandLine &line)
 {
     const EmitOptions &emit = line.emit;

@@ -75,7 +75,7 @@ constexpr Option<CommandLine> merge_options[] = {
      sets<&CommandLine::options, &Options::verbose>},
 };
 
-/// --check takes only a file, a base and a kernel version.
+/// --check takes a file and a few other options, such as --base and --kernel, but no INPUT.
 Result<void> reject_merge_options(const CommandLine &line, const GivenWords &given)
 {
     if (!given.operands.empty() || !line.options.output.empty() || !line.options.update.empty())

@@ -57,7 +57,8 @@ Result<void> check_report_options(const Options &options)
     return {};
 }
 
-/// Returns a path by which this process and its children can open the copy.
+/// Copies the file at `path`, or makes an empty file if `path` is "". Returns a path by which this
+/// process and its children can open the new file.
 Result<std::string> ReportPage::copy_in_memory(const std::string &path)
 {
     auto file = std::make_unique<Fd>(::memfd_create("btf-merge", 0)); // children have it, too

@@ -4,12 +4,12 @@
 // Problem. Two kernels have 100,000 names each, and 4,000 modules with their own names, many of
 // which are the same in hundreds of modules.
 //
-// Method. Each BTF gets a map of names with the shapes of their definitions. Two maps are walked
-// side by side, and types are looked at only where shapes differ. The same change in several
+// Method. Each BTF gets a map of names with the shapes of their definitions. Two maps are compared
+// name by name, and types are looked at only where shapes differ. The same change in several
 // modules (equal name and shapes) is one change at several places. If a name has several
 // definitions, those that differ are paired by similarity.
 //
-// Modules. If a definition is missing in a module, it may have moved into vmlinux, and the other
+// Modules. If a definition is missing in a module, it may have moved into vmlinux. So the other
 // side's definition is compared with vmlinux's. If a type was added or removed in one place but is
 // the same elsewhere in the other kernel, only its users changed, which is not reported.
 //
@@ -146,7 +146,7 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
 }
 
 /// The sides must have this place and outlive the result. A definition that is missing in a module
-/// may have moved into vmlinux, and is compared with that one.
+/// may have moved into vmlinux; then vmlinux's definition is compared.
 void match_names(const Sides &before, const Sides &after, uint32_t place, std::vector<Delta> &out)
 {
     const Side &a = *before.at(place), &b = *after.at(place);
@@ -284,7 +284,7 @@ Change describe(std::span<const Delta> same)
     return out;
 }
 
-/// Makes one change from all deltas with the same identity; sorted.
+/// Makes one change from all deltas with the same identity. The result is sorted.
 std::vector<Change> group(std::vector<Delta> deltas)
 {
     std::ranges::stable_sort(deltas, [](const Delta &a, const Delta &b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel diff --symbols: which of these exported symbols changed, or reach a type that changed?
+// btf-kernel diff --symbols: which of the listed symbols changed, or reach a type that changed?
 #pragma once
 
 #include "btf-kernel/diff/compare.h"

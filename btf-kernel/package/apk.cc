@@ -195,7 +195,7 @@ private:
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 
-    /// Files without a block of data: links and empty files.
+    /// Counts a file that has a block of data. Handles one without: a link or an empty file.
     Result<void> list(uint32_t folder, uint32_t file)
     {
         if (has_data(file)) {

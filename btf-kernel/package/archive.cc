@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads members of archives one after the other, straight from the file.
 //
-// Problem. A .deb is an archive in an archive: ar holds control.tar.xz and data.tar.xz.
+// Problem. A .deb contains archives: it is an ar archive with control.tar.xz and data.tar.xz.
 // Method. libarchive reads the inner archive through a callback, which returns the next block of
-// the outer member. Only one member is in memory at a time. control.tar usually has a list of the
-// files in data.tar, md5sums.
+// the outer member. Only one member is in memory at a time. control.tar usually has the file
+// md5sums, a list of the files in data.tar.
 #include "btf-kernel/package/steps.h"
 
 #include "common/io/file_io.h"
@@ -47,7 +47,7 @@ Failure fail_archive(archive *a, const Where &where)
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
 }
 
-/// libarchive removes nested compression by itself.
+/// Limits nested compression, which libarchive removes by itself.
 Result<void> check_nesting(archive *a, const Where &where)
 {
     if (archive_filter_count(a) <= int{most_nested} + 1) // one filter stands for "no compression"
@@ -245,7 +245,8 @@ private:
     Where where_;
     const ArchiveVisitor &visitor_;
     uint64_t count_ = 0;
-    /// A package of Debian, or one of OpenWrt (.ipk): a compressed tar archive of the same members.
+    /// The archive is a package of Debian, or one of OpenWrt (.ipk), which is a compressed tar
+    /// archive of the same members.
     bool is_debian_ = false;
 };
 

@@ -55,7 +55,7 @@ Result<void> collect_archive(const std::string &path, Collector &collector)
     return walk_archive(path, visitor);
 }
 
-/// Folders in which Kbuild's package targets put copies of the build's files.
+/// Is this a folder in which Kbuild's package targets put copies of the build's files?
 bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 {
     const fs::path name = folder.filename();
@@ -91,7 +91,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
     return found;
 }
 
-/// Packages in a folder, by name. They may include packages of other programs.
+/// The packages in a folder, sorted by name. They may include packages of other programs.
 std::vector<std::string> list_packages(const std::string &folder)
 {
     std::vector<std::string> found;

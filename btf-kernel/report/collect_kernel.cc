@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Counts bytes by kind and module, and finds names with several definitions.
+// Counts bytes by kind and module, finds names with several definitions, and reads time traces.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"

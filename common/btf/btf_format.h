@@ -109,7 +109,7 @@ struct WordRow {
     }
 
     uint8_t count;
-    uint8_t first_ref = 0, refs = 0; // index of the first type id, and their number: all in a row
+    uint8_t first_ref = 0, refs = 0; // index of the first type id; number of ids, all in a row
     int8_t name = -1;                // index of the name; -1: no name
     Word roles[3]{};
 };

@@ -102,7 +102,7 @@ public:
 private:
     struct Slot {
         uint32_t key = 0;
-        uint32_t number = 0; // + 1; 0: free
+        uint32_t number = 0; // the item's number + 1; 0: free
 
         bool is_free() const { return number == 0; }
         uint32_t home() const { return key; }

@@ -130,7 +130,7 @@ private:
 /// How to make a new file from an old one, which the functions call `before`.
 struct FileChange {
     std::vector<std::byte> header; // replaces the first bytes
-    uint64_t kept = 0;             // the first bytes of the file stay, except for the header ...
+    uint64_t kept = 0;             // number of first bytes that stay, except for the header ...
     ByteParts rebuilt;             // ... or, if not empty, this replaces them
     std::vector<std::byte> tail;   // is appended
 

@@ -54,7 +54,8 @@ private:
 // see find_separate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
-/// twice as fast as libdw. Type units and partial units are skipped and counted.
+/// twice as fast as libdw. It skips and counts partial units, and type units that are not in split
+/// DWARF.
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips);
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and

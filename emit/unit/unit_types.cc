@@ -173,8 +173,8 @@ private:
                (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
     }
 
-    /// Does it have a size that an INT cannot have? Then it becomes an array of bytes: clang's
-    /// 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
+    /// Does the base type have a size that an INT cannot have? Then it becomes an array of bytes:
+    /// clang's 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
     bool becomes_bytes(const Die &d) const
     {
         return d.byte_size && (d.byte_size > 16 || !std::has_single_bit(d.byte_size)) &&

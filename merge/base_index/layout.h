@@ -11,7 +11,7 @@
 namespace btflink::merge
 {
 
-/// Arrays of a base, and those whose elements are arrays.
+/// The number of arrays in a base, and of those whose elements are arrays.
 struct ArrayCounts {
     uint32_t all = 0, chained = 0;
 };

@@ -17,7 +17,7 @@
 namespace btflink::merge
 {
 
-// type_interner.cc: keeps the types of many objects, and only one of those with equal stub hashes.
+// type_interner.cc: keeps the types of many objects. Of types with equal stub hashes it keeps one.
 
 class TypeInterner;
 
@@ -48,7 +48,7 @@ private:
     mutable std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> made_;
 };
 
-/// For one thread at a time.
+/// Keeps each distinct type once. For one thread at a time.
 class TypeInterner
 {
 public:
@@ -66,7 +66,8 @@ public:
     bool uses(const StringTable &strings) const { return strings_.get() == &strings; }
 
     /// Takes the types of `o` and the hashes of its trailer; strings in its trailer become the
-    /// interner's. The caller replaces o.btf by the result. `number`: its position in link order.
+    /// interner's. The caller replaces o.btf by the result. `number`: position of `o` in link
+    /// order.
     std::unique_ptr<const InternedTypes> put(uint32_t number, Object &o);
 
     const std::vector<DistinctType> &kept() const { return kept_; }

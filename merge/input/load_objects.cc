@@ -38,7 +38,7 @@ Failure bad_type(const Object &o, TypeId id, const std::string &what)
     return fail(where_of(o, id), strf("type %u (%s) ", raw(id), o.btf.kind_name(id)) + what);
 }
 
-/// For a blob with a trailer that was parsed completely.
+/// Checks the plain types of a blob that has a trailer and was parsed completely.
 Result<void> check_plain_part(const Object &o)
 {
     const TypeId end = o.trailer.plain_end;
@@ -199,8 +199,8 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The address in a DATASEC entry: given by a relocation if there are any, otherwise by its offset.
-/// `field`: position of the entry's offset in the section.
+/// The address in a DATASEC entry: given by a relocation if the part has any, otherwise by the
+/// entry's offset. `field`: position of this offset in the section.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {

@@ -24,7 +24,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Does the suffix mark a part that a compiler split off a function? It is not a function itself.
+/// Does the suffix mark a part that a compiler split off a function? Such a part is not a function.
 bool is_split_part(std::string_view suffix)
 {
     return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;

@@ -4,7 +4,7 @@
 // Problem. A pool has an object id and addresses, but no name. The section may also contain
 // addresses of DWARF itself (clang's DWARF 5), which differ from a pool only in having no id.
 //
-// Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses shows itself
+// Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses is recognised
 // by its first entry, where a pool has its id: in a relocatable image this entry has a relocation
 // (relocatable_pools() skips such lists), in a linked image its value may be an address. The
 // symbols at a pool's addresses show what the object contains.
@@ -53,7 +53,8 @@ Places places_of(const RelocatablePool &pool, const ElfFile &elf)
 /// table, local symbols follow the symbol of their source file.
 void describe(const Places &places, const Image &image, MissingObjects &out)
 {
-    std::map<Places::value_type, std::pair<std::string_view, std::string_view>> names; // and source
+    // The name and source file at each place.
+    std::map<Places::value_type, std::pair<std::string_view, std::string_view>> names;
     for (const auto &place : places)
         names[place];
     std::string_view source;

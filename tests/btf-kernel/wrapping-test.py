@@ -42,7 +42,7 @@ class Wrapping(PackageCase):
         self.good(images.uki(self.btf, release='6.12.7-from-uname'), release='6.12.7-from-uname')
         self.refused(images.uki(inner, sections=('.uname',)), 'is a program for EFI without a kernel')
         self.refused(images.uki(b''), 'is a program for EFI without a kernel')
-        # It is found in a folder by its name.
+        # A unified image in a folder is found by its name.
         folder = self.top / 'esp/EFI/Linux'
         folder.mkdir(parents=True)
         (folder / 'e2ec-6.12.efi').write_bytes(images.uki(inner))
@@ -174,7 +174,7 @@ class Wrapping(PackageCase):
         return (self.top / 'other.btf').read_bytes()
 
     def test_zboot_of_older_and_newer_kernels(self):
-        """The size of the payload includes the unpacked size after it, or does not."""
+        """The payload's size in the header may include the unpacked size that follows the payload."""
         flat = flat_image(self.btf)
         for kind in COMPRESSIONS:
             image = bytearray(zboot(flat, kind))

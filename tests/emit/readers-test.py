@@ -33,7 +33,7 @@ def concerns(compiler, source):
 
 
 def compile_all(compiler, sources, folder):
-    """Returns the objects; and the sources that were not compiled, although they concern the compiler."""
+    """Returns the objects, and the sources that were not compiled although they concern the compiler."""
     objects, refused = [], set()
     for way, source in itertools.product(WAYS, sources):
         if compiler in CROSS and way not in (WAYS[0], WAYS[-1]):

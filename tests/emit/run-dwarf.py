@@ -6,9 +6,9 @@ usage: run-dwarf.py BTF-EMIT BTF-LINES CASES.py [NAME...]
        run-dwarf.py --list CASES.py
 
 Each case runs for its DWARF versions and machines. An assembler that is not installed is named; if none is
-installed, the test is skipped. With names, only these cases run, and their output is printed. In each case a bad
-file must cause exit status 1 and one line, and not be changed. A good file must cause only the warning of the
-case, and none with -q, and a second run must not change the file.
+installed, the test is skipped. With names, only these cases run, and their output is printed. A bad file must
+cause exit status 1 and one line, and must stay unchanged. A good file must cause only the warning of its case,
+and none with -q; a second run must not change it.
 """
 import concurrent.futures
 import importlib.util

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests btf-cc --plugin and --build-plugin: which compiles use the gcc plugin, which plugin is chosen, and that
-only the object's BTF depends on it. tests/emit/plugin tests the contents of this BTF.
+the plugin affects only the object's BTF. tests/emit/plugin tests the contents of this BTF.
 
 usage: btf-cc-plugin-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -50,7 +50,7 @@ class PluginCase(KbuildCase):
             'not by the plugin: ')
 
     def sections(self, name, without=BTF):
-        """The sections of an object, without the named ones and without tables of sections and symbols."""
+        """The sections of an object, except those in `without` and the tables of sections and symbols."""
         return {s.name: bytes(s.data or b'') for s in Elf(self.path(name)).sections
                 if s.name not in (*without, '.symtab', '.strtab', '.shstrtab')}
 
@@ -77,7 +77,7 @@ class Compiles(PluginCase):
         self.assertIn("FUNC 'add'", '\n'.join(self.dump('all.btf')))
 
     def test_module(self):
-        """btf-pahole adds to object BTF what only DWARF has. The plugin's objects have relocations by gas."""
+        """btf-pahole adds to object BTF what only DWARF has. In the plugin's objects, gas made the relocations."""
         self.write('cpu.c', 'int cpu __attribute__((section(".data..percpu"), used)) = 4;\n')
         self.plugin('gcc', '-g', '-O2', '-c', 'cpu.c')
         self.must('gcc', '-g', '-O2', '-c', 'main.c')
@@ -121,7 +121,7 @@ class Compiles(PluginCase):
         self.assertIn(b'-features=0x6', said)
 
     def test_no_plugin(self):
-        """A missing plugin is an error before the first object, and only there."""
+        """A missing plugin is an error for a compile that would use it, before any output. Other calls work."""
         none = {'BTF_CC_PLUGIN_DIR': self.path('nothing')}
         done = self.cc('--plugin', 'gcc', *COMPILE, settings=none)
         self.assertEqual(done[0], 2)
@@ -277,8 +277,8 @@ class Compiles(PluginCase):
         self.assertNotIn('bad.o', self.names())
 
     def test_precompiled_header(self):
-        """gcc does not use a precompiled header with debug information, because the compile has none. The
-        types are complete."""
+        """gcc does not use a precompiled header with debug information, because the compile has none. Either
+        way, the header's types are complete."""
         self.write('types.h', 'struct from_header { int a; };\n')
         self.write('use.c', '#include "types.h"\nint f(struct from_header *h) { return h->a; }\n')
         for flags in (['-g'], ['-g0']):
@@ -294,7 +294,7 @@ class Compiles(PluginCase):
         for case in cases:
             words = ['-w', '-O2', '-c', str(case), '-o', 'case.o']
             if self.call('gcc', *words).returncode:
-                continue  # because these are for other compilers
+                continue  # because the case is for other compilers
             expected = self.sections('case.o')
             self.plugin('gcc', '-g', *words)
             self.assertEqual(self.sections('case.o'), expected, case)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests BTF_PAHOLE_FILL_IDS, with which btf-pahole fills in .BTF_ids of a module instead of resolve_btfids.
+"""Tests BTF_PAHOLE_FILL_IDS, with which btf-pahole, not resolve_btfids, fills in .BTF_ids of a module.
 
 usage: btf-pahole-ids-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -79,7 +79,8 @@ class FillIds(KbuildCase):
                                         ids['STRUCT', 'mine'], ids['TYPEDEF', 'mine_t']))
 
     def test_again(self):
-        """A section that was filled in cannot be filled in again, because flags were sorted with their ids."""
+        """A set of several kfuncs cannot be filled in again, because its flags were sorted with their ids. For
+        other sections, the result is the same."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill()
         self.refuse(r'x\.ko: \.BTF_ids\+0x0: __BTF_ID__set8__kfuncs: was filled in before, .*', '-J',

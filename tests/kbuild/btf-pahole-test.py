@@ -138,7 +138,7 @@ class Answers(Command):
                        '--reproducible_build', '--btf_encode_force', '--btf_attributes']):
             self.encode(*words, '--btf_encode_detached=out', 'prog')
             self.assertEqual(self.read('out'), self.read('default'), words)
-        # 7.3
+        # The options of 7.3.
         self.encode('-j', f'--btf_features={listed}', '--btf_features=layout',
                     '--lang_exclude=rust', '--btf_encode_detached=out', 'prog')
         self.encode('--btf_features=+layout', '--btf_encode_detached=layout', 'prog')
@@ -210,7 +210,7 @@ class Features(Command):
                                  (0, '', said))
             self.assertNotIn('out', self.names())
             self.assertEqual(self.read('prog'), before)
-            # The file of an earlier run is not a result.
+            # The output of an earlier run is removed, so that it is not taken for a result.
             self.write('out', b'stale')
             os.symlink('out', self.path('link'))
             self.pahole('-J', '--btf_encode_detached=link', *arguments, 'prog', settings=settings)
@@ -548,7 +548,7 @@ class HandOver(Command):
             self.itself(self.path('second/pahole'), PATH=self.path_of(), BTF_PAHOLE_REAL=name)
 
     def test_script_around_itself(self):
-        """A script that runs pahole, as distributions have it."""
+        """The pahole in PATH is a script that runs btf-pahole. Distributions have such scripts."""
         for folder in ('first', 'second'):
             self.script(folder + '/pahole', f'#!/bin/sh\nexec {self.btf_pahole} "$@"\n')
         folders = [self.path(name) for name in ('first', 'second', 'third')]

@@ -33,7 +33,7 @@ PAHOLE_FLAGS = ['--btf_gen_floats', '--lang_exclude=rust']
 
 
 def header_length(btf):
-    """The length of the header in bytes, of a file with raw little-endian BTF."""
+    """Returns the length in bytes of the BTF header in a file with raw little-endian BTF."""
     magic, _, _, length = struct.unpack('<HBBI', pathlib.Path(btf).read_bytes()[:8])
     if magic != 0xEB9F:
         raise Failed(f'{btf} is not BTF')
@@ -101,7 +101,7 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def nearly(self, title, *args, allowed):
-        """Compares functions, for which the plugin and DWARF may differ in a few of a thousand."""
+        """Compares functions, for which the plugin and DWARF may differ in `allowed` of a thousand."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
         total = re.search(r'^total types A (\d+) ', output, re.M)
         differing = re.findall(r'^    only [AB]: .*', output, re.M)
@@ -122,7 +122,7 @@ class BtfChecks:
         return contents(paths[0]) == contents(paths[1])
 
     def changed_functions(self, module):
-        """Functions that lost a parameter and do not have the ABI of their prototype, by DWARF."""
+        """Functions that, according to DWARF, lost a parameter and do not have the ABI of their prototype."""
         copy = self.results / 'changed.ko'
         command([self.objcopy, '-R', '.BTF', '-R', '.BTF.base', module, copy])
         command([self.emit, '--quiet', '--address-pool', copy])
@@ -288,7 +288,7 @@ class BtfChecks:
                      self.finalisation.final(merged, 'vmlinux'), self.vmlinux)
 
     def readers(self):
-        """Both readers read the same entries from every object, and make the same object BTF."""
+        """Both readers of DWARF read the same entries from every object, and make the same object BTF."""
         objects = self.tree.objects()
         status, output = output_of([self.readers_tool, *objects], cwd=self.tree.build)
         self.ok(f'{len(objects)} objects: the same entries as libdw reads, and the same object BTF '
@@ -349,8 +349,8 @@ class BtfChecks:
         return total
 
     def same_but_for_folder(self, *paths):
-        """True if two objects are the same except for debug information. This names the build folder, which
-        may be that of another tree, because all trees share the compiler cache."""
+        """True if two objects are the same except for debug information. Debug information names the build
+        folder, which may be that of another tree, because all trees share the compiler cache."""
         sections, rest = [], []
         for path in paths:
             table = command(['readelf', '-SW', path])

@@ -11,7 +11,7 @@ from checks import Failed
 # read, and ld and ar leave half a file that is newer than its sources. Compilers and btf-cc do survive it,
 # and the test is about the objects that they write.
 COMPILING = {'btf-cc', 'gcc', 'cc1'}
-WAIT = 120 # maximum time in seconds to wait for such a moment
+WAIT = 120 # maximum time in seconds to wait for a moment when only these run
 
 
 def processes():
@@ -37,8 +37,8 @@ def working_in(group):
 
 
 def kill_compiling(build, kind):
-    """Sends the signal to the process group of `build`, at a moment when all jobs compile. Returns whether
-    the build was still running."""
+    """Sends the signal `kind` to the process group of `build`, at a moment when all jobs compile. Returns
+    whether the build was still running."""
     deadline = time.monotonic() + WAIT
     while build.poll() is None:
         try:

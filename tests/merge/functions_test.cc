@@ -68,8 +68,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// The prototype of an overridden weak function does not count. But a strong `void f(void)` may be
-/// from an assembler, so then both prototypes must agree.
+/// The prototype of an overridden weak function does not count. But a strong `void f(void)` may
+/// come from assembler code, so then both prototypes must agree.
 TEST_F(Functions, PrototypeOfTheStrongOne)
 {
     auto with = [&](const std::string &file, const std::string &how, const std::string &params) {
@@ -106,7 +106,7 @@ TEST_F(Functions, PrototypeOfTheStrongOne)
     EXPECT_FALSE(has(all_ways({with("b", ".globl", one), inlined}), "FUNC 'f'"));
 }
 
-/// clang writes tags on the abstract instance. Those of a discarded definition do not count.
+/// clang writes tags on the abstract instance. Tags on a discarded definition do not count.
 TEST_F(Functions, TagsOfAllInstances)
 {
     auto tagged =
@@ -396,7 +396,7 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
         run("mv " + (dir_ / "out.btf") + " " + (dir_ / "base.btf"));
         options.base = dir_ / "base.btf";
         EXPECT_EQ(merged(dir_, options), "");
-        // There is one warning for each; without the feature, the types stay.
+        // The kfuncs none and wrong cause one warning each. Without the feature, the types stay.
         options.base.clear();
         options.output = dir_ / "out.btf";
         Report report;

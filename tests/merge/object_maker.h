@@ -15,7 +15,7 @@
 namespace btflink::merge::test
 {
 
-/// A temporary folder of a test, which is removed at its end.
+/// A temporary folder of a test. It is removed when the test ends.
 class TempDir
 {
 public:

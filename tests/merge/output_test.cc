@@ -72,7 +72,8 @@ protected:
         EXPECT_TRUE(made) << made.error().str();
         return made ? made->whole(bytes) : std::vector<std::byte>();
     }
-    /// The file as binutils read it: sections except .BTF, their contents, symbols, segments.
+    /// The file as binutils read it: contents and relocations of .text and .data, symbols,
+    /// segments.
     std::string dump(const std::vector<std::byte> &bytes)
     {
         EXPECT_TRUE(write_file(dir_ / "dumped", bytes));
@@ -168,7 +169,7 @@ TEST_F(Update, ModulesKeepNothingOfObjectBtf)
 
 TEST_F(Update, AddressesOfDwarfStay)
 {
-    // As clang writes with -gdwarf-5.
+    // The section is as clang writes it with -gdwarf-5.
     auto before = file(module(".section .debug_addr,\"\",@progbits\n.long 12\n.short 5\n"
                               ".byte 8, 0\n.quad g\n.data\n"));
     auto after = updated(before, first_btf);

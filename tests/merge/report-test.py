@@ -14,14 +14,14 @@ from helpers.compilers import target_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
-# A header whose struct inner depends on FLAG. Functions reach it through outer and middle.
+# A source whose struct inner depends on FLAG. Its function reaches inner through outer and middle.
 DEEP = '''struct inner { int first; FLAG int state; int last; };
 struct middle { long n; struct inner in; };
 struct outer { struct middle *m; struct outer *next; };
 struct apart { int x; };
 int NAME(struct outer *o, struct apart *a) { return o->m->in.state + a->x; }
 '''
-# A header whose struct device depends on CONFIG_PM.
+# A source whose struct device depends on CONFIG_PM.
 CONFIG = '''struct device {
     int id;
 #ifdef CONFIG_PM

@@ -28,7 +28,7 @@ public:
     /// The type units to which references led.
     const std::vector<const TypeUnit *> &type_units() const { return type_units_; }
 
-    /// Calls read(DW_AT_*) for each attribute of an entry that may be needed; read() reads the
+    /// Calls read(DW_AT_*) for those attributes of an entry that may be needed; read() reads the
     /// value or skips it.
     template <typename Read>
     [[gnu::always_inline]] void for_each_attribute(const Abbrev &abbrev, Read read)
@@ -58,9 +58,10 @@ public:
         return constant();
     }
     bool flag() { return form_ == DW_FORM_flag_present || constant().value != 0; }
-    /// nullptr if it is not a string, or if it lies outside of its section (then problem() is set).
+    /// nullptr if the value is not a string, or lies outside of its section (then problem() is
+    /// set).
     const char *string();
-    /// Counts references that cannot be followed.
+    /// 0 for a reference that cannot be followed. Such references are counted.
     uint32_t reference();
     std::optional<AddressRef> address();
     std::optional<AddressRef> variable_address() { return decode_fixed_address(unit_, location()); }

@@ -160,7 +160,7 @@ uint32_t LibdwFile::number_of(Dwarf_Die &die)
 Failure LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const
 {
     std::string text(what);
-    if (const char *reason = dwarf_errmsg(0)) // 0: if there was an error at all
+    if (const char *reason = dwarf_errmsg(0)) // null if there was no error
         text += std::string(": ") + reason;
     return fail(file_.where().in(".debug_info").at(offset), text);
 }

@@ -6,10 +6,14 @@ of LEVELS. compare-objects.py compares the BTF that btf-emit makes from the DWAR
 usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
 
 --random also tests N random sources (random_source.py), with seeds from FIRST on (default: 1).
-PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: there is none.
-Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
-options of the compiler, "// only the plugin: KIND NAME" a type that gcc's DWARF lacks, "// tags: NAME..." annotations,
-of which gcc supports all or none. Cases for other compilers ("// compilers: clang") are left out."""
+PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: btf-cc has no plugins.
+
+Comments of a case:
+"// judged otherwise: NAME..."     functions whose judgement may differ
+"// flags: ..."                    options of the compiler
+"// only the plugin: KIND NAME"    a type that gcc's DWARF lacks
+"// tags: NAME..."                 annotations, of which gcc supports all or none
+"// compilers: clang"              the case is left out, because it is for another compiler"""
 import argparse
 import concurrent.futures
 import os
@@ -44,9 +48,9 @@ LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
 # All features that do not concern the link.
 FEATURES = 0x47f
 # Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
-# keeps although nothing uses them any more. Some have no debug information.
+# keeps although nothing uses them any more. Some sources have no debug information.
 NOT_OF_RANDOM = re.compile(r': (function \S+: |missing: (INT|FLOAT) |no debug information$)')
-# Compiles whose output must be the same: addresses differ between runs, and must not decide an order.
+# The number of compiles whose output must be the same. Addresses differ between runs, and must not decide an order.
 REPETITIONS = 3
 
 

@@ -19,7 +19,7 @@ class RandomSource:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
-        # The only qualifier in this source: the order of two in DWARF depends on earlier declarations.
+        # A source has only one qualifier: in DWARF, the order of two would depend on earlier declarations.
         self.qualifier = self.random.choice(('const', 'volatile'))
         self.complete, self.declared, self.functions, self.variables = [], [], [], []
 
