@@ -8,7 +8,7 @@
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
 //
-// Archives. Members are unpacked to unnamed files, a few at a time: all of them may be gigabytes.
+// Archives. Members are unpacked to unnamed files, a few at a time: together they may be gigabytes.
 // Modules that come before vmlinux (RPMs are sorted by name) are skipped and encoded in a second
 // reading of the archive. If an archive is damaged, the modules before the damage are encoded.
 #include "btf-kernel/commands.h"
@@ -94,7 +94,7 @@ std::string path_of(int file)
     return "/proc/self/fd/" + std::to_string(file);
 }
 
-/// Replaces the path in /proc of an unnamed file by `shown`.
+/// Puts `shown` in place of an unnamed file's path in /proc, or of a missing path.
 Error about(Error error, const std::string &shown)
 {
     if (error.where.file.empty() || error.where.file.starts_with("/proc/self/fd/"))
@@ -373,7 +373,7 @@ private:
                  line_.self_contained, fs::absolute(line_.package).c_str());
         auto before = read_file(path, 1 << 20);
         keep_ = !line_.force && before && now == as_text(*before);
-        if (!keep_) // else, after a run that ends early, old files would be taken for new ones
+        if (!keep_) // otherwise, after a run that ends early, old files would be taken for new ones
             fs::remove(vmlinux_btf_, error);
         return write_file(path, as_bytes(now));
     }

@@ -13,7 +13,7 @@ namespace
 
 constexpr unsigned max_threads = 1024;
 constexpr size_t help_column = 25, help_width = 80;
-// What getopt_long returns for table[i]; larger than any letter.
+// getopt_long returns first_code + i for table[i]. This is larger than any letter.
 constexpr int first_code = 256;
 
 int takes_value(const OptionWords &option)

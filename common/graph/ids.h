@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Different types for indices of different things, so that they cannot be confused:
+// Ids: different types for indices of different things, so that these cannot be confused. Example:
 //
 //     enum class NodeId : uint32_t { none = UINT32_MAX };
 //
-// and vectors that are indexed only by their own id type. At run time these are plain numbers and
-// plain vectors.
+// Also has vectors that are indexed only by their own id type. At run time, ids are plain numbers,
+// and the vectors are plain vectors.
 #pragma once
 
 #include <cstddef>

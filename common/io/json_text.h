@@ -32,14 +32,14 @@ private:
     std::string out_;
 };
 
-/// `write` returns the JSON of an item.
+/// An array of the list's items. `write` returns the JSON of an item.
 template <typename List, typename Write>
 std::string json_array(const List &list, Write write, std::string_view between = ", ")
 {
     return "[" + joined(list, between, write) + "]";
 }
 
-/// The same with each item on a line of its own, after `indent`.
+/// The same array with each item on a line of its own, after `indent`.
 template <typename List, typename Write>
 std::string json_lines(const List &list, Write write, const std::string &indent = "")
 {

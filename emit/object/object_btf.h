@@ -29,7 +29,7 @@ struct ObjectBtf {
 // existing_btf.cc: the object BTF that a relocatable file already has: its own, or that of the
 // objects from which it was linked. It is kept when missing units are added.
 
-/// Counts per source file (DW_AT_name of a unit).
+/// The number of units or contributions per source file (DW_AT_name of a unit).
 using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
 
 struct ExistingBtf {

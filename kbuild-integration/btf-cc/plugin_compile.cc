@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Whether an object gets its BTF from the plugin depends on the command, never on the installed
-// plugins: a missing plugin is an error.
+// Decides whether an object gets its BTF from the gcc plugin, and adds the plugin to the command.
+// The decision depends on the command, never on the installed plugins: a missing plugin is an
+// error.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "kbuild-integration/environment.h"

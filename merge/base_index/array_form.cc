@@ -87,7 +87,7 @@ struct Votes {
 };
 
 /// Compares a struct of an object (`mine`) with a struct of the same name in the base (`its`). Each
-/// chained array of `mine` whose member is also in `its` counts as a vote for the form it has
+/// chained array of `mine` whose member is also in `its` counts as a vote for the form that it has
 /// there.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)

@@ -20,7 +20,8 @@ class LinkTimeOptimisation(InputsCase):
         self.linker = self.must(self.clang, '-print-prog-name=ld.lld').strip()
 
     def compile_all(self, sources, kind, with_btf, *flags):
-        """Compiles to bitcode, which btf-cc does not change, and to objects with BTF."""
+        """Compiles the sources in `with_btf` to objects with BTF, and the others to bitcode, which btf-cc does not
+        change."""
         for name, text in sources.items():
             self.write(name + '.c', text)
             how = [] if name in with_btf else [kind]
@@ -58,7 +59,7 @@ class LinkTimeOptimisation(InputsCase):
                 for name in ("FUNC 'probe'", "STRUCT 'card'", "STRUCT 'module'", "VAR 'uses'"):
                     self.assertIn(name, text)
                 self.encode(VARIABLES, 'card.ko')
-                for _ in range(2): # Kbuild makes it again for a new vmlinux
+                for _ in range(2): # Kbuild makes the BTF again for a new vmlinux
                     self.same_meaning('card.ko', 'plain.ko')
                     self.final('card.ko')
                     self.encode(VARIABLES, 'card.ko')

@@ -82,7 +82,7 @@ class FinalisationChecks:
                     '\n'.join(warnings[:5] + sorted(found ^ tagged)[:5]))
 
     def bases(self):
-        """A base can be read in each of its forms, and with types in any order. In the build they are sorted by name."""
+        """A base can be read in each form and with any order of types. In the build, types are sorted by name."""
         path = next(path for path in self.tree.modules() if path.endswith('/veth.ko'))
         expected = self.step.written(path).read_bytes()
         blob = self.btf.contents_of(self.btf.vmlinux)

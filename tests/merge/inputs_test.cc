@@ -87,7 +87,7 @@ TEST_F(Inputs, ThreadsDoNotMatter)
 
 TEST_F(Inputs, RawBlobsOfOtherTools)
 {
-    // In a base, functions and variables need not be last.
+    // In the BTF of other tools, functions and variables need not be last.
     std::string a = make_raw(dir_, "a", R"(
         [1] FUNC_PROTO '' ret_type_id=0
             'p' type_id=4
@@ -140,7 +140,7 @@ TEST_F(Inputs, SplitOverABase)
 [6] FUNC 'b_f' type_id=3 linkage=static
 )";
     EXPECT_EQ(merged(dir_, options), expected);
-    // The base is in an ELF file, and has the newest form of header.
+    // The same base in an ELF file, and with the newest form of header.
     Options elf;
     elf.inputs = {base};
     elf.update = dir_ / "vmlinux";
@@ -171,7 +171,7 @@ TEST_F(Inputs, RawBlobsOf32BitTargets)
         [3] STRUCT 's' size=4
             'p' type_id=2 bits_offset=0)");
     EXPECT_TRUE(has(text_of(merged(dir_, {small})), "STRUCT 's'"));
-    // The check of the result finds a pointer of 8 bytes in 4 bytes.
+    // The check of the result finds a pointer of 8 bytes in a struct of 4.
     std::string wrong = make_raw(dir_, "wrong", R"(
         [1] INT 'long int' size=8 bits_offset=0 nr_bits=64 encoding=SIGNED
         [2] PTR '' type_id=1
@@ -238,7 +238,7 @@ TEST_F(Inputs, OutputOfAnEarlierRun)
     run("test -c /dev/null");
     EXPECT_TRUE(removed(standard_output));
     run("test -L " + std::string(standard_output));
-    // A file without a name, by its descriptor, becomes empty.
+    // A file without a name, given by its descriptor, becomes empty.
     FILE *unnamed = std::tmpfile();
     std::fputs("old", unnamed);
     std::fflush(unnamed);
@@ -248,7 +248,7 @@ TEST_F(Inputs, OutputOfAnEarlierRun)
     std::fclose(unnamed);
 }
 
-/// A result that would replace an input, under any name of the file.
+/// A result must not replace an input, under any name of the file.
 TEST_F(Inputs, AreNotOverwritten)
 {
     std::string a = object("a"), raw = make_raw(dir_, "raw", "[1] FWD 'x' fwd_kind=struct");
@@ -284,7 +284,7 @@ TEST_F(Inputs, AreNotOverwritten)
     refused("@" + (dir_ / "list"), dir_ / "whole.a");
 }
 
-/// Results that would replace each other or the base.
+/// Results must not replace each other or the base.
 TEST_F(Inputs, ResultsAreApart)
 {
     const std::string a = object("a"), updated = object("updated"), base = dir_ / "x.base";
@@ -363,7 +363,7 @@ TEST_F(Inputs, BasesOfOtherMachines)
               std::string::npos);
     EXPECT_EQ(error(raw("same", 8)), "");
     EXPECT_EQ(error(make_raw(dir_, "none", "[1] FWD 'x' fwd_kind=struct")), "");
-    // The same size, for another machine.
+    // The base has the same pointer size, but is for another machine.
     Options options;
     options.inputs = {a};
     options.update = elf;
@@ -413,7 +413,7 @@ TEST_F(Inputs, OtherFiles)
     EXPECT_TRUE(fails(merged(dir_, {raw}, raw), "is not an ELF file"));
 }
 
-/// A type is read and checked if only one object has it.
+/// A type that only one object has is read and checked.
 TEST_F(Inputs, TypesOfOneObjectAreChecked)
 {
     constexpr std::string_view common = R"(

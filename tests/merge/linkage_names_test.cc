@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests functions whose symbols have other names: which get a FUNC, and its tags.
+// Tests functions whose symbols are not called like them: which functions get a FUNC, and with
+// which tags.
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test

@@ -94,7 +94,7 @@ TEST_P(TextCases, Merge)
         options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
     options.output = folder_ / "result.btf";
     uint32_t of_libbpf = UINT32_MAX; // number of types
-    // libbpf finds a base's typedefs (btf_dedup_prep) from 1.8 on.
+    // libbpf 1.7 does not find the typedefs of a base (btf_dedup_prep); 1.8 does.
     const bool finds_base = libbpf_major_version() != 1 || libbpf_minor_version() != 7;
     for (Engine engine : {Engine::libbpf, Engine::hash})
         for (unsigned threads : {1, 4, 1}) {
@@ -134,7 +134,7 @@ TEST_P(TextCases, Merge)
 class DistilledBase : public testing::Test
 {
 protected:
-    /// Merges a STRUCT 's' over `base`; returns the messages.
+    /// Merges a STRUCT 's' over `base`; returns the error, or "none".
     std::string error(const std::string &base)
     {
         Options options;

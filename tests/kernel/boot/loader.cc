@@ -15,7 +15,8 @@ namespace btflink::boot
 namespace
 {
 
-/// The verifier's log is one message; its end says what is wrong.
+/// How many bytes of long messages are kept, from their end. The verifier's log is one message; its
+/// end says what is wrong.
 constexpr size_t most_text = 3000;
 
 std::string messages;

@@ -62,8 +62,8 @@ private:
 class Report
 {
 public:
-    /// Runs `check` in its own process, so that a check that crashes or hangs only fails. It runs
-    /// in the second thread of this process, where process id, thread id and parent are all
+    /// Runs `check` in its own process, so that a check that crashes or hangs only fails. The check
+    /// runs in the second thread of that process, where process id, thread id and parent are all
     /// different.
     void check(const std::string &name, const std::function<Outcome()> &check);
     void end() const;
