@@ -70,7 +70,7 @@ class Bench:
         self.clean, _ = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """Returns a file with contributions that btf-corpus makes; the first call makes it."""
+        """Makes a file with contributions by btf-corpus. Returns its path, and what btf-corpus printed."""
         path = self.scratch / ('-'.join(arguments).replace('/', 'of'))
         print(f'making {path.name}', file=sys.stderr, flush=True)
         said = must(self.options.tools / 'bench/btf-corpus', *arguments,
@@ -86,8 +86,8 @@ class Bench:
         return int(re.search(f'^ *{name}: ([0-9]+)', said, re.M)[1])
 
     def table(self, title, cases, first=None, extra=()):
-        """Measures the cases, and prints them with ratios to the case `first`. `extra` has further
-        columns: name of the case -> text."""
+        """Measures the cases, and prints them with ratios to the case `first`. `extra` has texts
+        that follow the names of cases: name -> text."""
         found = rounds(cases, self.options.rounds)
         print(f'\n| {title} | wall | user | system | private memory | times wall | times CPU | '
               f'times memory |\n|---|---|---|---|---|---|---|---|')

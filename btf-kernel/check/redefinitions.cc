@@ -56,7 +56,7 @@ struct TypeDifference {
 class PairComparer
 {
 public:
-    /// `base`: of `own`; null if `own` is vmlinux. `between`: names the two sides in messages.
+    /// `base`: that of `own`; null if `own` is vmlinux. `between`: names the two sides in messages.
     PairComparer(const diff::Side &own, const diff::Side *base, std::string between)
         : own_(own), base_(base), btf_(*own.btf), between_(std::move(between))
     {
@@ -103,7 +103,7 @@ private:
     }
 
     /// A compared pair refers to these two types at the same place. Must they be compared as a part
-    /// of it? If not, they are equal, an edge, or a difference; the latter two are recorded.
+    /// of it? If not, they are equal, an edge, or a difference; edges and differences are recorded.
     bool is_followed(TypePair pair)
     {
         const auto [own, base] = pair;
@@ -165,8 +165,8 @@ std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlin
     return entries;
 }
 
-/// Breadth first from all clashes, against the edges, so that the nearest clash reaches each entry
-/// first.
+/// Walks breadth first from all clashes, against the edges, so that the nearest clash reaches each
+/// entry first.
 void find_roots(std::vector<Entry> &entries)
 {
     std::unordered_map<uint32_t, size_t> places; // by own id

@@ -167,7 +167,7 @@ struct SideType {
 /// unions or enums; typedefs; functions; variables.
 std::vector<Detail> compare_types(const SideType &before, const SideType &after);
 
-/// For a constant whose value changed.
+/// The difference between two definitions of a constant whose value changed.
 Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index);
 
@@ -176,11 +176,12 @@ Detail compare_constants(const SideType &before, uint32_t old_index, const SideT
 std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 
-/// Larger for more similar definitions. Used to pair several definitions of one name.
+/// A number that is larger for more similar definitions. It serves to pair several definitions of
+/// one name.
 size_t similarity(const SideType &before, const SideType &after);
 
-/// All other fields of `change` must be set. `is_struct_ops`: BPF programs can implement the
-/// struct.
+/// The effects of `change`, whose other fields must be set. `is_struct_ops`: BPF programs can
+/// implement the struct.
 std::vector<Effect> find_effects(const Change &change, bool is_struct_ops);
 
 } // namespace btflink::kernel::diff

@@ -19,8 +19,8 @@
 namespace btflink::kernel
 {
 
-// Limits for unpacking untrusted packages, so that a small file cannot use up all memory: bytes,
-// unpacked.
+// Limits for unpacking untrusted packages, so that a small file cannot use up all memory. Sizes
+// are in bytes, after unpacking.
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
 constexpr uint64_t most_of_text = 64 << 20;  // a configuration, a System.map
@@ -54,7 +54,7 @@ struct WantedMember {
     Where where;
 };
 
-/// Decides about a member of the archive at `archive`, which has `size` bytes by the archive's
+/// Decides about a member of the archive at `archive`. `size`: the member's, by the archive's
 /// header. `flaw`: why it must be refused, or null. Empty: the member is not wanted, or
 /// visitor.refuse() got the reason.
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
@@ -65,8 +65,8 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
 /// file is none of these; it is damaged (members before the damage were passed on); take() failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
-/// Is the file an Alpine package of version 3, compressed or not? libarchive does not read these.
-/// By the magic number.
+/// Is the file, by its magic number, an Alpine package of version 3, compressed or not? libarchive
+/// does not read these.
 bool is_apk3(Bytes file);
 /// As walk_archive(), for such a package.
 Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
@@ -75,14 +75,14 @@ Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor
 /// `most` bytes, are damaged, or are not compressed.
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where);
 
-/// By the magic number.
+/// Are the bytes compressed, by their magic number?
 bool is_compressed(Bytes bytes);
 
 // names.cc: the role of a file in a kernel package, by its name.
 
 enum class Role : uint8_t { none, image, module, config, release };
 
-/// By the file's name and some folders.
+/// The role of a file, by its name and some folders of its path.
 Role role_of(std::string_view path);
 
 /// The role of raw BTF that btf-kernel encode wrote, by its name: "vmlinux.btf" or "MODULE.ko.btf".
@@ -99,7 +99,8 @@ std::string_view release_in(std::string_view path);
 
 /// What a module's file has in common with the file of its debug information, which is in another
 /// package: "net/x" of "lib/modules/RELEASE/net/x.ko.xz" and of
-/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko". Outside of such folders the path without suffix.
+/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko". Outside of such folders, it is the path without
+/// suffix.
 std::string_view place_of_module(std::string_view path);
 
 /// Is the file from a package of debug information?

@@ -504,8 +504,8 @@ private:
     unsigned round_ = 0;
     const Btf *btf_ = nullptr; // this round's types, as they were when it began
     const TypeSizes *sizes_ = nullptr;
-    // Made in each round when first needed: the DECL_TAGs of each type, by id; of equal types, the
-    // index of the first.
+    // Made in each round when first needed: the DECL_TAGs of each type, by id; and the index of the
+    // first of equal types.
     std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
     std::optional<std::map<Words, size_t>> known_;
 };

@@ -70,7 +70,7 @@ struct EmittedFunction {
     bool weak;
 };
 
-/// Known before the compile begins.
+/// What is known before the compile begins.
 struct Setup {
     const char *target; // of the compiler, such as "x86_64-linux-gnu"
     unsigned pointer_bytes;
@@ -111,12 +111,12 @@ public:
 
     /// Annotates the type, part, function or variable that was added or begun last. `kind`, which
     /// is not copied: "btf_decl_tag"; or "btf_type_tag" on the target of a pointer, the innermost
-    /// first.
+    /// tag first.
     void tag(const char *kind, const char *text);
 
     /// Was a function or variable described? `uid`: its DECL_UID.
     bool has(uint32_t uid) const;
-    /// A caller or a clone has a copy of the body.
+    /// Records that a caller or a clone has a copy of the function's body.
     void was_inlined(uint32_t uid);
     /// Records that gcc wrote the function itself, with all parameters (`clone` is null), or a
     /// clone. `clone`: for each parameter of the clone, the uid of the function's parameter, or 0

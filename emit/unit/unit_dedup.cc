@@ -7,8 +7,8 @@
 //
 // Method. Types with equal stub hashes form a block, so equal types are in one block. This
 // partition is the result unless a struct or union name has two definitions, or a definition and a
-// forward declaration. Then it is refined (common/graph/graphs.h) until types of one block refer to
-// types of the same blocks.
+// forward declaration. In that case it is refined (common/graph/graphs.h) until types of one block
+// refer to types of the same blocks.
 //
 // Cost. A round is linear. The number of rounds is at most the length of the longest chain of
 // references to a difference. Objects without such names need no rounds.
@@ -87,7 +87,7 @@ private:
             bool forward = false, several = false;
         };
         std::vector<Name> names;
-        FlatIndex by_name(512); // two per string: of structs, of unions
+        FlatIndex by_name(512); // two keys per string: for structs, for unions
         bool conflicts = false;
         for (uint32_t id = 1; id < end_; ++id) {
             const btf_type &t = types_.type(TypeId{id});

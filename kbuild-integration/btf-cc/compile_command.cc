@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the arguments of a compiler, and decides which objects of the compile may get BTF.
+//
 // Kbuild uses CC not only for vmlinux and modules: the vdso, real-mode code, the boot loader's part
 // and purgatory are separate programs. BTF has no use there, and an address pool would change their
-// build ids, so they are not changed; see why_not_in_kernel().
+// build ids, so their objects are left alone; see why_not_in_kernel().
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/file_io.h"

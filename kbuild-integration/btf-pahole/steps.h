@@ -20,7 +20,8 @@
 namespace btflink::kbuild
 {
 
-// link_inputs.cc: finds the files from which a linked file was made, where Kbuild leaves them.
+// link_inputs.cc: finds the files from which a linked file was made, in the places where Kbuild
+// leaves them.
 
 struct LinkedFile {
     bool relocatable = false; // a module, or an object
@@ -42,14 +43,13 @@ Result<bool> has_object_btf(const std::string &path);
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
 /// The files from which a module was linked, by Kbuild's saved command. Files that do not exist are
-/// included, so that they cause an error. Without a saved command, the existing objects of the
-/// module's name in the same folder.
+/// included, so that they cause an error. Without a saved command, these are the existing
+/// objects with the module's name in the same folder.
 std::vector<std::string> module_inputs(const std::string &module);
 
-/// Why it is an error that a file has nothing to encode; "" if it is not an error. It is one for a
-/// vmlinux. For other files Kbuild's saved commands decide. If the file is `empty` (0 bytes), it is
-/// an error that Kbuild linked it; otherwise, that one of its objects is gone or was compiled with
-/// -g.
+/// Why it is an error that a file has nothing to encode; "" if it is not an error. For a vmlinux it
+/// always is. For other files Kbuild's saved commands decide. It is an error if Kbuild linked an
+/// `empty` file (of 0 bytes), or if an object of another file is gone or was compiled with -g.
 std::string why_btf_is_due(const std::string &file, bool empty);
 
 // dwarf_units.cc: makes object BTF, from the DWARF of a linked file, for units whose objects had no
@@ -105,8 +105,8 @@ struct EncodeReport : DwarfReport {
 };
 
 /// Encodes `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
-/// the second case, if `file` is a module, only its object BTF is removed. On an error no file is
-/// changed.
+/// the second case, the only change to `file` is that a module loses its object BTF. On an error no
+/// file is changed.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 

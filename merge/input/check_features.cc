@@ -13,7 +13,7 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// A feature whose effect on btf-emit's output the merge cannot make up for.
+/// A feature that changes btf-emit's output. If objects lack it, the merge cannot make up for that.
 struct Effect {
     Feature feature;
     const char *without; // the effect if objects lack it
@@ -33,7 +33,7 @@ constexpr Effect effects[] = {
 /// `set` without the features that are not asked for and whose effect the merge drops.
 FeatureSet relevant(FeatureSet set, FeatureSet asked)
 {
-    if (set.has(Feature::global_var)) // per-CPU variables are among them
+    if (set.has(Feature::global_var)) // it includes per-CPU variables
         set.add(Feature::var);
     FeatureSet out;
     for (const Effect &e : effects)

@@ -49,7 +49,7 @@ struct FunctionGroup {
 };
 
 struct FunctionGroups {
-    std::vector<FunctionGroup> list;     // with at least one instance, in the order of the first
+    std::vector<FunctionGroup> list;     // those with instances, in the order of their first ones
     Lists<> symbols;                     // by group; `list` points here
     Lists<uint32_t, Instance> instances; // the same
 };
@@ -78,8 +78,9 @@ struct SelectedFunction : Instance {
     uint32_t tagged_begin = 0, tagged_end = 0; // in Functions::tagged
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;
-    // Pointers of its prototype into an arena: bit 0 the result, bits 1 and 2 the first parameters.
-    // The FUNC then gets its own prototype, in which a type tag with kflag marks these pointers.
+    // Which pointers of its prototype lead into an arena: bit 0 the result, bits 1 and 2 the first
+    // parameters. The FUNC then gets its own prototype, in which a type tag with kflag marks these
+    // pointers.
     uint8_t arena = 0;
     // For a clone with its true signature: the clone's name. Empty: the name is that of the record.
     std::string_view clone = {};

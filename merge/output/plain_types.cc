@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Plain types and VARs of the result: their ids, then their words.
+// Gives ids to the plain types and VARs of the result, then writes them.
 #include "merge/output/write_steps.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The classes by their lowest types.
+/// The classes in the order of their lowest types.
 std::vector<ClassId> order_of(const Partition &partition)
 {
     std::vector<ClassId> order;

@@ -114,7 +114,7 @@ class Damage(PackageCase):
         return self.unpacked(files, 'package')
 
     def findings(self, *package):
-        """Returns (rule, binary) of each finding, and the texts of all."""
+        """Returns (rule, binary) of each finding, the texts of all, and the report."""
         done = run(PROGRAMS['kernel'], 'check', '--json', self.package(*package))
         report = json.loads(done.stdout)
         errors = [f for f in report['findings'] if f['degree'] == 'error']
@@ -134,7 +134,7 @@ class Damage(PackageCase):
         self.assertEqual((report['kfuncs'], report['kfuncs_tagged'], report['unchecked']), (3, 3, []))
 
     def test_tags_lost(self):
-        """Tags are missing because pahole does not make them, or for some functions, or in a module."""
+        """Tags are missing because pahole does not make them, because they have another text, or only in a module."""
         folder = self.copy('tags')
         self.build(folder, features=WITHOUT_TAGS)
         self.expect([('kfunc-tag', 'vmlinux')],
@@ -280,7 +280,7 @@ def strings_of(blob):
 
 
 def split_heads(blob, base):
-    """Returns the types, with the strings of the base and of the BTF as one blob."""
+    """Returns the heads of the types in `blob`, which is split BTF over `base`. For this, their strings are joined."""
     own, before = strings_of(blob), strings_of(base)
     header, _, types_size = struct.unpack_from('<III', blob, 4)
     types = blob[header:header + types_size]

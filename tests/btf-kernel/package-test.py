@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests a small kernel in all package formats, and malicious packages.
+"""Tests btf-kernel with a small kernel in all package formats, and with malicious packages.
 
 usage: package-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -68,7 +68,7 @@ class Package(PackageCase):
                     ((struct_id, 1, 1, func, 0), 1, []),
                     ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
                     ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that do not exist
-                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # beyond its end
+                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # beyond the image's end
                 with self.subTest(gap=gap, words=words):
                     ids = struct.pack(f'<{len(words)}I', *words)
                     image = flat_image(self.btf, bytes(gap) + ids + bytes(-len(ids) % 4096) + b'\xff' * 64)

@@ -258,7 +258,7 @@ class Forms(CliCase):
             self.same_objects('plain.o', 'split.o')
             self.object(compiler, version, '-gsplit-dwarf', '-gz', output='packed.o')
             self.same_objects('plain.o', 'packed.o')
-            # In the object's folder, if the compiler's folder does not exist any more.
+            # The .dwo file is looked for in the object's folder, if the compiler's folder is gone.
             self.object(compiler, version, '-gsplit-dwarf', '-fdebug-prefix-map=' + self.folder +
                         '=/nowhere', output='moved.o')
             self.same_objects('plain.o', 'moved.o')
@@ -374,7 +374,7 @@ class Forms(CliCase):
                         os.remove(self.path(name))
 
     def package(self, tool):
-        """Puts all .dwo files into one .dwp, and removes them."""
+        """Puts all .dwo files into one .dwp, and checks that it is read in their place."""
         self.must(tool, '-e', 'split', '-o', 'split.dwp')
         dwo = [name for name in self.names() if name.endswith('.dwo')]
         for name in dwo:
@@ -561,7 +561,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
     # Debug information in a separate file.
 
     def stripped(self):
-        """Makes `plain`, `bare` without debug information, and bare.debug."""
+        """Makes `plain`; `bare`, the same program without debug information; and bare.debug, which has that information."""
         self.program(output='plain')
         self.must('objcopy', '--only-keep-debug', 'plain', 'bare.debug')
         self.must('objcopy', '--strip-debug', 'plain', 'bare')

@@ -12,7 +12,7 @@ from helpers.kbuild_case import KbuildCase, run
 
 TYPES = 1500
 FEW, MANY = 50, 200
-# The additional memory per additional byte of the image that is allowed. Ids of types, symbols and the like take
+# The allowed additional memory per additional byte of the image. Ids of types, symbols and the like take
 # a third. If pages of DWARF stayed mapped, the ratio would be 1.2; if object BTF were kept, 8.
 MOST = 0.6
 # A new process inherits the peak of its parent, so a small process starts btf-pahole.

@@ -14,7 +14,7 @@ from checks import Failed
 GOALS = ['vmlinux', 'modules'] # without the boot image, because compressing it takes long
 HEADER = 'kernel/sched/sched.h'
 SEED = 20
-INTERRUPTIONS = 2 # one per kind
+INTERRUPTIONS = 2 # one with each signal
 TOUCHED = 60 # number of objects that an interrupted build compiles
 # Objects that each link of vmlinux compiles, whatever was touched.
 BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)

@@ -265,7 +265,7 @@ TEST_F(DistilledBases, AmbiguousNames)
         Lines());
 }
 
-/// Kernels with the bug about flags take bitfields for a mark of unions.
+/// Kernels with a bug take the flag of a struct with bitfields for the mark of a union.
 TEST_F(DistilledBases, ForwardsOfBitfields)
 {
     if (!can_assemble())

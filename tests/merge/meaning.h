@@ -25,7 +25,7 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 /// enums that some object only declares agree with their declaration.
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
-/// The number of types if all types are merged that agree in everything that they reach. A merge
+/// The number of types after merging all types that agree in everything that they reach. A merge
 /// can have fewer if there are forward declarations, which count as separate types here.
 size_t fewest_types(const std::vector<const Btf *> &objects);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Random programs. A few struct names have one or several definitions. Each object has one of the
-// definitions of a name, or only its declaration.
+// Makes random programs. A few struct names have one or several definitions. Each object has one of
+// the definitions of a name, or only its declaration.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -25,7 +25,7 @@ struct CorpusRules {
     bool loops = false;         // typedefs that reach themselves without a struct, which C lacks
 };
 
-/// Programs [first, last).
+/// The programs are made from the seeds [first, last).
 struct Seeds {
     uint64_t first = 1, last;
 };

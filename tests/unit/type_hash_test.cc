@@ -150,7 +150,7 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
                          1));
 }
 
-// Too many types that reach each other: cycle_hashes() gives up.
+// Too many types reach each other, so cycle_hashes() gives up.
 TEST(StubHash, LongCyclesHashByAllTypes)
 {
     auto hash = [](const char *last) {
@@ -167,8 +167,9 @@ TEST(StubHash, LongCyclesHashByAllTypes)
     EXPECT_FALSE(hash("1") == hash("3"));
 }
 
-// Computed with xxhsum as FORMAT.md, 6, describes. The hashes are part of the format of objects and
-// of base indexes (`version` in merge/base_index/layout.h): released versions must agree on them.
+// These values were computed with xxhsum, as FORMAT.md, 6, describes. The hashes are part of the
+// format of objects and of base indexes (`version` in merge/base_index/layout.h): released versions
+// must agree on them.
 TEST(StubHash, HashesOfTheFormat)
 {
     TextBlob blob = from_text(graph);

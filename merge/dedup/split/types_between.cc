@@ -2,8 +2,8 @@
 // Finds the final classes of types between nodes.
 //
 // Method. Object by object, a walk finishes the types that a type refers to before the type itself.
-// The key of a type is its class, and the final classes of those references that are not final from
-// the start. Types with the same key are one final class.
+// The key of a type has its class, and the final classes of those references that are not final
+// from the start. Types with the same key become one final class.
 //
 // Cost. Types between nodes and their references once; twice if a type waits for a reference.
 #include "merge/dedup/split/split_conflicts.h"
@@ -61,8 +61,8 @@ struct Walk {
     }
 };
 
-/// Makes the key of a type. Returns false if types between nodes to which it refers come first:
-/// these are put onto the stack.
+/// Makes the key of a type. Returns false if other types between nodes, to which the type refers,
+/// must be finished first; these are put onto the stack.
 bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
 {
     const size_t depth = walk.stack.size();
@@ -76,7 +76,7 @@ bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
         if (to == ClassId::none) {
             if (role == role_between && !walk.open[target])
                 walk.stack.push_back(target);
-            to = word_of_source(types.source); // stays only in a cycle without a struct
+            to = word_of_source(types.source); // is kept only in a cycle without a struct
         }
         walk.key.push_back(raw(to));
     });

@@ -44,8 +44,8 @@ void set_word(Text &bytes, size_t at, uint32_t value)
         std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// A number that often breaks checks: a limit of some field, a neighbour of `old`, or a small
-/// number.
+/// A number that often breaks checks: a limit of some field, `old` plus or minus 1 or with one bit
+/// flipped, or a small number.
 uint32_t edge(Random &random, uint32_t old)
 {
     static const uint32_t edges[] = {0,          1,          2,          3,          4,
@@ -313,7 +313,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
     } else if (part->name == ".BTF" || part->name == ".BTF.base") {
         mutate_btf(part->contents, same, random, plain);
     } else if (is_units(name) && part->contents.size() > 4) {
-        // Most of the time with correct lengths.
+        // Most of the time the length stays correct.
         bool fits = word(part->contents, 0) == part->contents.size() - 4;
         Text body(part->contents.begin() + 4, part->contents.end());
         plain(body, most);
