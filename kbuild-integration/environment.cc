@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Looks up variables, and programs in PATH.
+// Looks up environment variables, and programs in PATH.
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>

@@ -32,7 +32,8 @@ public:
 
     /// The size of a type in bytes. Arrays of more than 4 GB count as 4 GB.
     uint64_t of(TypeId id) const { return id == void_id ? unsized : sizes_[place(id)]; }
-    /// The type at the end of the chain of modifiers that begins with `id`; `id` if it is not one.
+    /// The type at the end of the chain of modifiers that begins with `id`; `id` itself if it is
+    /// not a modifier.
     TypeId behind_modifiers(TypeId id) const { return id == void_id ? id : targets_[place(id)]; }
 
 private:

@@ -77,10 +77,10 @@ private:
 // no type can be hashed first. C has no such cycles; recursive function types of other languages
 // may form one. See FORMAT.md, 6.
 
-/// Returns a hash per type. `refs[i]`: the references of type i to these types, in order. `own[i]`:
-/// hash of everything else in type i. Different types never get equal hashes. Types that are the
-/// same at any depth get equal hashes, in all blobs, unless this takes too long, for example for
-/// hundreds of different types that all reach each other.
+/// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: those to which type i
+/// refers, in order. `own[i]`: a hash of everything else in type i. Different types never get equal
+/// hashes. Types that are the same at any depth get equal hashes, in all blobs, unless this takes
+/// too long, for example for hundreds of different types that all reach each other.
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
                                   const std::vector<Hash128> &own);
 

@@ -178,7 +178,7 @@ private:
 
     void data_bit_offset(Value &value)
     {
-        if (die_.tag != DW_TAG_member) // `value` shares its memory with the text of other entries
+        if (die_.tag != DW_TAG_member) // Die::value shares memory with the text of other entries
             return value.skip();
         die_.value = value.constant().value;
         die_.has |= Die::data_bit_offset;
@@ -213,7 +213,7 @@ private:
     }
 
     /// An expression or reference as bound makes an array of variable length. DW_AT_upper_bound
-    /// takes precedence over DW_AT_count; Die::const_value marks that it was read.
+    /// takes precedence over DW_AT_count; Die::const_value marks that an upper bound was read.
     void bound(bool is_upper, Value &value)
     {
         if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::const_value)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests a small kernel in Alpine's packages of version 3, valid and damaged.
+"""Tests btf-kernel on a small kernel in Alpine's packages of version 3, valid and damaged.
 
 usage: apk-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -63,7 +63,7 @@ class Apk(PackageCase):
                          [('unreadable', "its path has '..'")])
 
     def test_size(self):
-        """The file is larger than a configuration may be."""
+        """A file that is larger than a configuration may be is reported."""
         files = [*self.files(), (f'boot/config-{RELEASE}', bytes((64 << 20) + 1))]
         report = self.report(APK3_PACKINGS['deflate'](apk3(files[1:])), status=1)
         self.assertIn('has more than 67108864 bytes', [f['what'] for f in report['findings']])
@@ -118,7 +118,7 @@ class Apk(PackageCase):
         self.refused(apk3([*self.files(), ('x' * 5000, b'x')]), ': is damaged')
 
     def test_random_changes(self):
-        """Damaged packages cause an error message, never a signal."""
+        """Damaged packages cause a report or an error message, never a signal."""
         whole = apk3([('boot/vmlinuz', b'x'), *self.files()[2:]], long=True)
         numbers = random.Random(1)
         for _ in range(150):

@@ -112,7 +112,7 @@ class Module(KbuildCase):
         self.assertEqual(done.returncode, 1)
 
     def test_standard_output_is_full(self):
-        """The module has its BTF, and nothing else is said of it."""
+        """The module has its BTF, and no message says that it is unchanged."""
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         with open('/dev/full', 'w', encoding='utf-8') as full:
             done = subprocess.run([SCRIPT, '--build=build', 'x.ko'], stdout=full, stderr=subprocess.PIPE,
@@ -138,7 +138,7 @@ class Module(KbuildCase):
                 print(f'SKIP {name}: not installed')
                 continue
             packed = self.run_tool(*packer, '-c', 'build/vmlinux').stdout
-            # The file begins with another magic number, which must be ignored.
+            # Another magic number comes before the packed data, and must be ignored.
             self.write('vmlinuz', b'head' * 300 + b'\x1f\x8b\x08 is gzip' + packed + b'tail' * 300)
             self.module('x.ko')
             with self.subTest(name):
@@ -241,7 +241,7 @@ class Module(KbuildCase):
         self.assertEqual(said('--kernel=6.12.7-run'), (0, 'btf-module: x.ko: BTF over running\n'))
 
     def test_raw_btf_as_vmlinux(self):
-        """If headers have a vmlinux, Kbuild runs resolve_btfids, which headers do not have."""
+        """The vmlinux in the headers may be raw BTF. Kbuild would then run resolve_btfids, which the headers lack."""
         shutil.copy(self.path('base.btf'), self.path('build/vmlinux'))
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertLessEqual({'.BTF', '.BTF.base'}, self.section_names('x.ko'))
@@ -281,7 +281,7 @@ class Module(KbuildCase):
         self.assertIn(b'.BTF.base', self.read('-dash.ko'))
 
     def test_two_at_once(self):
-        """Two runs at once each work on their own copy."""
+        """Runs at the same time each work on their own copy."""
         self.module('y.ko')
         self.btf('--build=build', 'x.ko')
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'

@@ -5,12 +5,12 @@
 // graph of types has cycles.
 //
 // Method. A type's signature begins as a hash of its own words and names. In each round it becomes
-// a hash of this and of the previous signatures of the types to which it refers. After n rounds it
-// covers everything within n references. With Depth::names, references to named structs are cut.
-// Then signatures are final after as many rounds as the longest chain has types (a dozen in
-// kernels), and exact. Otherwise they change for ever because of cycles, and are taken after
-// max_rounds. This number must not depend on the input, because otherwise signatures of two inputs
-// could not be compared.
+// a hash of this first hash and of the previous signatures of the types to which the type refers.
+// After n rounds it covers everything within n references. With Depth::names, references to named
+// structs are cut. Then signatures are final after as many rounds as the longest chain has types (a
+// dozen in kernels), and exact. Otherwise they change for ever because of cycles, and are taken
+// after max_rounds. This number must not depend on the input, because otherwise signatures of two
+// inputs could not be compared.
 //
 // Limit. Differences that are more than max_rounds references away are not detected.
 //

@@ -40,7 +40,7 @@ std::string mended(std::string_view text, std::vector<std::string> *changes = nu
     return own == out.npos ? "nothing" : out.substr(own);
 }
 
-/// The type in the form of btf_to_text().
+/// The types of `text`, which begin with 6, in the form of btf_to_text().
 std::string plain(std::string_view text)
 {
     const TextBlob blob = from_text(std::string(prelude) + std::string(text));
@@ -73,7 +73,7 @@ TEST(BtfMend, Names)
     EXPECT_TRUE(changes[0].ends_with("name is not an identifier: it is called 'gr__e'"))
         << changes[0];
     EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is not an identifier: it is called '_9x'");
-    // A function cannot get another name.
+    // A function cannot get another name, so it is left out.
     EXPECT_EQ(
         mended("[6] FUNC 'a b' type_id=5 linkage=static\n[7] FUNC 'c' type_id=5 linkage=static\n"
                "[8] DECL_TAG 't' type_id=6 component_idx=-1\n"

@@ -50,7 +50,7 @@ protected:
         struct stat st;
         return ::stat(name.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
     }
-    /// Names in the folder, to check that no temporary file is left.
+    /// The number of names in the folder, to check that no temporary file is left.
     size_t count() const
     {
         return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {}));
