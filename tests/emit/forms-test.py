@@ -561,7 +561,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
     # Debug information in a separate file.
 
     def stripped(self):
-        """Makes `plain`; `bare`, the same program without debug information; and bare.debug, which has that information."""
+        """Makes `plain`; `bare`, the same without debug information; and bare.debug, which has that information."""
         self.program(output='plain')
         self.must('objcopy', '--only-keep-debug', 'plain', 'bare.debug')
         self.must('objcopy', '--strip-debug', 'plain', 'bare')

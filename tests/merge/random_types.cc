@@ -39,7 +39,7 @@ struct Expr {
         loop  // typedef that may reach itself
     };
     Kind kind;
-    uint32_t number = 0; // index of the integer, name or text; an array's length; 1: a union
+    uint32_t number = 0; // index of an integer, name or text; array: length; unnamed: 1 is a union
     bool local = false;  // for a struct: the second definition of the name, if the object has one
     std::vector<ExprPtr> parts = {};
 };

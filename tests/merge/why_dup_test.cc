@@ -202,8 +202,8 @@ TEST_F(WhyDup, WithABase)
     EXPECT_NE(said.find("version 2, in 1 object: o0.btf+0x0\n"), std::string::npos) << said;
 }
 
-// A module defines a struct that the base declares. The struct is not a duplicate, its typedefs
-// are.
+// A module defines a struct that the base declares. That definition is not a duplicate, but
+// typedefs of the struct are.
 TEST_F(WhyDup, DeclaredInTheBase)
 {
     const std::string declared = "[3] FWD 's' fwd_kind=struct\n",

@@ -97,8 +97,7 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     const double processor = processor_time() - processor_begin;
     const double wall = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     ASSERT_TRUE(write());
-    // A sleep is never shorter than asked for, and a phase never longer than the clocks around it
-    // say.
+    // A sleep takes at least the time asked for, and a phase at most that of the clocks around it.
     constexpr double rounding = 1;
     EXPECT_GE(value("asleep", "dur"), 20000 - rounding);
     EXPECT_LE(value("asleep", "dur"), wall + rounding);

@@ -64,7 +64,7 @@ INLINE = 1
 ARM64 = ('aarch64',)
 
 def incomplete(name, *dies, language=0x04, **more):
-    """A case with a function that is left out, because one of its types is only declared or not in BTF."""
+    """A case with a function that is left out, because one of its types is only declared, or BTF lacks it."""
     return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
                            *dies, language=language),
                 some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
