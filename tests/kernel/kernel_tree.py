@@ -118,8 +118,7 @@ class Workshop:
         # Without this, builds in different folders would share nothing, because debug information names the
         # folder.
         env['CCACHE_NOHASHDIR'] = '1'
-        # The included files are known from -MMD, so ccache need not preprocess, which would take a quarter of
-        # the time.
+        # The included files are known from -MMD, so ccache need not preprocess the source first.
         env['CCACHE_DEPEND'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
