@@ -125,8 +125,8 @@ private:
         return after.status != Status::broken;
     }
 
-    /// A program may use something that is missing if it tests for it first. If a type has
-    /// flavours, the test may be for another flavour.
+    /// A program may use something that is missing, if the program first tests whether it exists.
+    /// If a type has flavours, the test may be for another flavour.
     Verdict excused(const Requirement &r, Verdict verdict) const
     {
         if (verdict.status != Status::broken)

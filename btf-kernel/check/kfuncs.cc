@@ -35,7 +35,7 @@ struct IdSet {
     size_t size() const { return entries.size() / width; }
     uint32_t id(size_t i) const { return entries[i * width]; } // 0: the BTF lacks the type
     uint32_t flags(size_t i) const { return entries[i * width + 1]; }
-    /// Of entry `i`. The count takes the place of one entry.
+    /// The offset of entry `i`. The count takes the place of one entry.
     uint64_t entry_offset(size_t i) const { return offset + (i + 1) * width * 4; }
     std::string title() const { return name.empty() ? "a set" : name; }
 };

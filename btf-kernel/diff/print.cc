@@ -202,7 +202,7 @@ struct Counts {
     }
 };
 
-/// For each space, then for modules.
+/// The numbers for each space, then for modules.
 std::vector<Counts> summary(const Difference &d)
 {
     std::vector<Counts> out;

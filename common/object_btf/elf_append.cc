@@ -77,8 +77,8 @@ bool may_begin_tail(const ElfImage &image, uint32_t first)
                image.file.size();
 }
 
-/// Are exactly the sections from `first` on in `tail`, and are they in the file after all others?
-/// The old section names may be anywhere, because they are written again.
+/// Does `tail` have exactly the sections from `first` on, and are they after all others in the
+/// file? The old section names may be anywhere, because they are written again.
 bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> &tail)
 {
     const uint64_t start = image.sections[first].head.sh_offset;

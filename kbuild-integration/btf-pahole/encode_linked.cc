@@ -168,7 +168,7 @@ std::string index_of(const std::string &base)
                : "";
 }
 
-/// $BTF_PAHOLE_*.
+/// The environment variables BTF_PAHOLE_*.
 struct Switches {
     bool strict, no_index, no_layout, fill_ids;
 };
@@ -183,7 +183,7 @@ Result<Switches> read_switches()
     return out;
 }
 
-/// Options of btf-merge for those of pahole.
+/// Returns the options of btf-merge that correspond to those of pahole.
 merge::Options merge_options(const std::string &file, const PaholeOptions &options,
                              const Switches &switches)
 {
@@ -237,7 +237,8 @@ Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Byte
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report)
 {
-    // btf-merge does not notice an output that is its input if it reads a copy in memory.
+    // If btf-merge reads a copy of its input in memory, it does not notice that the output is the
+    // same file as the input.
     if (same_file(options.detached, file) || same_file(options.detached, options.base))
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
     const Switches switches = TRY(read_switches());

@@ -151,7 +151,7 @@ class Encode(PackageCase):
         compressed = [(name + '.gz', gzip.compress(data)) for name, data in modules]
         deb = ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                   ('data.tar.xz', tar([vmlinux, *modules], 'w:xz'))])
-        # In RPMs modules precede vmlinux.
+        # In RPMs, modules precede vmlinux.
         for n, (data, suffix) in enumerate((
                 (deb, ''), (tar([*modules, vmlinux]), ''), (tar([modules[0], vmlinux, *modules[1:]]), ''),
                 (tar([vmlinux, *compressed]), '.gz'))):
@@ -218,7 +218,7 @@ class Encode(PackageCase):
                          ['../../outside.ko)', f'{PLACE}/cut.ko', f'{PLACE}/kernel/d.ko)',
                           f'{PLACE}/kernel/h.ko)'])
         self.assertEqual([path.name for path in (self.top / 'lies').iterdir()], ['out'])
-        # Of two modules with one name the first is encoded; no file is half-written.
+        # Of two modules with one name, the first is encoded; no file is half-written.
         first = self.report(self.write('first.tar', tar([vmlinux, modules[0]])), '-o', self.top / 'first')
         self.assertEqual(first['written'], 1)
         name = modules[0][0] + '.btf'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Wrong DWARF. There is one error that names the place, or a valid result."""
+"""Cases with wrong DWARF. Each gives one error that names the place, or a valid result."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ANY = '0x[0-9a-f]+'

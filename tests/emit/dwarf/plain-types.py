@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Base types, references, arrays, enums."""
+"""Cases with base types, references to types, arrays, enums and prototypes."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ENUM_INT = {'type': ref('int'), 'byte_size': 4}
