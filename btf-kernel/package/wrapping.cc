@@ -185,7 +185,8 @@ Result<Payload> open_vendor_boot(Bytes, const Where &where)
     return fail(where, "is a vendor_boot.img, which has no kernel; boot.img has it");
 }
 
-/// A property of the node /FOLDER/NODE of a flattened device tree, or of /FOLDER, with `node` "".
+/// A property of the node /FOLDER/NODE of a flattened device tree. `node`: "" if the property is
+/// that of /FOLDER itself.
 struct Property {
     std::string_view folder, node, name;
     Bytes value;

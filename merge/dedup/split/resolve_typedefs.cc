@@ -53,7 +53,7 @@ struct TypedefResolver {
     std::unordered_map<ClassId, ClassId> shown = {}; // declaration -> definition
     size_t pairs = 0;                                // pairs compared
 
-    /// Other words of a key represent cycles.
+    /// Is the word a final class? Other words of a key represent cycles.
     bool is_final(uint32_t word) const { return word < partition.classes.size(); }
     ClassId class_of(uint32_t k) const { return ClassId{old.keys.at(k)[0]}; }
     ClassFacts &facts_of(uint32_t k) { return facts[old.final_class[k]]; }
@@ -63,7 +63,7 @@ struct TypedefResolver {
     }
 };
 
-/// A key of the level that may change: it, or a typedef of its class, leads to a declaration.
+/// A key that may change: the key, or a typedef of its class, leads to a declaration.
 struct OpenKey {
     uint32_t old;                // its number among the old ones
     std::vector<uint32_t> words; // without aliases

@@ -14,7 +14,7 @@
 //  5. The types to which a group with resolved declarations refers differ from those in its
 //     representative's object. They are computed after the others, and are new types only if no
 //     object has them (group_references.cc).
-//  6. Declarations are left whose names have several definitions. A typedef that leads to them is
+//  6. Declarations of names with several definitions remain. A typedef that leads to them is
 //     resolved to a typedef of its name that leads to definitions (resolve_typedefs.cc). If a
 //     struct or typedef of some object resolves the name, or if the name is an enum's, the
 //     declaration is resolved to the definition that adds the fewest types (resolve_forwards.cc).
