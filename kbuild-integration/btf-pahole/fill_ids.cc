@@ -9,7 +9,8 @@
 // After sorting, flags are no longer at their symbols, so a set can be filled in again only if all
 // of its flags are equal.
 //
-// If both the module and the kernel have a name, a function is the module's, a type the kernel's.
+// If a name is in the module and in the kernel, a function means that of the module, and a type
+// that of the kernel.
 
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
