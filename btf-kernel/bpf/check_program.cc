@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Looks up everything that a BPF program needs in both kernels, and prints the result. Attach
-// points follow from section names, by libbpf's rules.
+// Looks up everything that a BPF program needs in the old and in the new kernel, and prints the
+// result. Attach points follow from section names, by libbpf's rules.
 #include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
@@ -28,7 +28,7 @@ constexpr const char *no_prefix[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = 
                      *syscall[] = {"__x64_sys_", "__arm64_sys_", "__s390x_sys_", "__se_sys_",
                                    "sys_"};
 
-/// What programs attach to in sections of this name.
+/// What a program attaches to if its section is called "PREFIX/NAME".
 struct Section {
     std::string_view prefix;
     Space space;
@@ -70,7 +70,7 @@ bool breaks_between(Space space, const std::string &name, const DefinitionRef &b
     change.details = compare_types({*before.side, before.id}, {*after.side, after.id});
     if (change.details.empty())
         return false;
-    if (space == Space::alias) // of a tracepoint: its prototype
+    if (space == Space::alias) // the typedef that has a tracepoint's prototype
         return !mean_the_same(*before.side->btf, before.id, *after.side->btf, after.id);
     change.effects = find_effects(change, false);
     return change.breaks();
@@ -186,8 +186,8 @@ private:
             return;
         std::string type = text.substr(0, slash), name = text.substr(slash + 1);
         if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
-            return;                            // a pattern, of which any match is enough
-        type = type.substr(0, type.find('.')); // sleepable, writable
+            return;                            // a pattern: it needs no particular function
+        type = type.substr(0, type.find('.')); // ".s": sleepable, ".w": writable
         // "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET"
         name = name.substr(name.find_first_of(":/") + 1);
         name = name.substr(0, name.find('+'));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks vmlinux, then all modules over it. Later checks rely on earlier ones: if BTF violates the
-// kernel's rules, its types are not followed.
+// Checks vmlinux, then all modules over it. If BTF violates the kernel's rules, its other checks
+// are skipped, because they rely on correct references.
 //
 // A module's own copy of a type of vmlinux is the encoder's fault. It matters if kfuncs or helpers
 // take the type: a program cannot pass them a value that it got from the module.
@@ -136,8 +136,8 @@ std::string list_of(std::vector<std::string> &names)
            (names.size() > most_listed_names ? ", ..." : "");
 }
 
-/// Types that differ because of a type to which they refer: a finding for each such cause. The
-/// sources have two structs with the same name, which is not the encoder's fault.
+/// Reports types that differ only in a type to which they refer: one finding for each type that
+/// makes others differ. The encoder is not at fault, because the sources differ in that type.
 void report_derived(const CheckContext &context, const Binary &module, const Btf &btf,
                     const std::vector<Redefinition> &redefined, Findings &out)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares each id in .BTF_ids with the name of its symbol.
-//
-// The kernel finds a kfunc by the id in its set; programs find it by the name of its FUNC.
-// vmlinux.h declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has
-// two FUNCs: NAME without the implicit arguments, for programs, and NAME_impl with them.
+// Compares each id in .BTF_ids with the name of its symbol, and checks that programs can call each
+// kfunc.
 //
 // .BTF_ids has ids of types and functions that the kernel's C code asks for by name
 // (include/linux/btf_ids.h); resolve_btfids fills them in after the link. The section's entries
 // are found by symbol (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the
 // symbols in a set give its names, but not which entry has which name.
+//
+// The kernel finds a kfunc by its id in a set; programs find it by the name of its FUNC. vmlinux.h
+// declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has two FUNCs:
+// NAME without the implicit arguments, for programs, and NAME_impl with them.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/id_symbols.h"
@@ -40,7 +41,7 @@ struct IdSet {
     std::string title() const { return name.empty() ? "a set" : name; }
 };
 
-constexpr KernelVersion first_with_mark{6, 9}; // flags its sets of kfuncs: set_of_kfuncs
+constexpr KernelVersion first_with_mark{6, 9}; // its sets of kfuncs have the flag set_of_kfuncs
 // The largest set that looks_like_kfuncs() accepts, so that a search takes linear time. Kernels
 // allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
@@ -84,8 +85,8 @@ public:
     }
 
 private:
-    /// Are all ids and counts 0 although the BTF has one of the types? Without symbols this is
-    /// known only of vmlinux, which, unlike a module, always has ids.
+    /// Are all ids and counts 0 although the BTF has one of the types? Without symbols the types
+    /// are unknown. Then zeros show this only in vmlinux, which, unlike a module, always has ids.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
@@ -103,7 +104,7 @@ private:
         return known;
     }
 
-    /// All ids and sets, by offset. Error: a set does not fit into the section.
+    /// Checks all ids and sets, by offset. Error: one does not fit into the section.
     Result<void> check_by_symbols()
     {
         const std::vector<SectionSymbol> &symbols = binary_.id_symbols;
@@ -155,7 +156,7 @@ private:
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
             words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
             return false;
-        // Above all flags of kfuncs in kernels of that age, with room for new ones.
+        // More than any flags of a kfunc, with room for new flags; older kernels have fewer.
         const uint32_t flags_end = marked_ ? 1 << 20 : 1 << 12;
         const IdSet set = set_at(at, 2);
         uint32_t last = 0;
@@ -225,8 +226,8 @@ private:
             report(Rule::ids, offset, title + " has id " + shown(id));
     }
 
-    /// If there are two types, the kernel uses one of them, and a program may be checked against
-    /// the other.
+    /// If two types have the name, the kernel uses one of them, and a program may be checked
+    /// against the other.
     void check_twice(btf::Kind kind, uint32_t used, const std::string &name,
                      const std::string &title, uint64_t offset)
     {

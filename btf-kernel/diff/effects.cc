@@ -69,7 +69,7 @@ void of_member_type(const Detail &d, Effects &out)
         out.add(Effect::Kind::none, "reads as before");
 }
 
-/// The effects of details that depend only on the kind of detail.
+/// An effect that depends only on the kind of the detail.
 struct DetailEffect {
     Detail::Kind detail;
     Effect::Kind kind;

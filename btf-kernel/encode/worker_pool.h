@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs each piece of work in its own process. A crash ends one piece and not the run, and all
-// processes share the memory that existed before.
+// Runs each piece of work in its own forked process. A crash ends one piece and not the run, and
+// the processes share the memory that existed before the fork.
 #pragma once
 
 #include "common/result.h"

@@ -103,8 +103,8 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     return Payload{.bytes = part, .after_code = true};
 }
 
-/// The header has neither beginning nor end of the compressed data. Zeros follow them up to the end
-/// of a page, which from 5.3 on holds a trailer for secure boot.
+/// The header states neither beginning nor end of the compressed data. Zeros pad the file to a
+/// whole page; from 5.3 on, the page's last 32 bytes are a trailer for secure boot.
 Result<Payload> open_s390(Bytes file, const Where &)
 {
     constexpr size_t trailer = 32;
@@ -219,7 +219,8 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
             const Bytes value = TRY(take(be32(head, 0)));
             if (path.size() < 2 || path.size() > most_parts)
                 break;
-            // Many properties can share a name, so a long one would take minutes.
+            // Names are cut, because any number of properties can refer to one long name, and
+            // reading it for each would take minutes.
             const Bytes rest = names.subspan(std::min<size_t>(be32(head, 4), names.size()));
             const Bytes name = rest.first(std::min(rest.size(), longest_name));
             out.push_back(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The address pool has the form of a contribution to `.debug_addr` (DWARF 5, section 7.27). Its
-// first 8 bytes of entries are the object id. After the link, the other entries are the final
-// addresses of the object's variables and functions. See common/FORMAT.md.
+// Writes and finds address pools. An object's pool has the form of a contribution to `.debug_addr`
+// (DWARF 5, section 7.27). Its first 8 bytes of entries are the object id. After the link, the
+// other entries are the final addresses of the object's variables and functions. See
+// common/FORMAT.md.
 #pragma once
 
 #include "common/io/bytes.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Adds sections to an ELF file, and drops the sections that they replace.
 //
-// Problem. The rest of the file must stay as it is. The step must be cheap: every object
-// of a kernel build passes here, and images of a gigabyte. A killed run must leave a valid file,
-// and a second run must recognise the first one's work and produce the same bytes.
+// Problem. The rest of the file must stay as it is. The step must be cheap, because it runs for
+// every object of a kernel build, and for images of a gigabyte. A killed run must leave a valid
+// file, and a second run must recognise the first one's work and produce the same bytes.
 //
 // Method. New sections, a new table of section names and new section headers go after the file's
 // last byte; the ELF header then points to them. The old names and headers remain as dead bytes.

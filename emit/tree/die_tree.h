@@ -88,7 +88,7 @@ struct UnitFile {
     const Arch &arch;
     ByteOrder order;
     bool relocatable;                     // an object: addresses are symbols, not numbers
-    Where where;                          // to which offsets of entries are added
+    Where where;                          // for messages; an entry's offset is added to it
     std::span<const ElfSection> sections; // AddressRef has indices into these
 };
 

@@ -12,8 +12,8 @@
 // 2. share: copy names and types from origin to instance, and locations from instance to origin.
 //    Compilers write locations only at the instance, but both are the same function.
 // 3. describe: compare the parameters with the ABI's registers (param_registers.cc).
-// If the compiler states that it changed the signature, the instance is described twice: with the
-// parameters of the source, and with those that are really passed.
+// With the feature true_signature, an instance whose signature the compiler changed is described
+// twice: with the parameters of the source, and with those that are really passed.
 //
 // Entries of the gcc plugin need no comparison: parameters that are not passed have no location,
 // and functions with displaced parameters have the flag Die::displaced.
@@ -312,7 +312,8 @@ private:
             if (p.dropped)
                 continue;
             add_tags(p.die, static_cast<int32_t>(out.params.size()));
-            // A member in a register names the parameter. Only with is_member is it the whole type.
+            // A member in a register adds to the parameter's name. Only with is_member does the
+            // parameter get the member's type, too.
             const Die &typed = tree_.at(p.is_member ? p.member : p.type_of);
             const char *member = p.member ? tree_.at(p.member).name : "";
             out.params.push_back({p.name, member, types_.of(layout_, typed)});

@@ -195,7 +195,8 @@ std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
     return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
 }
 
-/// The prototype with these words; `fresh` if there is none, which the caller must then add.
+/// The prototype with these words. If there is none, records and returns the id `fresh`, which the
+/// caller must give to a new prototype.
 TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
                    std::span<const uint32_t> words, TypeId fresh)
 {
@@ -242,8 +243,8 @@ TypeId add_prototype(NewContribution &contribution, Prototypes &prototypes,
     return id;
 }
 
-/// A function that may have an address becomes a FUNC in the blob. The merge only compares an
-/// inline-only instance with others, so its prototype is in the trailer.
+/// An instance with code, tags or a symbol becomes a FUNC in the blob. The merge only compares the
+/// others, so their prototypes are in the trailer.
 LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
                           const FunctionCandidate &f, uint32_t flags)
 {

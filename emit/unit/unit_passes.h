@@ -241,8 +241,8 @@ struct FunctionCandidate {
     std::string_view symbol;
     std::string language;
     std::optional<AddressRef> address;
-    // With the feature true_signature, if the compiler states that it changed the signature: the
-    // function with the parameters that are really passed.
+    // With the feature true_signature, if the compiler changed the signature: the function with
+    // the parameters that are really passed.
     std::unique_ptr<FunctionCandidate> true_signature;
 };
 
