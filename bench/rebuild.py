@@ -7,8 +7,8 @@ usage: rebuild.py [--rounds=N] [--touch=OBJECT] [--none=DIR] NAME=DIR...
 Each DIR is the output folder of a finished kernel build. The file DIR/make.arguments has the arguments for
 make, such as CC and PAHOLE, one per line. In each round and folder, OBJECT (default: kernel/fork.o) is made
 older than its source, and `make vmlinux` is timed. The folders take turns, so that changes of the machine's
-speed affect all equally. Prints medians. With --none, the folder of a build with CONFIG_DEBUG_INFO_NONE,
-it also prints ratios to this build.
+speed affect all equally. Prints medians. --none names the folder of a build with CONFIG_DEBUG_INFO_NONE;
+then ratios to this build are printed, too.
 """
 import argparse
 import os

@@ -17,10 +17,10 @@ namespace btflink::merge
 struct CommandLine {
     Options options;
     std::string check; // file with final BTF to check instead of a merge, or empty
-    std::optional<KernelVersion> kernel; // with `check`: see kernel_forms()
+    std::optional<KernelVersion> kernel; // with `check`: the kernel that must accept the BTF
     std::string report;                  // file for the page of --report, or empty
-    std::optional<FeatureSet> features;  // if given, options.features
-    bool distilled_base = false;         // one of options.features
+    std::optional<FeatureSet> features;  // if given, replaces options.features
+    bool distilled_base = false;         // adds this feature to options.features
     bool quiet = false, stats = false;
     bool help = false, version = false; // with either, nothing else is set
 };
@@ -37,7 +37,7 @@ std::string help_text();
 class ReportPage
 {
 public:
-    /// Finds the program and copies an input that the merge updates. If `options` ask for no trace,
+    /// Finds btf-kernel, and copies an input that the merge updates. If `options` ask for no trace,
     /// has one written into memory. Errors: btf-kernel is not installed, or cannot read the result;
     /// an input cannot be read.
     Result<void> prepare(Options &options);

@@ -16,7 +16,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Owns the large data of a merge. Freeing them takes a tenth of the merge.
+/// Owns the large data of a merge. Freeing them takes a tenth of a merge's time.
 struct Memory {
     std::shared_ptr<const Base> base;
     MergeInputs inputs;
@@ -64,8 +64,8 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
         report.why_nothing = options.inputs.size() == 1 ? "has no types" : "no input has types";
         return end_without_btf(options, report);
     }
-    // From here on the inputs are only needed for messages. Giving their pages back takes a tenth
-    // of a kernel's merge, as long as the check.
+    // From here on the inputs are only needed for messages. Releasing their pages takes a tenth of
+    // a kernel's merge, about as long as the check, so a second thread does it during the check.
     const auto releasing =
         std::async(second_thread(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
     const auto result = TRY(finish_result(std::move(blob), options, base, m.inputs, report, stats));

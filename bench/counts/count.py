@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Counts instructions of btf-emit and btf-merge on objects compiled from the tests' sources. Fails if
-a count is more than 5 % above the stored total.
+"""Counts the instructions of btf-emit and btf-merge. Fails if a count is more than 5 % above the stored one.
 
 usage: count.py --emit=PROGRAM --merge=PROGRAM --build=TEXT [--renew]
 
-Unlike times, instruction counts are repeatable, but only for the same programs and objects. The file
-`totals` therefore also names how the programs were built (TEXT), the compiler, the C library and
-valgrind. If any of these is different, the test is skipped. --renew writes new totals;
-`ninja -C BUILD renew-counts` runs it. The counts do not depend on the processor, because the C library
-is told to use the same functions on all processors.
+The input is objects that gcc makes from many-types.c and tests/emit/cases. Unlike times, instruction
+counts are repeatable, but only for the same programs and objects. Next to the totals, the file `totals`
+therefore states how the programs were built (TEXT), the compiler, the C library and valgrind. If any of
+these is different, the test is skipped. --renew, or `ninja -C BUILD renew-counts`, writes new totals.
+The counts do not depend on the processor, because the C library is told to use the same functions on
+all processors.
 """
 import argparse
 import os

@@ -38,8 +38,8 @@ struct Detail {
         value_added,    // new_number
         value_removed,  // old_number
         value_changed,
-        value_cut,    // the new number is the low half, from an encoder without ENUM64
-        value_mended, // the old number was the low half
+        value_cut,    // the new number is the low half of the old one: an encoder without ENUM64
+        value_mended, // the old number was the low half of the new one
         // With the texts of types.
         member_type,
         target, // of a typedef or variable
@@ -50,7 +50,7 @@ struct Detail {
         member_renamed,
         parameter_added,   // new_text
         parameter_removed, // old_text
-        meaning,           // suffixes of a parameter's name for the verifier ("__sz")
+        meaning,           // the suffix of a parameter's name that the verifier reads ("__sz")
         section,           // of a variable
         encoding,          // of an integer
         tag_added,         // new_text
@@ -58,7 +58,7 @@ struct Detail {
     };
     Kind kind;
     std::string place = {}; // "member", "member.inner", "parameter 2 (flags)"; empty: the whole
-    std::string old_text = {}, new_text = {}; // C
+    std::string old_text = {}, new_text = {}; // as in C
     int64_t old_number = 0, new_number = 0;
     bool old_unsigned = false, new_unsigned = false; // for values
     bool fits = true;         // for types: CO-RE accepts the new type for the old one
@@ -104,7 +104,7 @@ struct Change {
     std::vector<Detail> details = {}; // if it changed
     std::vector<Effect> effects = {};
     std::vector<uint32_t> places = {}; // 0: vmlinux; n: Difference::modules[n - 1]
-    std::string cause = {};      // "struct t": members only moved because of a member of this type
+    std::string cause = {};      // "struct t": members moved only because this type's size changed
     bool one_of_several = false; // there are other definitions of the name
     // Type ids in the first of `places`; 0: there is none.
     uint32_t old_id = 0, new_id = 0;
@@ -140,7 +140,7 @@ struct Difference {
 /// are one line.
 std::vector<std::string> detail_lines(const std::vector<Detail> &list);
 
-// Text from files, for Markdown. Control characters become "\\x0a".
+// Text from files, for Markdown. Control characters become escapes such as \x0a.
 /// In backquotes; backquotes in the text become apostrophes.
 std::string markdown_code(std::string_view untrusted);
 /// With escaped markup.

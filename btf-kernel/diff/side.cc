@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Lists the names in a BTF (types, functions, variables, constants), and computes the shapes of
-// types. The shape of a type contains those of the unnamed types to which it refers, so types are
-// visited in post-order. The time is linear in the size of the BTF, except for sorting.
+// types: hashes of their meaning (compare.h). The shape of a type contains those of the unnamed
+// types to which it refers, so types are visited in post-order. The time is linear in the size of
+// the BTF, except for sorting.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
@@ -50,11 +51,11 @@ private:
     std::vector<uint64_t> words_;
 };
 
-/// First words of the hashes of names. They differ from all BTF kinds, with which other hashes
-/// begin.
+/// First words of the hashes of names of structs, unions and enums. They differ from all BTF kinds,
+/// with which other hashes begin.
 enum NameOnlyKind : uint64_t { named_struct = 100, named_union, named_enum };
 
-/// Do references to the type count by its name alone?
+/// Does a reference to the type contribute only the type's kind and name to a shape?
 bool is_by_name(const btf_type &t)
 {
     const btf::Family family = btf::kind_info(t).family;

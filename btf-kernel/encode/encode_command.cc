@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file of BTF for
 // each: OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
-// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is stated by vmlinux.
+// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is read from vmlinux or
+// its path.
 // Files are complete or absent. Files of an earlier run with the same settings are kept if neither
 // the module nor vmlinux has changed since.
 //
@@ -222,7 +223,7 @@ private:
         return walked;
     }
 
-    /// As ArchiveVisitor::wants.
+    /// ArchiveVisitor::wants: the largest size at which the member is unpacked; 0: it is skipped.
     uint64_t size_limit(const std::string &path)
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
@@ -373,7 +374,7 @@ private:
                  line_.self_contained, fs::absolute(line_.package).c_str());
         auto before = read_file(path, 1 << 20);
         keep_ = !line_.force && before && now == as_text(*before);
-        if (!keep_) // otherwise, after a run that ends early, old files would be taken for new ones
+        if (!keep_) // if this run ends early, the next must not keep files with the old settings
             fs::remove(vmlinux_btf_, error);
         return write_file(path, as_bytes(now));
     }
@@ -442,7 +443,7 @@ private:
     size_t passed_ = 0;                // modules before vmlinux in this reading
     std::set<std::string> seen_;       // members that were processed, kept or refused
     std::set<std::string> releases_;   // of modules
-    std::vector<std::string> modules_; // in the order of the pool's pieces
+    std::vector<std::string> modules_; // in the order in which they were added to the pool
     EncodeReport report_;
     WorkerPool pool_;
     Progress progress_;

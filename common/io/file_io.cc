@@ -17,7 +17,7 @@ namespace btflink
 namespace
 {
 
-constexpr size_t most_of_endless = 1 << 30; // /dev/zero, a pipe
+constexpr size_t most_of_endless = 1 << 30; // of files without a size: /dev/zero, a pipe
 
 /// Writes with few system calls, because an object has many small sections.
 bool write_all(int fd, std::span<const Bytes> parts)
@@ -159,12 +159,12 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
-    // Write through the link. Without a link, a different inode only means that the file was
-    // renamed meanwhile.
+    // The target of a link in /proc/self/fd may have another name, or none: write through the link.
+    // If `path` is no link, a different inode only means that the file was just replaced.
     if (exists && target != path && !has_name(st, target))
         return write_directly(path, parts);
-    // A fixed length, so that the name fits wherever the target's name does. If the program is
-    // killed, Kbuild's `make clean` removes files with this prefix.
+    // Not the target's name with a suffix, which might be too long. If the program is killed,
+    // Kbuild's `make clean` removes files with this prefix.
     std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)

@@ -11,7 +11,8 @@
 namespace btflink
 {
 
-/// Bytes of the UTF-8 character at the start of `text`, which is not empty; 0: not UTF-8.
+/// The length in bytes of the UTF-8 character at the start of `text`; 0 if it is not UTF-8. `text`
+/// must not be empty.
 size_t utf8_character(std::string_view text);
 
 /// The text as a JSON string in double quotes. Bytes that are not UTF-8 become U+FFFD.

@@ -52,9 +52,9 @@ std::vector<Hash128> stub_hashes(const Btf &btf);
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
 /// Computes loose hashes of prototypes, and caches those of types. All instances of a function must
-/// agree, that is, have the same loose hash. It ignores parameter names and const (except in const
-/// void); structs, unions, enums and typedefs count by name; a forward declaration counts as its
-/// struct or union.
+/// agree, that is, have the same loose hash. The hash ignores parameter names and const (except in
+/// const void); structs, unions, enums and typedefs count by name; a forward declaration counts as
+/// its struct or union.
 class LooseHasher
 {
 public:
@@ -77,10 +77,10 @@ private:
 // no type can be hashed first. C has no such cycles; recursive function types of other languages
 // may form one. See FORMAT.md, 6.
 
-/// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: those to which type i
-/// refers, in order. `own[i]`: a hash of everything else in type i. Different types never get equal
-/// hashes. Types that are the same at any depth get equal hashes, in all blobs, unless this takes
-/// too long, for example for hundreds of different types that all reach each other.
+/// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: the types that type i
+/// refers to, in order. `own[i]`: a hash of everything else in type i. Different types never get
+/// equal hashes. Types that are the same at any depth get equal hashes, in all blobs, unless this
+/// takes too long, for example for hundreds of different types that all reach each other.
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
                                   const std::vector<Hash128> &own);
 

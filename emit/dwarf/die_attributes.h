@@ -53,7 +53,8 @@ struct Constant {
     bool known = false;
 };
 
-/// Enumerators are the only constants whose sign matters.
+/// The value of an enumerator. Whether it is negative must be known, because BTF distinguishes
+/// signed and unsigned enums.
 struct EnumeratorValue {
     uint64_t value;
     bool is_signed; // by its form
@@ -80,7 +81,8 @@ public:
     {
     }
 
-    /// Called for each attribute of each entry.
+    /// Stores one attribute in the entry. Inlined, because it runs for each attribute of each
+    /// entry.
     [[gnu::always_inline]] void set(uint32_t attribute, Value value)
     {
         switch (attribute) {

@@ -22,7 +22,7 @@ struct CompileCommand {
     /// A warning about objects that are not changed. Usually empty.
     std::string warning = {};
     bool is_module = false; // -DMODULE
-    /// -g or the like. False for assembler, which has no DWARF for data.
+    /// -g or the like. False for assembler files, because their DWARF describes no types.
     bool asks_for_dwarf = false;
     /// All sources are C if the compiler is gcc and not g++.
     bool only_c = false;

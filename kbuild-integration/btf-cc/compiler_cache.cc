@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Recognises ccache in front of the compiler and makes it call btf-cc. Makes the line that ccache
-// adds to its keys.
+// Recognises ccache in front of the compiler, and makes ccache run the compiler through btf-cc.
+// Makes the line that ccache adds to its keys.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "kbuild-integration/environment.h"

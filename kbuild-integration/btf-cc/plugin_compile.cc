@@ -14,8 +14,8 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Programs that run the compiler: those before it in the command, the targets of links with a
-/// compiler's name, and those that ccache is told to run.
+/// The names of programs that run the compiler: those before it in the command, the target if the
+/// compiler's name is a link, and those that ccache is told to run.
 std::vector<std::string> runners(const std::vector<std::string> &words)
 {
     std::vector<std::string> names;

@@ -10,8 +10,8 @@
 // chained_enough of them; then this is its form, and the objects need not be read. (A smaller
 // number decides nothing, because compilers' vectors are chained even in a flat base.) Otherwise
 // the objects' chained arrays are looked up in the base: the member of the same name and offset in
-// the struct of the same name and size. The majority decides. Without any match, the number of the
-// base's arrays decides.
+// the struct of the same name and size. The majority decides. Without a majority, the share of
+// chained arrays in the base decides.
 //
 // To make arrays flat, types are changed in place, so that ids stay the same: an outer array
 // becomes an array of its innermost elements. An inner array to which only arrays refer must not be
@@ -38,7 +38,8 @@ namespace
 
 // More than compilers' vectors can cause. A distribution's kernel has a hundred.
 constexpr unsigned chained_enough = 16;
-// If arrays are chained, at least one in this many is; in kernels, one in thirty.
+// In a base with chained arrays, at least one array in this many is chained; in kernels, one in
+// thirty.
 constexpr unsigned arrays_per_chained = 200;
 // More can only be a cycle.
 constexpr unsigned max_dimensions = 64;

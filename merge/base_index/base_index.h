@@ -15,7 +15,7 @@
 namespace btflink::merge
 {
 
-/// May a type of the result's link part (output/link_part.cc) equal this one?
+/// Can a type of the result's link part (output/link_part.cc) equal `t`, a type of the base?
 inline bool may_recur(const Btf &btf, const btf_type &t)
 {
     auto is_marked = [](const btf_type &tag) {
@@ -34,10 +34,10 @@ class BaseIndex
 {
 public:
     /// Opens `bytes` as an index of `blob`, and hashes both. `bytes` must be aligned to 8 bytes;
-    /// `owner` keeps them alive. Null if they are not an undamaged index of that BTF.
+    /// `owner` keeps them alive. Null if they are damaged, or an index of other BTF.
     static std::shared_ptr<const BaseIndex> open(Bytes bytes, Bytes blob,
                                                  std::shared_ptr<const void> owner);
-    /// Uses what make_index() made for `btf`.
+    /// Wraps the bytes that make_index() made for `btf`.
     static std::shared_ptr<const BaseIndex> of(std::shared_ptr<const Btf> btf,
                                                std::vector<std::byte> made);
 
@@ -102,7 +102,7 @@ public:
     /// The string's offset in the base.
     std::optional<uint32_t> find_string(std::string_view text) const;
 
-    /// The lowest type with these words among the types in table `words` (FORMAT.md), or void.
+    /// The lowest type with these words among the types that may_recur(); void if there is none.
     TypeId find_words(std::span<const uint32_t> words) const;
 
     static uint32_t hash_of(std::string_view text);

@@ -9,9 +9,9 @@
 //  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
 //     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
 //     structs) count by their own shapes. A name whose classes have several shapes is a root.
-//  2. A shape with several classes was split. At each position its classes refer to types of one
-//     name; from here on each shape of unnamed types counts as a name. If these types differ, their
-//     name split the shape, and the shape has an edge to the name:
+//  2. A shape with several classes was split. At each position, its classes refer to types of the
+//     same name. (From here on, each shape of unnamed types counts as a name.) If the types at a
+//     position differ, their name split the shape, and the shape has an edge to the name:
 //
 //         struct bus { struct dev *dev; } twice, because there are two struct dev:
 //         shape of struct bus -> shape `struct dev *` -> name struct dev, the root
