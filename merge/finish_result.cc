@@ -81,8 +81,8 @@ std::string name_origin(const Error &error, const Btf &btf, const std::vector<Ob
     return owner == objects.end() ? "" : owner->describe();
 }
 
-/// Reports one warning, for any number of changes; the rest are notes. `origin`: an
-/// object with the name that broke the first rule, or "".
+/// Reports the first change as a warning, the others as notes. `origin`: an object with the illegal
+/// name that caused the first change, or "".
 void report_mended(const std::vector<std::string> &changes, const std::string &origin,
                    Report &report)
 {

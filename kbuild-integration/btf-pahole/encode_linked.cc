@@ -5,23 +5,24 @@
 //
 //     vmlinux              the objects from which it was linked: vmlinux.o and a few more
 //     a module             the module itself: `ld -r` keeps object BTF
-//     a module, again      the module's objects. When vmlinux has changed, Kbuild makes the BTF of
-//                          a module again, but does not link the module, whose object BTF is gone
+//     a module, again      the module's objects. When vmlinux has changed, Kbuild makes the
+//                          module's BTF again, but does not link the module again, so the module
+//                          has no object BTF any more
 //     units without        DWARF of the linked file
 //     object BTF
 //     a module linked      DWARF of the module
 //     from bitcode
 //     anything else        DWARF of the linked file
 //
-// Method. Choose the inputs, then run btf-merge in this process. For a linked file, btf-merge calls
-// back when it knows which units its inputs cover; the other units are encoded into a file in
-// memory, which becomes one more input. For a relocatable file, whose addresses are not final and
-// whose relocations must be kept, the other units are added to a copy of the file in memory. If no
-// unit of a linked file has object BTF, gather_units() (dwarf_units.cc) passes units on to
-// merge/gather one by one, to limit memory.
+// Method. Choose the inputs, then run btf-merge in this process. For a vmlinux or program,
+// btf-merge calls back when it knows which units its inputs cover; the other units are encoded into
+// a file in memory, which becomes one more input. For a relocatable file, whose addresses are not
+// final and whose relocations must be kept, the other units are added to a copy of the file in
+// memory. If no unit of a vmlinux or program has object BTF, gather_units() (dwarf_units.cc) passes
+// units on to merge/gather one by one, to limit memory.
 //
-// Invariant. The BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids are
-// filled in after it. On an error the file is as before.
+// Invariant. The BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids is filled
+// in afterwards. On an error the file is as before.
 #include "kbuild-integration/btf-pahole/steps.h"
 
 #include "common/io/file_io.h"
@@ -111,7 +112,7 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     auto inputs = TRY(vmlinux_inputs(file));
     if (!inputs.empty()) {
         sources.inputs = std::move(inputs);
-    } else if (!linked.has_symbols) { // no functions; the DWARF may be in another file
+    } else if (!linked.has_symbols) { // they show which functions exist
         sources.missing = MissingPart::symbols;
     } else if (options.base.empty() && !strict) {
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});

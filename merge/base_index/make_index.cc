@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes the tables of an index.
+// Makes a base index: tables of a base's types, names and strings, sorted by hash.
 //
-// Method. Hash all types, names, strings and words of the base, and sort.
+// Method. Hash all plain types, all names of structs, unions and enums, all strings, and the words
+// of types that may recur in a result (may_recur()). Sort each table.
 //
 // Cost. One pass over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/base_index.h"

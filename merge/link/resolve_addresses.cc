@@ -8,7 +8,7 @@
 // equal ids are equal, and are matched in link order. If the image has no pool for an object, the
 // symbol of the object's relocation (for a local symbol: a named symbol at its address) is looked
 // up in the image's symbol table, and used if its name is unique there. Without an image, the
-// address is the position of the input's section, plus symbol and addend.
+// address is the sum of the position of the input's section, the symbol's value and the addend.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. An address of 0 in a linked
 // image counts as known, although linkers also write 0 into the pools for discarded sections: 0
@@ -200,7 +200,8 @@ private:
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
-    /// Resolves an address by its symbol: in the image, or without one in the layout of the inputs.
+    /// Resolves an address by its symbol: in the image, or, if there is no image, in the layout of
+    /// the inputs.
     Location resolve(const Object &o, const UnresolvedAddress &p)
     {
         if (p.kind != UnresolvedAddress::symbol)

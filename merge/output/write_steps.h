@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The steps of write_btf.cc, and what they share.
+// Writes the merged types, functions and variables as BTF: the steps of write_btf.cc, and what they
+// share.
 #pragma once
 
 #include "common/btf/btf.h"

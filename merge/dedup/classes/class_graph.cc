@@ -150,8 +150,8 @@ bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, Clas
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];
 }
 
-/// A reference as a word of a class's own contents: one word for all open references, and one for
-/// all references to a name.
+/// The word that represents a reference in a class's own contents: one word for all open
+/// references, and one for all references to a name.
 uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     constexpr uint32_t open = raw(ClassId::none) - 1;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds an order of objects that results in few groups.
 //
-// Problem. If objects join in link order, a group may mix definitions. Say `struct core` has two
-// definitions. The first object has the first definition and resolves b of `struct a { struct b *b;
-// struct c *c; }`; the second object has the second definition and resolves c. Both structs a
-// agree, so they become one group: b means the first `struct core` and c the second. No object that
-// resolves both agrees with this group, so objects of either kind need another group. Such mixtures
-// multiply with the number of slots: twenty groups of a class instead of two.
+// Problem. If objects join in link order, a group may mix definitions. For example, all objects
+// have `struct a { struct b *b; struct c *c; }`, structs b and c lead to `struct core`, and
+// `struct core` has two definitions. The first object has the first definition and defines b, but
+// only declares c; the second object has the second definition and defines c, but only declares b.
+// Their structs a agree and become one group, in which b leads to the first `struct core` and c to
+// the second. No object that defines both b and c agrees with this group, so objects with either
+// definition need another group. Such mixtures multiply with the number of slots: a class may get
+// twenty groups instead of two.
 //
 // Method. Objects with the same definitions of conflicting names join one after the other; the
 // names that most objects define count first. When the first object with other definitions joins,
-// the groups have resolved everything that the earlier objects know, and disagree with it. Objects
-// without definitions of these names come last, because they agree with any group.
+// the groups have resolved everything that the earlier objects know, so they disagree with this
+// object. Objects without definitions of these names come last, because they agree with any group.
 //
 // Cost. One pass over the nodes, and one sort of the objects.
 #include "merge/dedup/join/join_groups.h"

@@ -7,8 +7,8 @@
 //  1. Types that reach no conflict are final. A forward declaration of a name with one definition
 //     is that definition.
 //  2. Each group of nodes (join_groups.cc) is a final class.
-//  3. A forward declaration that a struct refers to is resolved as in that struct's group. Other
-//     declarations are resolved to the only definition.
+//  3. A forward declaration to which a struct refers stands for what that struct's group resolved
+//     it to. Any other declaration stands for the definition of its name, if there is only one.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. The types to which a group with resolved declarations refers differ from those in its
@@ -90,7 +90,7 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 /// The final classes for which declarations of a name may stand.
 struct DeclaredName {
     std::vector<ClassId> definitions; // all, lowest first
-    // The one to which the first struct that refers to a declaration resolves it; or none.
+    // The one to which a struct resolves a declaration: the first struct that does so. Or none.
     ClassId by_struct = ClassId::none;
 };
 using DeclaredNames = IdVector<NameId, DeclaredName>;
@@ -134,8 +134,8 @@ DeclaredNames find_definitions(const SplitInput &in, const FinalClasses &finals)
 }
 
 /// The definition for which a declaration of the name stands; none if several are possible.
-/// `in_base`: the base declares the name. Because the base's declaration stays, resolve_forwards()
-/// cannot decide; the first struct does.
+/// `in_base`: the base declares the name. Then resolve_forwards() cannot decide, because the base's
+/// declaration stays; the first struct that resolves the name decides.
 ClassId resolve_name(const DeclaredName &name, bool in_base)
 {
     if (name.definitions.size() == 1)
@@ -144,7 +144,7 @@ ClassId resolve_name(const DeclaredName &name, bool in_base)
 }
 
 /// Step 3: resolves forward declarations. Returns those with several possible definitions, each
-/// once: its first node makes its class live.
+/// once, whatever the number of its nodes.
 std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes &classes,
                                              FinalClasses &finals)
 {
