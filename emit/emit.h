@@ -29,17 +29,17 @@ struct EmitOptions {
     /// those of `unit`.
     bool keep_settings = false;
     bool dry_run = false; // write nothing
-    /// Keep the object BTF of a relocatable file, and add that of the units that it does not cover:
+    /// Keep the object BTF of a relocatable file, and encode the units that it does not cover:
     /// those of linked objects that had no object BTF.
     bool add_missing_units = false;
     /// Skip units of these source files, because other inputs have their BTF. If the file has more
     /// units of a name than are counted here, all units of that name are encoded. Encoding a unit
     /// twice is harmless.
     SourceCounts covered;
-    uint32_t section_type = 0x80425446;
-    bool exclude_flag = true; // SHF_EXCLUDE on .BTF
-    std::string output;       // "": in place
-    std::string detached;     // if not "", write plain BTF here, and no ELF file
+    uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
+    bool exclude_flag = true;           // SHF_EXCLUDE on .BTF
+    std::string output;                 // "": in place
+    std::string detached;               // if not "", write plain BTF here, and no ELF file
     /// If set, nothing is written. Each unit that has BTF is passed to this function as soon as it
     /// is encoded, on the thread that encoded it. `number`: the position of the unit among all
     /// encoded units.

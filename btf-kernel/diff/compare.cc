@@ -10,8 +10,8 @@
 // definitions, those that differ are paired by similarity.
 //
 // Modules. If a definition is missing in a module, it may have moved into vmlinux. So the other
-// side's definition is compared with vmlinux's. If a type was added or removed in one place but is
-// the same elsewhere in the other kernel, only its users changed, which is not reported.
+// side's definition is compared with vmlinux's. A type that one place lost or gained is not
+// reported if the other kernel has the same one in another place: then only its users changed.
 //
 // Cost. 0.25 s of CPU time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"
@@ -33,7 +33,7 @@ struct Delta {
     Name name;
     const Side *old_side, *new_side;
     const Definition *before, *after; // null if that side has no definition
-    uint32_t place;                   // as Change::places
+    uint32_t place;                   // 0: vmlinux; n: Difference::modules[n - 1]
     bool one_of_several;              // the other side has other definitions of the name
 
     const Side &side() const { return before ? *old_side : *new_side; }
@@ -46,7 +46,9 @@ struct Delta {
     }
 };
 
-constexpr size_t most_paired = 64; // definitions of one name that are paired by similarity
+/// Definitions of a name are paired by similarity only if both kernels together have fewer that
+/// differ. Otherwise they are paired in their order.
+constexpr size_t most_paired = 64;
 
 /// Definitions of one name, and their side.
 struct Definitions {
@@ -103,7 +105,8 @@ void drop_common(std::vector<const Definition *> &a, std::vector<const Definitio
     });
 }
 
-/// Indexes of the two definitions that are most similar.
+/// Indexes of the definitions to pair next: the most similar ones, or the first ones if there are
+/// too many.
 std::pair<ptrdiff_t, ptrdiff_t> most_similar(const Definitions &before, const Definitions &after)
 {
     std::pair<ptrdiff_t, ptrdiff_t> best{0, 0};
@@ -136,7 +139,7 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
         before.list.erase(before.list.begin() + i);
         after.list.erase(after.list.begin() + j);
     }
-    // Remaining definitions of vmlinux are reported for vmlinux.
+    // What is left of vmlinux's definitions is reported when vmlinux is compared, not for a module.
     if (before.own)
         for (const Definition *named : before.list)
             out.push_back({name, before.side, after.side, named, nullptr, place, has_any});
@@ -145,8 +148,7 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
             out.push_back({name, before.side, after.side, nullptr, named, place, had_any});
 }
 
-/// The sides must have this place and outlive the result. A definition that is missing in a module
-/// may have moved into vmlinux; then vmlinux's definition is compared.
+/// Both kernels must have this place, and outlive the result.
 void match_names(const Sides &before, const Sides &after, uint32_t place, std::vector<Delta> &out)
 {
     const Side &a = *before.at(place), &b = *after.at(place);
@@ -172,7 +174,7 @@ std::vector<std::string> module_names(const KernelTypes &before, const KernelTyp
     return {names.begin(), names.end()};
 }
 
-/// `names`: of modules.
+/// `names`: sorted names of the modules of both kernels, in the order of Sides::modules.
 Sides make_sides(const KernelTypes &kernel, const std::vector<std::string> &names)
 {
     Sides sides;
@@ -204,7 +206,7 @@ bool has_one_place(const Name &name)
     return name.space == Space::function || name.space == Space::variable;
 }
 
-/// Numbers of all definitions that may be in several places.
+/// The numbers (see number_of()) of all definitions that may be in several places.
 std::unordered_set<uint64_t> all_numbers(const Sides &sides)
 {
     std::unordered_set<uint64_t> all;
@@ -217,7 +219,7 @@ std::unordered_set<uint64_t> all_numbers(const Sides &sides)
     return all;
 }
 
-/// Drops types that were added or removed in one place and are elsewhere in the other kernel.
+/// Drops definitions that one place lost or gained, and that the other kernel has in another place.
 void drop_moved(const ComparedKernels &sides, std::vector<Delta> &deltas)
 {
     const auto old_all = all_numbers(sides.before), new_all = all_numbers(sides.after);

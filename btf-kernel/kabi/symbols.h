@@ -18,11 +18,13 @@ struct ReachedChange {
 };
 
 struct Symbol {
+    /// signature: the symbol's own definition changed; reaches: only types that it reaches changed;
+    /// unknown: the old kernel's BTF does not have the symbol.
     enum class Status : uint8_t { same, reaches, signature, gone, unknown };
     std::string name;
     Status status = Status::same;
     std::vector<ReachedChange> reached; // the nearest changes, at most most_reached
-    bool more = false;                  // there are more
+    bool more = false;                  // there are more changes
 };
 constexpr size_t most_reached = 8;
 std::string_view status_name(Symbol::Status status);

@@ -123,7 +123,7 @@ private:
     Bytes block_;
 };
 
-// Numbers of members.
+// The numbers of members in the objects of a package, a folder and a file.
 constexpr uint32_t package_folders = 2;
 constexpr uint32_t folder_name = 1, folder_files = 3;
 constexpr uint32_t file_name = 1, file_size = 3, file_target = 6;
@@ -222,7 +222,7 @@ private:
             return damaged();
         const uint32_t folder = tree_.member(folders(), apk_word(bytes, 0));
         const uint32_t file = tree_.member(tree_.member(folder, folder_files), apk_word(bytes, 4));
-        // Ascending, so no file can have two blocks while another has none.
+        // Places must ascend, so no file can have two blocks while another has none.
         const uint64_t place = uint64_t{apk_word(bytes, 0)} << 32 | apk_word(bytes, 4);
         bytes = bytes.subspan(8);
         if (place <= last_place_ || !has_data(file) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Counts bytes by kind and module, finds names with several definitions, and reads time traces.
+// Collects data for the page of btf-kernel report: bytes by kind and module, names with several
+// definitions, steps in time traces.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"
@@ -87,7 +88,7 @@ std::string_view place_of(std::string_view path)
     return path;
 }
 
-constexpr unsigned max_depth = 30; // of folders, because paths come from files
+constexpr unsigned max_depth = 30; // of folders; paths come from files, and may be deeper
 
 Node &child(Node &parent, std::string_view name)
 {
@@ -112,7 +113,7 @@ std::string text_of(std::string_view field)
     return field.starts_with('"') ? std::string(field.substr(1, field.find('"', 1) - 1)) : "";
 }
 
-/// Seconds of a field in microseconds; empty: it has no such number.
+/// The number in a field, converted from microseconds to seconds. Empty if it has no such number.
 std::optional<double> seconds_of(std::string_view field)
 {
     double value = 0;

@@ -290,7 +290,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     }
 
     btf.starts_.reserve(btf.word_count_ / 3);
-    uint32_t last_type = 0, last_str = 0; // the highest ones; bad_reference() finds their types
+    uint32_t last_type = 0, last_str = 0; // the highest type id and string offset in types
     for (size_t at = 0; at < btf.word_count_;) {
         auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
         uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());

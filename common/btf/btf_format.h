@@ -266,8 +266,8 @@ constexpr bool is_type(Kind kind)
     return kind_info(kind).family < Family::link;
 }
 
-/// Does it declare a struct, union or enum that is defined elsewhere? An enum without values is a
-/// declaration: gcc allows these, C does not.
+/// Does it declare a struct, union or enum that is defined elsewhere? A named enum without values
+/// declares an enum, which gcc allows and C does not.
 inline bool is_declaration(const btf_type &t)
 {
     const Family family = kind_info(t).family;

@@ -43,8 +43,9 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
     constexpr std::string_view magic = "ZLIB";
     if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
         return true;
-    // objcopy compresses .debug without renaming it. A pool cannot begin like this: the magic would
-    // be its length, and the first bytes of the size, which are 0, its version.
+    // objcopy compresses .debug without renaming it: the magic, then the size as a big-endian
+    // 64-bit integer. A pool does not begin like this: where it has its version, 5, the size has
+    // its highest bytes, 0.
     return name == ".debug" && data.size() >= magic.size() &&
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }

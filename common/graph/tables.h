@@ -118,8 +118,8 @@ private:
     OpenTable<Slot, 4> table_;
 };
 
-/// Maps vectors of words to numbers 0, 1, ... `used_bits`: of hashes; tests use few, so that hashes
-/// collide.
+/// Maps vectors of words to numbers 0, 1, ... `used_bits`: a mask for hashes; tests use few bits,
+/// so that hashes collide.
 template <uint64_t used_bits = UINT64_MAX>
 class VectorIndex
 {

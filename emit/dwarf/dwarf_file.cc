@@ -165,7 +165,8 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
     return {};
 }
 
-/// Appends the entries of `rel`, whose section begins at `begin` of a joined one, to `out`.
+/// Appends the relocations of the table `rel` to `out`. `begin`: where the section that they
+/// relocate begins in the joined section.
 void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
                                    std::vector<std::byte> &out) const
 {
@@ -215,8 +216,9 @@ uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64
         const DebugReloc *known = find_reloc(*arch_, image_.reloc_type(r.info));
         if (!known) // R_*_NONE
             continue;
-        uint64_t operand = symbols_.value(image_.reloc_symbol(r.info)) +
-                           static_cast<uint64_t>(r.addend); // RELA only
+        // Machines with such pairs have only RELA.
+        uint64_t operand =
+            symbols_.value(image_.reloc_symbol(r.info)) + static_cast<uint64_t>(r.addend);
         value = known->op == RelocOp::set   ? operand
                 : known->op == RelocOp::add ? value + operand
                                             : value - operand;

@@ -12,7 +12,7 @@
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
 //
-// Cost. Linear in the entries of a tree. A type unit is read for each unit that reaches it.
+// Cost. Linear in the entries of a tree. A type unit is read once in each read() that needs it.
 #include "emit/dwarf/fast/unit.h"
 
 #include <algorithm>

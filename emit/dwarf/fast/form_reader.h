@@ -65,7 +65,8 @@ public:
     uint32_t reference();
     std::optional<AddressRef> address();
     std::optional<AddressRef> variable_address() { return decode_fixed_address(unit_, location()); }
-    /// The start of a list with exactly one range, in split DWARF. Empty for other lists and forms.
+    /// The start of the only range in a range list, in split DWARF. Empty for a list of several
+    /// ranges and for other forms.
     std::optional<AddressRef> range_start();
     ParamLocation param_location() { return decode_param_location(unit_, location()); }
 

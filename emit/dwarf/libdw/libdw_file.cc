@@ -132,7 +132,7 @@ std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
     return std::nullopt;
 }
 
-/// The number of the entry at offset 0 of the section with `unit`.
+/// What number_of() adds to the offset of an entry in the section with `unit`.
 uint64_t LibdwFile::first_number(Dwarf_CU *unit)
 {
     Dwarf *dwarf = dwarf_cu_getdwarf(unit);
