@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests btf-kernel on a small kernel in Alpine's packages of version 3, valid and damaged.
+"""Tests btf-kernel on Alpine packages (version 3 of the apk format) with a small kernel, valid and damaged ones.
 
 usage: apk-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -40,7 +40,7 @@ class Apk(PackageCase):
     def test_forms(self):
         files = self.files()
         self.good(apk3(files, long=True))
-        deep = 'very-long-name/' * 20 # long enough for a length of two bytes
+        deep = 'very-long-name/' * 20 # so that the length of each path takes two bytes
         self.good(apk3([(deep + name, data) for name, data in files]))
         self.good(apk3([('usr/bin/other', b'x' * 100001), *files, ('usr/share/more', b'y')]))
 
@@ -63,7 +63,7 @@ class Apk(PackageCase):
                          [('unreadable', "its path has '..'")])
 
     def test_size(self):
-        """A file that is larger than a configuration may be is reported."""
+        """A kernel configuration that is too large is reported."""
         files = [*self.files(), (f'boot/config-{RELEASE}', bytes((64 << 20) + 1))]
         report = self.report(APK3_PACKINGS['deflate'](apk3(files[1:])), status=1)
         self.assertIn('has more than 67108864 bytes', [f['what'] for f in report['findings']])
@@ -107,7 +107,7 @@ class Apk(PackageCase):
                 self.refused(bytes(whole), ': is damaged')
 
     def test_repeated_block(self):
-        """A repeated block would be taken for another file, which would be lost."""
+        """Two blocks for one file are an error, because then another file has none."""
         whole = bytearray(apk3(self.files()))
         at = whole.rindex(self.modules[1]) - 8
         folder, file = struct.unpack_from('<II', whole, at)

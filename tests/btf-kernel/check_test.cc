@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kernels that are damaged in one way each. btf-kernel check reports this damage and nothing else.
+// Tests btf-kernel check on kernels with one damage each, which must be reported, and nothing else.
 // check_ids_test.cc has the tests of .BTF_ids.
 #include "tests/btf-kernel/check_fixture.h"
 
@@ -201,7 +201,7 @@ TEST_F(CheckKernel, WrongBase)
     const Lines found = findings();
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found[0].substr(0, 50), "base mine: strings: was made over a base with 134 ");
-    // The module's types are not followed, but everything else is checked.
+    // With the wrong base, the module's references are meaningless, so further checks are skipped.
     for (const std::string &line : found)
         EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
 }
@@ -226,7 +226,7 @@ TEST_F(CheckKernel, TruncatedBase)
 
 TEST_F(CheckKernel, RenumberedBase)
 {
-    // The same types and strings, but two are swapped.
+    // The same types and strings, but two types are swapped.
     std::string text = vmlinux_text;
     text = replaced(
         text, "[5] PTR '' type_id=2\n    [6] FUNC_PROTO '' ret_type_id=1\n        'task' type_id=5",

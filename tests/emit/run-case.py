@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Runs an emit case: compiles a C file with each compiler, emits, and compares with the file's comments.
+"""Compiles a C file with each compiler, runs btf-emit, and compares the BTF with the directives in the file.
 
 usage: run-case.py BTF-EMIT BTF-LINES CASE.c
 
@@ -10,9 +10,9 @@ Directives, one per line, anywhere in the C file:
   // compilers: gcc clang       only these keys of COMPILERS below (default: gcc clang)
   // said: REGEX                pattern of all output of btf-emit (default: it prints nothing)
   // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
-Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice. The second run
-must not change the file. A compiler that is not installed is named in a line SKIP, which tests/run-all repeats at its
-end. If none is installed, the test is skipped.
+Every case runs with DWARF 4 and 5, and with and without compressed debug sections. btf-emit runs twice; the second
+run must not change the file. A compiler that is not installed is named in a line SKIP, which tests/run-all repeats at
+its end. If none is installed, the test is skipped.
 """
 import os
 import re

@@ -55,7 +55,8 @@ def functions(count, parameters):
 
 
 def trailer(blob, types, names, prototype, samples):
-    """`blob` with a link trailer. Its functions `names` all have `prototype`, which is in the trailer's own words."""
+    """`blob` with a link trailer. All its functions, `names`, have `prototype`, which is not in the blob but in the
+    trailer."""
     records = b''.join(struct.pack('<IIQ4I', name, 256 | 32, 1, 0, 0, 0, 0) for name in names)
     tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
               56: (struct.pack(f'<{len(prototype)}I', *prototype), len(prototype)),
@@ -85,9 +86,10 @@ def abbreviation(code, tag, children, *attributes):
     return bytes([code, tag, children, *attributes, 0, 0])
 
 
-# DIEs for dwarf_unit(): a unit with a language; int; a struct of one byte; a member without attributes, and one with
-# a type; a struct with a name; a function, and its parameters; an array, and its dimensions; a variable; its tags.
-UNIT_AT_INT = 13
+# The abbreviations 1 to 12, for dwarf_unit(): a unit with a language; int; a struct of one byte; a member without
+# attributes; one with a type; a struct with a name; a function; its parameters; an array; its dimensions; a variable;
+# its tags.
+UNIT_AT_INT = 13  # the offset of the int in dwarf_unit(); the contents begin 7 bytes later
 ABBREVIATIONS = b''.join([
     abbreviation(1, 0x11, 1, 0x13, 0x0b), abbreviation(2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b),
     abbreviation(3, 0x13, 1, 0x0b, 0x0b), abbreviation(4, 0x0d, 0), abbreviation(5, 0x0d, 0, 0x49, 0x13),
@@ -99,7 +101,8 @@ C, C_PLUS_PLUS = 12, 4
 
 
 def dwarf_unit(language, contents):
-    """The start of a unit: its header, its DIE and an int. Its length allows for `contents` more bytes and the end."""
+    """The start of a unit: its header, its DIE and an int. The length in the header includes `contents` more bytes,
+    and the 0 at the end."""
     head = struct.pack('<HIBBB', 4, 0, 8, 1, language) + b'\x02int\0\x04\x05'
     return struct.pack('<I', len(head) + contents + 1) + head
 
@@ -196,7 +199,7 @@ class Sharing(KbuildCase):
         self.merge_ends('names', trailer_tails(N), said=SHARED_NAMES)
 
     def test_names_of_split_btf(self):
-        """The types of split BTF have a name of the base."""
+        """All types of the split BTF have the same name, which is in the base."""
         self.write('base', btf(INT_WORDS, b'\0int\0' + b'a' * N + b'\0'))
         self.merge_ends('split', btf([5, TYPEDEF << 24, 1] * N, b''))
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
@@ -227,7 +230,7 @@ class Sharing(KbuildCase):
         self.ends([self.btf_emit, '--quiet', 'x.o'], status=0, **how)
 
     def test_types_of_members(self):
-        """The type of the members has many children: a struct of one byte without named members; an array."""
+        """Members whose type has many children: first a struct of one byte with unnamed members, then an array."""
         many = UNIT_AT_INT + 7
         users = b''.join(b'\x06t%d\0' % i + struct.pack('<I', 4) + (b'\x05' + reference(many)) * (N // 2) + b'\0'
                          for i in range(6))
@@ -282,7 +285,7 @@ class Sharing(KbuildCase):
                         '--features=+global_var', status=0, said='it is left out')
 
     def test_bpf_programs(self):
-        """Externs and weak symbols; types of the program and of the kernel."""
+        """First many externs and many weak symbols, then many types in the program and in the kernel."""
         self.write('kernel', btf(INT_WORDS + (0, STRUCT << 24, 4), b'\0int\0'))
         words = [*INT_WORDS, 5, VAR << 24, 1, 2, 7, DATASEC << 24 | 60000, 4, *[2, 0, 4] * 60000]
         self.write('externs.o', bpf_program(words, [], b'\0int\0x\0.ksyms\0', N))
@@ -349,7 +352,7 @@ class Sharing(KbuildCase):
         self.merge_ends('names.a', archive_of_one_name(N // 4), said='name of an archive member has 1500000 char')
 
     def test_flat_image(self):
-        """An arm64 Image with many headers of BTF, which share types and strings. The last type is unknown."""
+        """An arm64 Image with many headers of BTF, which share types and strings. The last type has an unknown kind."""
         words = [0, PTR << 24, 0] * N + [0, 31 << 24, 0]
         end = 24 * N
         headers = b''.join(struct.pack('<HBBIIIII', 0xeb9f, 1, 0, end - at, 0, len(words) * 4, len(words) * 4, 1)

@@ -281,7 +281,7 @@ class Module(KbuildCase):
         self.assertIn(b'.BTF.base', self.read('-dash.ko'))
 
     def test_two_at_once(self):
-        """Runs at the same time each work on their own copy."""
+        """Concurrent runs do not disturb each other, because each has its own copy of the module."""
         self.module('y.ko')
         self.btf('--build=build', 'x.ko')
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'

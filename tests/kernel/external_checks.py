@@ -34,7 +34,7 @@ def headers_tree(tree):
 
 
 def external_module(checks, tree):
-    """Builds and checks the module with DWARF kept, then dropped; returns the path of the latter."""
+    """Builds and checks the module with DWARF kept, then with DWARF dropped. Returns the path of the second one."""
     btf = BtfChecks(checks, tree, f'{tree.name}: external module')
     headers = headers_tree(tree)
     saved = tree.workshop.work / 'saved.btf'

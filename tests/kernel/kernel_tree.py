@@ -145,8 +145,8 @@ class KernelTree:
         self.is_clang = 'clang' in cc
         self.arguments = [*FIXED]
         if hooked:
-            # Behind env, btf-cc does not recognise the cache, so it runs after the cache. Builds with
-            # different settings of btf-cc then share the compiler's objects.
+            # Behind env, btf-cc does not recognise the cache. So the cache keeps the compiler's objects, not
+            # those of btf-cc, and builds with different settings of btf-cc share them.
             env = 'env ' if cache else ''
             self.arguments += [f'CC=btf-cc {env}{cache}{cc}',
                                f'PAHOLE={workshop.bin / "btf-pahole"}']

@@ -5,7 +5,7 @@
 usage: base-index-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE [TEST...]
 
 Some files of a compiled program are merged as modules over the BTF of the rest: without an index, with one,
-with the index of another base, with damaged ones, in a folder that cannot be written, and many at once.
+with the index of another base, with damaged ones, and where no index can be written; also many at once.
 BTFLINK_ROUNDS=N multiplies the number of damaged indexes.
 """
 import os

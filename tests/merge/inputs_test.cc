@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests valid inputs of btf-merge, and its errors about others.
+// Tests valid inputs of btf-merge, and its errors about invalid ones.
 #include "tests/merge/object_maker.h"
 
 #include "common/btf/btf_builder.h"
@@ -171,7 +171,7 @@ TEST_F(Inputs, RawBlobsOf32BitTargets)
         [3] STRUCT 's' size=4
             'p' type_id=2 bits_offset=0)");
     EXPECT_TRUE(has(text_of(merged(dir_, {small})), "STRUCT 's'"));
-    // The check of the result finds a pointer of 8 bytes in a struct of 4.
+    // A pointer of 8 bytes does not fit into a struct of 4, so the member is left out.
     std::string wrong = make_raw(dir_, "wrong", R"(
         [1] INT 'long int' size=8 bits_offset=0 nr_bits=64 encoding=SIGNED
         [2] PTR '' type_id=1

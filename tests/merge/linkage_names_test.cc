@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests functions whose symbols are not called like them: which functions get a FUNC, and with
+// Tests functions whose symbols have other names (C++, Rust): which functions get a FUNC, and with
 // which tags.
 #include "tests/merge/object_maker.h"
 

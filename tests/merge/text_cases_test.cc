@@ -102,8 +102,7 @@ TEST_P(TextCases, Merge)
                 continue;
             options.engine = engine;
             options.threads = threads;
-            if (threads > 1 &&
-                !c.base.empty()) // the first of these merges makes the index, the last uses it
+            if (threads > 1 && !c.base.empty()) // a merge makes the index, and later ones use it
                 options.base_index = folder_ / "index";
             Report report;
             auto done = merge(options, report);

@@ -113,7 +113,7 @@ std::string names_of(std::span<const FlagName> table, uint32_t flags)
     return text.empty() ? "none" : text;
 }
 
-/// "(7 'a', 3 'b') -> 0": parameter types with their names, type of the result.
+/// "(7 'a', 3 'b') -> 0": type id and name of each parameter, type id of the result.
 std::string prototype(const Btf &btf, const LinkTrailer &trailer, const LinkFunction &function)
 {
     const uint32_t *words = &trailer.proto_words[function.proto];

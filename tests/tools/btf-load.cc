@@ -42,7 +42,8 @@ int load(btf *b)
     return -btf__load_into_kernel(b);
 }
 
-/// A few types of the newest kinds. If the kernel refuses these, the reason is not the BTF.
+/// Loads a few types of the newest kinds. If the kernel refuses even these, the given BTF is not
+/// the reason.
 int load_smallest()
 {
     BtfPtr smallest(btf__new_empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the rules by which two results for one module differ. Each result has its own base.
+// Finds how two results for one module differ. Each result has its own base.
 #pragma once
 
 #include "tests/tools/signature.h"
@@ -47,7 +47,7 @@ struct ModuleDifference {
     std::vector<std::string> again_a, again_b;
 };
 
-/// `a` and `b` continue the bases.
+/// `a` extends `base_a`, and `b` extends `base_b`.
 ModuleDifference compare_modules(const ModuleBase &base_a, const Btf &a, const ModuleBase &base_b,
                                  const Btf &b);
 

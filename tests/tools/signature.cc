@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Computes the signatures of types.
+// Computes the signatures of types: hashes that are equal for types that mean the same.
 //
 // Problem. Two types mean the same if they look the same and refer to types that mean the same. The
 // graph of types has cycles.
@@ -7,10 +7,10 @@
 // Method. A type's signature begins as a hash of its own words and names. In each round it becomes
 // a hash of this first hash and of the previous signatures of the types to which the type refers.
 // After n rounds it covers everything within n references. With Depth::names, references to named
-// structs are cut. Then signatures are final after as many rounds as the longest chain has types (a
-// dozen in kernels), and exact. Otherwise they change for ever because of cycles, and are taken
-// after max_rounds. This number must not depend on the input, because otherwise signatures of two
-// inputs could not be compared.
+// structs are cut. Then signatures no longer change after as many rounds as the longest chain has
+// types (a dozen in kernels), and are exact. Otherwise they change for ever because of cycles, and
+// are taken after max_rounds. This number must not depend on the input, because otherwise
+// signatures of two inputs could not be compared.
 //
 // Limit. Differences that are more than max_rounds references away are not detected.
 //

@@ -20,7 +20,8 @@ constexpr std::string_view prelude = R"(
 )";
 
 /// Mends the prelude followed by `text`; returns the types from 6 on, or "" if nothing is changed.
-/// Checks that kernels accept the result.
+/// With a base, mends only `text`, and returns all its types. Checks that kernels accept the
+/// result.
 std::string mended(std::string_view text, std::vector<std::string> *changes = nullptr,
                    std::shared_ptr<const Btf> base = nullptr)
 {
@@ -105,7 +106,7 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// More wrong members than rounds: the last rounds drop all of them.
+/// More wrong members than mend_btf() has rounds. Its last rounds drop all later members, too.
 TEST(BtfMend, ManyMembers)
 {
     std::string members;

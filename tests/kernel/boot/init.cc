@@ -99,6 +99,6 @@ int main()
         check_all();
     std::fflush(stdout);
     reboot(RB_POWER_OFF);
-    reboot(RB_AUTOBOOT); // without ACPI; this also ends QEMU
+    reboot(RB_AUTOBOOT); // if powering off failed, as without ACPI; this also ends QEMU
     return 1;
 }
