@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Measures time and memory of btf-merge. Not a test. Compares with libbpf's deduplication and with
-pahole, and measures a changed central struct and inputs of different sizes.
+"""Measures time and memory of btf-merge, and compares them with those of libbpf's deduplication and of pahole.
+Not a test. Four tables: a whole merge, a merge in which a central struct differs between objects, inputs of
+different sizes, and a module.
 
 usage: merge.py --tools=BUILD [--kernel=DIR | --objects=FILE --image=ELF] [--dwarf-image=ELF]
                 [--pahole=PATH] [--module=KO] [--struct=NAME] [--rounds=N] [--scratch=DIR] [--only=TABLES]
@@ -33,7 +34,7 @@ from helpers.program_maker import Program  # noqa: E402
 PAHOLE = ['-J', '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
           'optimized_func,consistent_func,decl_tag_kfuncs']
 # Sizes of the input relative to the given objects. UNIT is the size with which the others are compared.
-# Ten times a defconfig kernel would have more functions than BTF can have types (2^20).
+# Much larger inputs would exceed the limit of BTF (2^20 types).
 FACTORS, UNIT = ('1/16', '1/8', '1/4', '1/2', '1/1', '2/1', '5/1'), '1/2'
 TABLES = ('whole', 'explosion', 'curve', 'module')
 PATIENCE = 20  # seconds of processor time, after which a run is given up
@@ -116,7 +117,7 @@ class Bench:
         self.table('whole merge', cases)
 
     def explosion(self):
-        """Measures objects of which half have another definition of the struct: all types that reach it
+        """Measures objects half of which define the struct differently, so that all types that reach it
         exist twice."""
         clean = self.clean
         exploded, said = self.corpus('explode', self.options.struct)

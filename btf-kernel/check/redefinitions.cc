@@ -49,7 +49,7 @@ struct TypePair {
 /// The result of comparing two types.
 struct TypeDifference {
     std::string text = {};            // empty if only edges may lead to a difference
-    bool declared = false;            // a declaration differs from a definition
+    bool declared = false;            // `text`: one side only declares what the other defines
     std::vector<TypePair> edges = {}; // structs, unions and enums that the two refer to
 };
 
@@ -141,7 +141,7 @@ struct Entry {
     size_t root = SIZE_MAX; // index of the clash that causes it
 };
 
-/// Each type of the module that vmlinux also has, by id.
+/// The types of the module whose names vmlinux also has, in the order of their ids.
 std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlinux,
                                const NameIndex &names)
 {

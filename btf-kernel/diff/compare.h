@@ -127,7 +127,7 @@ struct KernelTypes {
 struct DefinitionRef {
     const Side *side = nullptr; // null: there is none
     uint32_t id = 0;
-    uint32_t place = 0; // as Change::places
+    uint32_t place = 0; // 0: vmlinux; n: Sides::modules[n - 1]
     explicit operator bool() const { return side; }
 };
 
@@ -144,7 +144,7 @@ struct Sides {
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name) const;
 };
 
-/// The result, with both sides for further questions.
+/// The result of compare(), and the prepared BTF of both kernels for further look-ups.
 struct ComparedKernels {
     Sides before, after;
     Difference difference;

@@ -180,8 +180,8 @@ public:
 
     /// The role of a file; none: it is not wanted.
     Role wants(const std::string &path);
-    /// Files wait until there are enough to read several at a time. Role::none: their contents
-    /// decide. Error: too much BTF is kept.
+    /// Keeps the file until there are enough to read several at a time. Role::none: the user named
+    /// the file, and its contents decide the role. Error: too much BTF is kept.
     Result<void> take(Role role, Content content);
     void refuse(Error error) { left_out_.push_back(std::move(error)); }
 

@@ -3,9 +3,9 @@
 // and string offset in it is in range, and every string is terminated, so readers need not check
 // again. Names and layouts are *not* checked here (see btf_check.h).
 //
-// Most types of an object's blob are also in other objects, so they are never read. For such blobs,
-// sampled() makes a Btf that finds and checks a type only when it is accessed. The guarantee then
-// holds for every accessed type; a MalformedFlag records whether one was malformed.
+// btf-merge reads only one of equal types, so most types of an object's blob are never read. For
+// such blobs, sampled() makes a Btf that finds and checks a type only when it is accessed. The
+// guarantee then holds for every accessed type; a MalformedFlag records whether one was malformed.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -145,7 +145,7 @@ public:
     /// A NUL byte follows the last character.
     std::string_view str(uint32_t offset) const { return text(offset); }
     std::string_view str(StrOff offset) const { return str(raw(offset)); }
-    /// The same, for callers that look only at the first bytes.
+    /// The same without measuring the length, for callers that look only at the first bytes.
     const char *text(uint32_t offset) const
     {
         return offset < str_base_ ? base_->text(offset) : strings_ + (offset - str_base_);

@@ -48,7 +48,7 @@ StringTable::StringTable(std::string_view section)
 
 StrOff StringTable::add_stable(const char *text)
 {
-    // Strings of one header are close together in the section, and so are their entries here.
+    // Names from one C header are close together in the section, and so are their entries here.
     const size_t at = section_offset(text);
     if (at >= section_.size())
         return add(text);

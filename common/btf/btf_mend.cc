@@ -5,8 +5,8 @@
 // time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
 //
 // Method. Run the check. The remedy depends on what is at the place of a violation:
-//   a name                        '_' for each illegal character; a FUNC, VAR or DATASEC is left
-//                                 out, because it is found by its name
+//   a name                        '_' for each illegal character, at most 511 characters; a FUNC,
+//                                 VAR or DATASEC is left out, because it is found by its name
 //   a member                      sort members by offset; for a bitfield too large for its enum, or
 //                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
 //                                 longer than its INT becomes shorter; otherwise the member is left
@@ -23,7 +23,7 @@
 // out, and its entries in DATASECs, are left out, too.
 //
 // Cost. A check and a copy of all types per round, but only for BTF with violations. Each round
-// mends one place of each type; the last rounds also drop all later elements.
+// mends one place of each type. Rounds after the eighth drop a wrong element with all later ones.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -258,7 +258,7 @@ private:
             return "its type becomes an INT";
         }
         const uint64_t most = sizes_->of(type) * 8;
-        if (kind == btf::Kind::INT && bits > most) { // C++: the rest is padding
+        if (kind == btf::Kind::INT && bits > most) { // in C++, the rest is padding
             member.offset =
                 BTF_MEMBER_BIT_OFFSET(member.offset) | static_cast<uint32_t>(most << 24);
             return "it becomes as long as its type";

@@ -169,7 +169,7 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizing_;
-    std::vector<uint32_t> passed_; // for own types: where the walk that passed it began; 0: fresh
+    std::vector<uint32_t> passed_; // by own type: the id where the first walk over it began; or 0
     std::vector<State> state_;
     std::vector<TypeId> stack_;
 };

@@ -58,7 +58,7 @@ struct Entry {
     uint32_t bit_size = 0; // of a bitfield; of a _BitInt, which has no name in gcc's trees
     BaseKind base = BaseKind::other;
     bool is_declared = false; // struct, union, enum: only declared
-    bool is_negative = false; // enumerator: a signed value
+    bool is_negative = false; // enumerator: `value` is signed and less than 0
     bool is_external = false; // function, variable
 };
 

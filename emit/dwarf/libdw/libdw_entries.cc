@@ -212,7 +212,7 @@ private:
         if (tag == DW_TAG_imported_unit)
             import(die);
         if (is_static_member(die))
-            tag = DW_TAG_variable; // as DWARF 5 has it
+            tag = DW_TAG_variable; // the tag of static members in DWARF 5
         const bool has_signature = dwarf_hasattr(&die, DW_AT_signature);
         switch (has_signature ? Keep::signature : keep_tag(tag, parent.tag, parent.is_unit)) {
         case Keep::no:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A file for libdw. DwarfFile has done what libdw does not support: it has decompressed all
-// sections, and joined those of type units (one per type). LibdwFile applies the relocations.
+// Opens a file with libdw. DwarfFile has done what libdw does not support: it has decompressed all
+// sections, and joined the sections of type units, of which an object has one per type. LibdwFile
+// applies the relocations.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
