@@ -87,7 +87,7 @@ Result<void> ReportPage::prepare(Options &options)
     std::vector<std::string> files = TRY(unfold_response_files(options.inputs));
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
-        objects_ = std::move(files); // else the names may be too many for a command line
+        objects_ = std::move(files); // only then: a command line may be too short for all names
     image_ = options.image;
     for (std::string &object : objects_)
         if (is_updated(object)) {

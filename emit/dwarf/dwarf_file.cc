@@ -216,9 +216,8 @@ uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64
         const DebugReloc *known = find_reloc(*arch_, image_.reloc_type(r.info));
         if (!known) // R_*_NONE
             continue;
-        // Machines with such pairs have only RELA.
-        uint64_t operand =
-            symbols_.value(image_.reloc_symbol(r.info)) + static_cast<uint64_t>(r.addend);
+        uint64_t operand = symbols_.value(image_.reloc_symbol(r.info)) +
+                           static_cast<uint64_t>(r.addend); // machines with pairs have only RELA
         value = known->op == RelocOp::set   ? operand
                 : known->op == RelocOp::add ? value + operand
                                             : value - operand;

@@ -11,7 +11,8 @@
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
 // the second checks this. A type that BTF cannot express gets no id and is counted by reason;
-// references to it become void.
+// references to it become void. If kernels may refuse a type that was written, UnitTypes::suspect
+// is set, and mend_btf() decides later.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
@@ -40,7 +41,8 @@ public:
     UnitTypes run()
     {
         number();
-        // Typical: three words per entry, a new name for every second entry, names of 20 bytes.
+        // Typical: three words per entry, a new name for every second entry, names of 20 bytes. A
+        // little more is reserved.
         const size_t entries = tree_.dies.size();
         out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.types)
@@ -387,7 +389,7 @@ private:
     }
 
     /// Does the type of this DIE, which was added last, have as many elements as BTF can count?
-    /// Called for each element; the number of DIEs rules out nearly all types at once.
+    /// Called for each element, so the number of DIEs comes first: it rules out nearly all types.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&

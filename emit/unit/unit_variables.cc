@@ -80,7 +80,8 @@ private:
                (!d.is(Die::declaration) || tree_.find(d.specification)) && d.address;
     }
 
-    /// Sets address and section. Returns false if the features do not select the section.
+    /// Sets address and section. Returns false if the variable is in no section of data, or the
+    /// features do not select the section.
     bool place(DieIndex i, VariableCandidate &v)
     {
         v.address = tree_.addresses[tree_.at(i).address - 1];
@@ -101,7 +102,8 @@ private:
         return is_percpu || features_.has(Feature::global_var);
     }
 
-    /// Sets name, type, size and flags. Returns false if BTF cannot express any of these.
+    /// Sets name, type, size and flags. Returns false if BTF cannot express one of these, or if
+    /// users do not need the variable.
     bool describe(DieIndex i, VariableCandidate &v)
     {
         const Die &d = tree_.at(i);
@@ -145,8 +147,8 @@ private:
         return false;
     }
 
-    /// Tags of definition and declaration. gcc's chain at the definition repeats those of the
-    /// declaration if both have tags.
+    /// Adds the tags of the definition and of the declaration, each once. gcc's chain at the
+    /// definition repeats those of the declaration if both have tags.
     void add_tags(DieIndex i, VariableCandidate &v) const
     {
         if (!features_.has(Feature::decl_tag))

@@ -16,7 +16,7 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 {
     emit::EmitOptions emit;
     emit.unit.features = options.features;
-    emit.unit.features.add(Feature::encode_force); // encode() makes rejected variables an error
+    emit.unit.features.add(Feature::encode_force); // encode() judges rejected variables
     emit.filter = options.filter;
     emit.image = true;
     emit.threads = options.jobs;

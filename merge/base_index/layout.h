@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Header and tables of an index (see FORMAT.md).
+// The layout of a base index (merge/base_index/FORMAT.md): header and tables.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -30,10 +30,10 @@ struct Header {
     uint64_t file_bytes; // of this file
     uint64_t blob_bytes; // of the BTF
     Hash128 blob;        // XXH3 of its bytes, as two numbers
-    // Entries of the tables.
+    // Numbers of entries of these tables.
     uint32_t hashes, named, strings, words;
     ArrayCounts arrays;
-    uint64_t check; // XXH3 of all bytes of this file, with 0 here
+    uint64_t check; // XXH3 of this file; see FORMAT.md
 };
 constexpr uint32_t version = 3;
 static_assert(sizeof(Header) == 80);
@@ -45,7 +45,7 @@ struct HashedEntry {
     auto operator<=>(const HashedEntry &) const = default;
 };
 struct NamedType {
-    uint32_t hash, type, lowest;
+    uint32_t hash, type, lowest; // lowest: the lowest type with the same stub hash
     auto operator<=>(const NamedType &) const = default;
 };
 

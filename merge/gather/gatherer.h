@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects objects that this process makes, and keeps each distinct type once.
+// Collects the object BTF that this process makes in image mode, and keeps each distinct type once.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -17,12 +17,14 @@
 namespace btflink::merge
 {
 
-// type_interner.cc: keeps the types of many objects. Of types with equal stub hashes it keeps one.
+// type_interner.cc: keeps the types of many objects. Types with equal stub hashes form a class, of
+// which it keeps one type.
 
 class TypeInterner;
 
-/// The types of one object, in the object's numbering. A plain type whose words are kept for
-/// another object is made on the first access. The interner must be complete by then.
+/// The types of one object, in the object's numbering. If the interner keeps a plain type only as
+/// another object has it, the type is made from that on first access. By then the interner must be
+/// complete.
 class InternedTypes : public TypeStore
 {
 public:

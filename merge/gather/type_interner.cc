@@ -36,7 +36,7 @@ const btf_type &InternedTypes::type(uint32_t index) const
         return interner_.at(starts_[index - first_own_]);
     const TypeInterner::DistinctType &kept = interner_.kept()[classes_[index]];
     const btf_type &words = interner_.at(kept.word);
-    if (kept.home == this) // a class has one type in such an object
+    if (kept.home == this) // this object has one type of each class, see put()
         return words;
     std::lock_guard hold(lock_);
     std::unique_ptr<uint32_t[]> &made = made_[index];
@@ -128,7 +128,7 @@ bool TypeInterner::classify(uint32_t number, const Object &o, InternedTypes &out
     return simple;
 }
 
-/// The number of the name by which references to the type count; 0 if they do not count by name.
+/// The number of the type's name, if references to the type count by name in stub hashes; else 0.
 uint32_t TypeInterner::name_number(const Btf &btf, TypeId id)
 {
     const char kind = stub_class(btf, id);

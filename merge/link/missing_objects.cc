@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds objects that were linked into the image but are not among the inputs.
 //
-// Problem. A pool has an object id and addresses, but no name. The section may also contain
-// addresses of DWARF itself (clang's DWARF 5), which differ from a pool only in having no id.
+// Problem. A pool has an object id and addresses, but no name. In older objects, pools are in
+// .debug_addr, where clang's DWARF 5 has lists of addresses that differ from a pool only in having
+// no id.
 //
 // Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses is recognised
 // by its first entry, where a pool has its id: in a relocatable image this entry has a relocation
