@@ -28,7 +28,7 @@ class Encode(PackageCase):
         return done.stdout + done.stderr
 
     def test_encode(self):
-        """Results equal those of btf-emit and btf-merge; a second run encodes what is missing."""
+        """All results pass the checks of btf-merge and btf-kernel. A second run encodes only what is missing."""
         folder = self.unpacked([('vmlinux', (self.make / 'vmlinux').read_bytes())], 'dwarf')
         (folder / 'drivers').mkdir()
         for n in range(3):
@@ -64,8 +64,8 @@ class Encode(PackageCase):
         said = self.encode(folder, '-o', out, '--anew', status=1) # the former name of --force
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
-        # If there is nothing to encode any more, the file of an earlier run is removed. The parent process may
-        # ignore SIGCHLD.
+        # If there is nothing to encode any more, the file of an earlier run is removed. The run inherits SIGCHLD as
+        # ignored, and must still wait for its processes.
         self.write('empty.S', b'nop\n')
         must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -229,7 +229,7 @@ class Encode(PackageCase):
         self.assertEqual([path.name for path in out.rglob('*') if path.is_symlink()], [f'{RELEASE}.btf'])
 
     def test_archives_with_random_changes(self):
-        """Random changes. BTFLINK_MUTATIONS is their number."""
+        """Archives with random changes. BTFLINK_MUTATIONS is the number of archives."""
         vmlinux, modules = self.members()
         whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
                  'deb': ar([('debian-binary', b'2.0\n'), ('data.tar', tar([vmlinux, *modules]))])}
@@ -280,7 +280,7 @@ class Encode(PackageCase):
         self.assertIn('nothing-there', self.report(self.top / 'nothing-there', '-o', out, status=1))
 
     def test_list_of_files(self):
-        """If a Debian package lists its files and has no vmlinux, the files are not unpacked."""
+        """If the list of files in a Debian package has no vmlinux, the files are not unpacked."""
         vmlinux, modules = self.members()
         data = tar([vmlinux, *modules], 'w:gz')
         for lists, data, words in (

@@ -127,7 +127,7 @@ class Usage(CliCase):
         self.assertEqual(self.read('add.o'), before)
 
     def test_trace_and_result_by_two_names(self):
-        """Two names of one file are recognised when the file exists."""
+        """Two names of one file are recognised as soon as the file exists."""
         self.compile()
         for option in '--detached', '--output':
             said = self.emit('--time-trace=one', f'{option}=./one', 'add.o', status=1, made=['one'])
@@ -370,7 +370,7 @@ class Output(CliCase):
         self.good('--quiet', *arguments)
 
     def test_detached_of_nothing(self):
-        """The file of an earlier run is removed."""
+        """The file of an earlier run becomes empty."""
         for source, flags in (('add.c', ['-g0']), ('empty.s', [])):
             self.write('out.btf', 'BTF of an earlier run')
             self.must('gcc', '-c', '-g', *flags, *self.nothing(source), '-o', 'nothing.o')
@@ -383,7 +383,7 @@ class Output(CliCase):
         return [source]
 
     def test_places_in_split_type_units(self):
-        """Both readers count entries of .debug_types.dwo from the end of .debug_info.dwo."""
+        """Both readers number the entries of .debug_types.dwo as if they followed .debug_info.dwo."""
         self.write('far.c', 'struct far { char a[0x300000]; int b : 3; } far;\n')
         self.must('gcc', '-g', '-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf', '-c', 'far.c')
         fast, libdw = (re.findall(r'\.debug_info\+0x\w+', self.emit('--reader=' + reader, '--dry-run', 'far.o'))

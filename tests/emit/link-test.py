@@ -65,7 +65,8 @@ class Linked(CliCase):
             self.runs()
 
     def test_strip_dwarf_later(self):
-        """--strip-dwarf in a second run, in one with other options, and with many kinds of sections."""
+        """Objects with many kinds of sections are the same whether --strip-dwarf is given in the only run or in
+        the second one."""
         flags = ['-ffunction-sections', '-fdata-sections', '-g3', '-gz']
         self.compile_all(*flags)
         self.good(*OBJECTS)

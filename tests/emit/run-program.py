@@ -13,8 +13,8 @@ to all C sources. Directives in addition to those of directives.py:
   // objcopy: a.o --FLAG... run objcopy on this object after btf-emit
   // compilers: gcc clang   only these families (default: both)
   // pahole-ignore: FUNC    kinds in which pahole is known to differ; docs/differences.md says why
-A directive may be limited to variants by these words: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14 (gcc 14
-or newer), gcc13 (or older), plugin, module (merged without an image), image.
+Words that limit a directive to variants (see directives.py): gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14
+(gcc 14 or newer), gcc13 (gcc 13 or older), plugin, module (merged without an image), image.
 
 gcc compiles with DWARF 4 and 5, and with its plugin if $BTFLINK_BTF_CC names a btf-cc that has one; clang 14 compiles
 with DWARF 4, newer clangs with DWARF 5. The merges of the objects and of their `ld -r` must agree, and so must the
@@ -40,7 +40,7 @@ from helpers.usage import check_arguments  # noqa: E402
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
 REL_MACHINES = ('arm', 'i386', 'mipsel')  # relocations have their addends in the section
-# As in kernels, per-CPU variables keep their own section. lld requires that the section after INSERT exists.
+# As in kernels, per-CPU variables keep their own section. lld requires that the section that INSERT names exists.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 SCRIPT_LLD = SCRIPT.replace('BEFORE .data', 'AFTER .text')
 ADDRESS_KINDS = 'bBdDgGrRsSvV'  # nm's letters for data

@@ -17,13 +17,14 @@ class Program:
     def __init__(self, structs, files, conflicts=3, hidden=4, seed=1, agree=False):
         self.random = random.Random(seed)
         self.structs, self.files, self.agree = structs, files, agree
-        # Chosen in the second half, so that only a part of the structs refers to them.
+        # Chosen in the second half, to which fewer structs refer: only later structs use a typedef.
         late = range(structs // 2, structs)
         chosen = self.random.sample(late, conflicts + hidden)
         self.conflicts, self.hidden = chosen[:conflicts], chosen[conflicts:]
 
     def member(self, number, place):
-        """One member of struct `number`. Structs are used only through pointers, and typedefs only of earlier structs."""
+        """One member of struct `number`. It refers to structs only by pointers, and only to typedefs of earlier
+        structs."""
         pick = self.random.random()
         other = self.random.randrange(self.structs)
         target = f'struct s{other}'

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that every limit of the format causes an error that names the place, and that no number overflows.
+"""Tests the limits of the format. What is beyond a limit causes an error that names the place, or is left out with a
+warning; no number overflows.
 
 usage: limits-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
@@ -114,7 +115,8 @@ class Limits(LimitCase):
         self.refused('merged BTF.*(16777216|strings|names).*', 'a', 'b', 'c')
 
     def test_chain_in_a_base(self):
-        """A long chain whose end the objects do not have, and an enum that is also declared."""
+        """A base with a long chain of pointers, whose end the objects do not have, and with an enum that an object
+        declares."""
         def enum(blob):
             name = blob.name('e')
             blob.add(name, info(ENUM), 4)
@@ -128,7 +130,7 @@ class Limits(LimitCase):
         enum(module)
         self.write('base', base.bytes())
         self.write('module', module.bytes())
-        self.merge('--base=base', 'module')  # run_tool() ends what takes minutes
+        self.merge('--base=base', 'module')  # must end before the timeout of call()
         os.unlink(self.path('out'))
 
     def test_memory(self):

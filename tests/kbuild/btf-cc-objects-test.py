@@ -244,7 +244,7 @@ class Failure(ObjectsCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_damaged_objects(self):
-        """Any output of a compiler gets BTF, or is unchanged, with a warning."""
+        """A damaged object is unchanged. There is a warning, unless the file is too short to be an object."""
         self.must('gcc', '-g', '-c', 'add.c', '-o', 'whole.o')
         whole = self.read('whole.o')
         for size in [0, 3, 17, 18, 63, *range(64, len(whole), 499)]:

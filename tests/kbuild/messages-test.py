@@ -56,7 +56,7 @@ class Messages(InputsCase):
         self.assertEqual([m for m in listed(program) if m not in self.seen], [])
 
     def broken(self):
-        """A compiler that writes DWARF of an unknown version."""
+        """Makes ./broken, a compiler that writes DWARF of an unknown version."""
         self.must('gcc', '-g', '-c', 'add.c', '-o', 'broken.o')
         section = self.section('broken.o', '.debug_info')
         data = bytearray(self.read('broken.o'))

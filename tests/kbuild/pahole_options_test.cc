@@ -83,7 +83,7 @@ TEST(PaholeOptions, Jobs)
     EXPECT_EQ(read({"-J", "--jobs=4"}).jobs, 4u);
     EXPECT_GE(read({"-J", "-j"}).jobs, 1u);
     EXPECT_GE(read({"-J", "--jobs"}).jobs, 1u);
-    EXPECT_EQ(read({"-J", "-j", "4"}).files, Words{"4"}); // an optional value is joined
+    EXPECT_EQ(read({"-J", "-j", "4"}).files, Words{"4"}); // only "-j4" gives -j a value
     EXPECT_EQ(read({"-J", "-j0"}).jobs, 1u);
     EXPECT_EQ(read({"-J", "-j100000"}).jobs, 1024u);
     for (const char *word : {"-jmany", "-j4x", "--jobs=-1", "-j99999999999999999999"})

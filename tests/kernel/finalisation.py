@@ -14,7 +14,7 @@ class Finalisation:
         self.tree = tree
         self.results = results
         self.tool = tree.build / 'tools/bpf/resolve_btfids/resolve_btfids'
-        # An ELF file without BTF. An object of the kernel would not do, because it may be bitcode.
+        # An ELF file without .BTF_ids. An object of the kernel would not do, because it may be bitcode.
         self.host_object = self.tool.with_name('main.o')
         self.pahole = tree.workshop.bin / 'btf-pahole'
         self.there = (tree.source / 'scripts/gen-btf.sh').exists()
@@ -40,7 +40,7 @@ class Finalisation:
         return result, said
 
     def final(self, btf, path, base=''):
-        """Finishes `btf`, the result of a merge or of pahole for vmlinux or a module, if this kernel does."""
+        """Finishes `btf`, the result of a merge or of pahole for vmlinux or a module, if this kernel has the step."""
         if not self.there:
             return btf
         return self.resolve(btf, self.linked(path), *over(base))[0]
@@ -59,8 +59,8 @@ class Finalisation:
         return lines[0].split()[1:]
 
     def features(self):
-        """Returns the features of these options for btf-emit and btf-merge, which refuse unknown ones. Older
-        kernels ask for the default."""
+        """Returns options for btf-emit and btf-merge: the lists of features in `flags` of which all are known,
+        because unknown ones are refused. Older kernels ask for the default, so there is no option for them."""
         if not self.there:
             return []
         known = command([self.pahole, '--supported_btf_features']).strip().split(',')

@@ -77,7 +77,7 @@ CASES = [
           unit(INT, Die('pointer_type', extra=[(0x49, form('indirect', form('indirect',
                                                                           form('data1', 1))))]))),
 
-    # What libdw reads.
+    # Errors of the reader that uses libdw.
     by_libdw('second unit of version 6', [Unit([INT]), Unit([], version=6)]),
     by_libdw('unknown abbreviation code', unit(INT, Raw('die.bad:\t.uleb128 77'), *LAST)),
     by_libdw('3,000 nested structs', unit(nested('structure_type', 3000, INT, byte_size=4)),

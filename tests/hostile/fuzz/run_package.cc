@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs btf-kernel on a bundle.
+// Runs btf-kernel on the files of a bundle (bundle.h).
 #include "tests/hostile/fuzz/runs.h"
 
 #ifdef HAVE_BTF_KERNEL

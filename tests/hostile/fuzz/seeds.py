@@ -36,7 +36,7 @@ MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own
 
 READERS = (0, 2)  # automatic, libdw
 CLANG = next(iter(clangs()), 'clang')  # any version will do
-# Compilers and flags for debug information that libdw reads, alone or in addition to the fast reader.
+# Compilers and flags for debug information that libdw reads. The fast reader reads some of it, too.
 FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-gz'),
          (CLANG, '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
          ('gcc', '-gdwarf-5', '-fdebug-types-section'), (CLANG, '-gdwarf-4'),

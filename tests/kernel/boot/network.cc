@@ -16,7 +16,7 @@ namespace btflink::boot
 namespace
 {
 
-/// An rtnetlink request for a link of kind veth, and the acknowledgement (rtnetlink(7)).
+/// An rtnetlink request for a link of kind veth (rtnetlink(7)).
 struct Request {
     nlmsghdr header;
     ifinfomsg link;
@@ -25,6 +25,7 @@ struct Request {
     char kind_name[4];
 };
 
+/// The kernel's answer to a Request: an error, or an acknowledgement.
 struct Reply {
     nlmsghdr header;
     nlmsgerr error;

@@ -21,7 +21,8 @@ Outcome fentry();
 /// Arguments and result at the exit of bpf_fentry_test5.
 Outcome fexit();
 
-/// True if there is a FUNC with this name. With DWARF alone there is none for the next two checks.
+/// True if there is a FUNC with this name. The functions of the next two checks have one only if
+/// the kernel was built with the gcc plugin.
 bool has_function(const char *name);
 
 /// Arguments at the entry of arch_bpf_trampoline_size, when another program attaches to
@@ -37,7 +38,8 @@ Outcome fentry_module();
 /// A field of the module veth's own struct veth_priv, at the entry of its veth_get_stats64.
 Outcome module_type();
 
-/// Kernel functions called by a program: bpf_task_from_pid, before Linux 6.2 those of its tests.
+/// Kernel functions called by a program: bpf_task_from_pid, or, before Linux 6.2, the kernel's test
+/// kfuncs.
 Outcome kfunc();
 
 /// Per-CPU variables through __ksym.
