@@ -76,7 +76,7 @@ struct Effect {
         none,      // programs do not notice
         relocated, // CO-RE finds the new place of what moved
         size,      // CO-RE finds a member, but its size changed: direct loads of signed types fail
-        pointee,   // the target of a pointer changed: programs read wrong data
+        pointee,   // a type or a pointer's target means something else: programs misread the data
         core,      // CO-RE does not find a type, member or enumerator, or refuses a member's type
         baked,     // a number changed that is compiled into programs
         fentry,    // fentry, fexit, fmod_ret

@@ -2,9 +2,8 @@
 // btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file of BTF for
 // each: OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
 // in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is read from vmlinux or
-// its path.
-// Files are complete or absent. Files of an earlier run with the same settings are kept if neither
-// the module nor vmlinux has changed since.
+// its path. Files are complete or absent. Files of an earlier run with the same settings are kept
+// if neither the module nor vmlinux has changed since.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.

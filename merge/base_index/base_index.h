@@ -33,8 +33,8 @@ struct Object;
 class BaseIndex
 {
 public:
-    /// Opens `bytes` as an index of `blob`, and hashes both. `bytes` must be aligned to 8 bytes;
-    /// `owner` keeps them alive. Null if they are damaged, or an index of other BTF.
+    /// Opens `bytes` as an index of `blob`, and verifies hashes of both. `bytes` must be aligned to
+    /// 8 bytes; `owner` keeps them alive. Null if they are damaged, or an index of other BTF.
     static std::shared_ptr<const BaseIndex> open(Bytes bytes, Bytes blob,
                                                  std::shared_ptr<const void> owner);
     /// Wraps the bytes that make_index() made for `btf`.

@@ -30,8 +30,8 @@
 // nothing else explains this. With several definitions the declaration does not count: their root
 // cause also explains why it stays unresolved.
 //
-// Cost. One pass over the final types and their references; one pass over the classes of all input
-// types, to find the objects of each version. Only with --why-dup.
+// Cost. One pass over the final types and their references. (why_dup.cc makes one more, over the
+// classes of all input types, to find the objects of each version.) Only with --why-dup.
 #include "merge/explain/explain.h"
 
 #include "common/graph/graphs.h"

@@ -262,7 +262,7 @@ class Sharing(KbuildCase):
         self.merge_ends('tagged', btf(words, b'\0int\0'), status=0)
 
     def test_mended_types(self):
-        """Structs with a member behind their end; structs with a bitfield of an INT that is too short."""
+        """First structs with a member beyond their end, then structs with a bitfield of an INT that is too short."""
         words = list(INT_WORDS)
         for i in range(N * 5 // 4):
             words += [0, STRUCT << 24 | 1, i, 1, 1, 8 * i]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Builds an external module against a headers tree as in a distribution's package, without vmlinux and
-objects. The base of its BTF is a saved copy of vmlinux's BTF.
+objects. The base of the module's BTF is a saved copy of vmlinux's BTF.
 """
 import pathlib
 import re

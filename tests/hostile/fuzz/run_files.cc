@@ -25,8 +25,8 @@ int main(int argc, char **argv)
     }
     std::sort(files.begin(), files.end());
     for (const fs::path &file : files) {
-        std::printf("%s\n",
-                    file.c_str()); // after a crash, the last name is the file that caused it
+        // After a crash, the last name shows which file caused it.
+        std::printf("%s\n", file.c_str());
         std::fflush(stdout);
         std::ifstream in(file, std::ios::binary);
         std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
