@@ -116,7 +116,7 @@ class Wrapping(PackageCase):
         self.refused(old, 'is a zImage of a kernel before 4.15')
 
     def test_image_of_s390x(self):
-        # The size of the first image ends with two bytes of zero, that of the last with none.
+        # The unpacked size, little-endian after the payload, ends with two bytes of zero, one, or none.
         for size in (0x100, 0x10000, 0x1000000):
             image = bytes(size) + images.arm_image(self.btf)
             for kind in (*COMPRESSIONS, None):
@@ -136,7 +136,7 @@ class Wrapping(PackageCase):
         must(PROGRAMS['merge'], '-o', 'be.btf', 'be.o', cwd=self.top)
         btf = (self.top / 'be.btf').read_bytes()
         self.assertEqual(btf[:2], b'\xeb\x9f')
-        for order in '<>': # BE8 has the header little-endian, BE32 has not
+        for order in '<>': # the header of BE8 is little-endian, that of BE32 big-endian
             self.good(images.zimage(images.arm_image(btf), 'xz', order))
 
     def test_boot_img(self):

@@ -38,7 +38,8 @@ TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['
 
 class Readers(CliCase):
     def both(self, compiler, version):
-        """Makes folders `without` and `with`. Both have objects, `program` and `module`, and differ only in pools."""
+        """Makes folders `without` and `with`, each with objects, `program` and `module`. Those in `with` also have
+        object BTF and pools."""
         for kind in ('without', 'with'):
             os.makedirs(self.path(kind))
         self.compile_all('-gdwarf-' + version, '-ffile-prefix-map=' + self.folder + '=.',
@@ -126,7 +127,7 @@ class Readers(CliCase):
                              self.must('objdump', '-Wi', 'without/program').splitlines()[3:])
 
     def test_older_pools(self):
-        """Pools of older versions in .debug_addr are found; another run of btf-emit removes them."""
+        """Older versions of btf-emit put pools into .debug_addr. Another run replaces these by pools in .debug."""
         self.compile_all()
         self.good('--address-pool', *OBJECTS)
         want = [self.read(name) for name in OBJECTS]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compiles the sources of the emit suite in many ways, and runs compare-readers on all objects. A compiler that
-refuses sources which it should compile fails the test, because its objects would not be compared.
+"""Compiles the sources of the emit suite in many ways. compare-readers checks that both DWARF readers read the
+same from all objects. The test fails if a compiler refuses sources that it should compile, because then no
+objects of these would be compared.
 
 usage: readers-test.py COMPARE_READERS SOURCE...
 """

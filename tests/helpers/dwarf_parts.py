@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The class of a case of hand-written DWARF, and DWARF that most cases need."""
+"""Case, the class of all cases of hand-written DWARF, and functions for the DWARF that most cases need."""
 import dataclasses
 
 from helpers.dwarf_writer import Die, Raw, Unit, expr, form, loclist, ref, strp
@@ -25,7 +25,7 @@ class Case:
     count: dict = dataclasses.field(default_factory=dict)  # pattern -> number of lines that match
     order: list = None  # 'KIND name' of all types, by id
     skipped: dict = dataclasses.field(default_factory=dict)  # all reasons and counts of --stats
-    error: str = None  # pattern for the error after the file name; {label}: the entry's offset
+    error: str = None  # pattern for the error after the file name; {LABEL} stands for the offset of this entry
     said: str = ''  # the same for a warning
     assembly: str = ''  # assembler text of variables and functions
     emit: list = dataclasses.field(default_factory=list)  # options of btf-emit

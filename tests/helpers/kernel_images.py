@@ -94,7 +94,8 @@ class Tree:
 
 
 def fit(kernel, external=False, chosen='conf-2'):
-    """A FIT with two kernels. The default configuration has the second."""
+    """A FIT with two kernels: `kernel` in configuration conf-2, other data in conf-1. `chosen`: the default
+    configuration."""
     def place(data):
         return {'data-offset': 8, 'data-size': len(data)} if external else {'data': data}
     tree = Tree()

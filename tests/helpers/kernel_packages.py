@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Builds a small kernel, and packs it in all formats in which kernels are distributed."""
+"""Builds a small kernel, and packs it in formats in which kernels are distributed."""
 import bz2
 import gzip
 import io
@@ -71,7 +71,7 @@ COMPRESSIONS = {'gz': gzip.compress, 'xz': lzma.compress, 'zst': zstd, 'lz4': lz
 
 
 def with_size(payload, data, kind):
-    """Appends the size to compressed data, as Kbuild does."""
+    """Appends the unpacked size to compressed data, as Kbuild does. gzip data end with it anyway."""
     return payload if kind == 'gz' else payload + struct.pack('<I', len(data))
 
 

@@ -77,7 +77,8 @@ class Compiles(PluginCase):
         self.assertIn("FUNC 'add'", '\n'.join(self.dump('all.btf')))
 
     def test_module(self):
-        """btf-pahole adds to object BTF what only DWARF has. In the plugin's objects, gas made the relocations."""
+        """One object has BTF from the plugin, the other only DWARF; btf-pahole merges both. In the plugin's object
+        the assembler, not btf-emit, made the relocations of .BTF."""
         self.write('cpu.c', 'int cpu __attribute__((section(".data..percpu"), used)) = 4;\n')
         self.plugin('gcc', '-g', '-O2', '-c', 'cpu.c')
         self.must('gcc', '-g', '-O2', '-c', 'main.c')
@@ -90,7 +91,7 @@ class Compiles(PluginCase):
             self.assertIn(text, dump)
 
     def test_in_the_same_process(self):
-        """btf-cc executes the compiler in its own process; it only looks for the plugin."""
+        """btf-cc finds the plugin, then executes the compiler in its own process."""
         self.script('gcc-13', '#!/bin/sh\necho $$ "$@"\n')
         key = self.key_of('./gcc-13')
         self.write_plugin(key)
@@ -361,7 +362,7 @@ class Caches(PluginCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_distributed(self):
-        """Compile servers have no plugin."""
+        """Compile servers have no plugin, so the object gets its BTF from DWARF."""
         os.mkdir(self.path('bin'))
         for name in ('distcc', 'icecc'):
             self.script(f'bin/{name}', '#!/bin/sh\nexec "$@"\n')
@@ -382,7 +383,7 @@ class Builds(PluginCase):
 
     def test_two_compilers(self):
         names = [name for name in ('gcc', 'gcc-11', 'gcc-13', 'gcc-14') if headers_of(name)]
-        # `gcc` is a link to one of the others: to gcc-14 on Debian 13.
+        # `gcc` may be a link to one of the others: on Debian 13 to gcc-14.
         gccs = list({os.path.realpath(shutil.which(name)): name for name in names}.values())
         done = self.build(*gccs)
         self.assertEqual((done[0], done[2]), (0, b''))

@@ -79,8 +79,8 @@ class FillIds(KbuildCase):
                                         ids['STRUCT', 'mine'], ids['TYPEDEF', 'mine_t']))
 
     def test_again(self):
-        """A set of several kfuncs cannot be filled in again, because its flags were sorted with their ids. For
-        other sections, the result is the same."""
+        """A set of several kfuncs cannot be filled in twice, because the first time sorts its flags together
+        with its ids. For other sections, the second result is the same as the first."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill()
         self.refuse(r'x\.ko: \.BTF_ids\+0x0: __BTF_ID__set8__kfuncs: was filled in before, .*', '-J',

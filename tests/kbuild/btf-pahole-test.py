@@ -456,7 +456,8 @@ class HandOver(Command):
         return ':'.join([*folders, self.path('tools')])
 
     def real(self, name, *arguments, **settings):
-        """Checks that the fake pahole `name` got exactly these arguments, input, output and status."""
+        """Checks that the fake pahole `name` gets exactly these arguments and the input, and that
+        btf-pahole passes on its output and status."""
         done = self.pahole(*arguments, settings=settings, input='some input')
         self.assertEqual(done, (43, 'some input', 'to stderr\n'))
         argv = self.read('argv').decode().split('\0')[:-1]

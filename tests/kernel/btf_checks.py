@@ -101,7 +101,7 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def nearly(self, title, *args, allowed):
-        """Compares functions, for which the plugin and DWARF may differ in `allowed` of a thousand."""
+        """Compares functions. The plugin and DWARF may differ in `allowed` of a thousand."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
         total = re.search(r'^total types A (\d+) ', output, re.M)
         differing = re.findall(r'^    only [AB]: .*', output, re.M)
@@ -110,9 +110,9 @@ class BtfChecks:
 
     @staticmethod
     def same_sections(*paths):
-        """Compares all sections except debug information, BTF and symbol lists, in which gcc -g leaves
-        labels that only DWARF names. Build IDs are left out too, also those of a vDSO inside .rodata:
-        the linker computes them over DWARF, which names the build folder."""
+        """Compares all sections except debug information, BTF, relocations, .comment and symbol lists, in
+        which gcc -g leaves labels that only DWARF names. Build IDs do not count, also those of a vDSO inside
+        .rodata: the linker computes them over DWARF, which names the build folder."""
         apart = ('.debug', '.BTF', '.rel', '.comment', '.note.gnu.build-id', '.symtab', '.strtab', '.shstrtab')
         note = struct.pack('<III4s', 4, 20, 3, b'GNU') # Elf64_Nhdr and name of NT_GNU_BUILD_ID
         build_id = re.compile(re.escape(note) + b'.{20}', re.DOTALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Kills a running build, at a moment when the kernel's own tools can be killed."""
+"""Kills a running build, at a moment when only compilers run."""
 import os
 import signal
 import time

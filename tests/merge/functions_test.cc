@@ -178,7 +178,7 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
 {
     std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
     std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
-    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // although it is the last in the alphabet
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // also as the last of all names
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 

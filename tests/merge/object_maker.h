@@ -66,7 +66,7 @@ struct ObjectSpec {
     std::string assembly = "";
     std::vector<FunctionSpec> functions = {};
     std::vector<VariableSpec> variables = {};
-    bool pool = true;
+    bool pool = true;         // with an address pool
     uint8_t address_size = 8; // 4: i386, whose relocations keep their addends in the section
     FeatureSet features = default_features();
     uint32_t emitter = 100;                          // version of btf-emit

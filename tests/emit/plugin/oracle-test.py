@@ -9,7 +9,7 @@ usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_
 PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: btf-cc has no plugins.
 
 Comments of a case:
-"// judged otherwise: NAME..."     functions whose judgement may differ
+"// judged otherwise: NAME..."     functions that may be kept by one and left out by the other
 "// flags: ..."                    options of the compiler
 "// only the plugin: KIND NAME"    a type that gcc's DWARF lacks
 "// tags: NAME..."                 annotations, of which gcc supports all or none
@@ -50,7 +50,8 @@ FEATURES = 0x47f
 # Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
 # keeps although nothing uses them any more. Some sources have no debug information.
 NOT_OF_RANDOM = re.compile(r': (function \S+: |missing: (INT|FLOAT) |no debug information$)')
-# The number of compiles whose output must be the same. Addresses differ between runs, and must not decide an order.
+# The number of compiles whose output must be the same. Addresses in gcc's memory differ between runs, and must not
+# decide an order.
 REPETITIONS = 3
 
 

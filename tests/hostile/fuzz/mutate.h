@@ -19,8 +19,9 @@ using ByteMutator = std::function<void(Text &bytes, size_t most)>;
 /// Flips bits, truncates, writes extreme values, and repeats, moves or removes pieces.
 void mutate_bytes(Text &bytes, size_t most, Random &random);
 
-/// Changes `bytes`, an ELF file, BTF or anything else, in one place or a few. Pieces of `other` may
-/// be inserted; it may be empty.
+/// Changes `bytes`, an ELF file, BTF or anything else, in one place or a few. Pieces of `other`,
+/// which may be empty, may be inserted. `plain` makes the changes that need no knowledge of a
+/// format.
 void mutate_file(Text &bytes, const Text &other, Random &random, const ByteMutator &plain);
 
 } // namespace btflink::fuzz

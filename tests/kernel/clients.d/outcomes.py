@@ -55,8 +55,8 @@ class Outcome(typing.NamedTuple):
 
 
 def outcomes_of(runs):
-    """`runs`: pairs of results. The first pair has all names. For a single kernel, both elements of a pair
-    are the same."""
+    """`runs`: pairs of results. The first pair has all names; the others count only for names whose results
+    differ in the first. For a single kernel, both elements of a pair are the same."""
     none = Result('no result', [])
     names = dict.fromkeys(name for results in runs[0] for name in results)
     first = [Outcome(name, [runs[0][0].get(name, none)], [runs[0][1].get(name, none)]) for name in names]
