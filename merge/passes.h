@@ -35,8 +35,8 @@ struct MergeInputs {
 Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
                                 Stats &stats);
 
-/// How std::async() runs a pass that is independent of the passes after it: on a second thread, or,
-/// with one thread or few objects, when the result is needed.
+/// How std::async() runs a pass on which the next pass does not depend: on a second thread, or when
+/// its result is needed, if there is one thread or there are few objects.
 std::launch second_thread(const Options &options, const MergeInputs &in);
 
 /// The file that an error names if it concerns all inputs.
@@ -54,7 +54,8 @@ Result<LinkResult> follow_link(const MergeInputs &in, Report &report, Stats &sta
 
 // make_blob.cc: makes the BTF of the result, with equal types merged: by hashes, or by libbpf.
 
-/// Sets `report.why_dup` if the options ask for it. Returns nothing if they ask for no result.
+/// Sets `report.why_dup` if the options ask for it. Returns an empty blob if they ask for no
+/// result.
 Result<std::vector<std::byte>> make_blob(const Options &options, const Base &base,
                                          const MergeInputs &in, const LinkResult &link,
                                          Report &report, Stats &stats);

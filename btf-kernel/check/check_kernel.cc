@@ -380,9 +380,9 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
     return counts;
 }
 
-/// Builds can share a release: a rebuild, another flavour, a vendor's kernel. Reports images whose
-/// banner differs from that of vmlinux. If modules have a finding of rule `base`, also reports the
-/// releases that these modules state.
+/// Finds files of other builds. Builds can have the same release: a rebuild, another flavour, a
+/// vendor's kernel. Reports images whose banner differs from that of vmlinux. If modules have a
+/// finding of rule `base`, also reports the releases that these modules state.
 void check_other_builds(const Kernel &kernel, Findings &out)
 {
     std::set<std::string> over_another;

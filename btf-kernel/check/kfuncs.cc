@@ -137,7 +137,8 @@ private:
         return {};
     }
 
-    /// Finds sets of kfuncs by their form: all of their ids are FUNCs.
+    /// Checks the sets of kfuncs, which it finds by their form: ids are sorted, and each is 0 or
+    /// that of a FUNC.
     void check_by_form()
     {
         for (size_t at = 0; at < words_.size();) {
@@ -183,8 +184,8 @@ private:
         return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
     }
 
-    /// `cause`, `subject`: set if many kfuncs or ids may have the finding, which is then printed as
-    /// one line.
+    /// `cause`: the same for findings that are printed together as one line, with their subjects.
+    /// `subject`: the name of the kfunc or type.
     void report(Rule rule, uint64_t offset, const std::string &what,
                 const std::string &subject = "", const std::string &cause = "",
                 Degree degree = Degree::error)

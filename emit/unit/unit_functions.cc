@@ -127,7 +127,7 @@ private:
         }
     }
 
-    /// The function at `offset`, or the placeholder.
+    /// The function at `offset`, or entry 0, a placeholder without any values.
     const Die &function_at(uint32_t offset) const
     {
         const Die &d = tree_.at(tree_.find(offset));

@@ -217,7 +217,7 @@ Prototypes collect_prototypes(BtfBuilder &btf)
     return out;
 }
 
-/// Name and type of each parameter.
+/// Appends name and type of each parameter to `words`.
 void append_params(NewContribution &contribution, const FunctionCandidate &f,
                    std::vector<uint32_t> &words)
 {
@@ -243,8 +243,8 @@ TypeId add_prototype(NewContribution &contribution, Prototypes &prototypes,
     return id;
 }
 
-/// An instance with code, tags or a symbol becomes a FUNC in the blob. The merge only compares the
-/// others, so their prototypes are in the trailer.
+/// An instance with code, tags or a linkage name becomes a FUNC in the blob. Of other instances the
+/// merge needs only the prototype, to compare it; this is in the trailer.
 LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
                           const FunctionCandidate &f, uint32_t flags)
 {
@@ -462,8 +462,8 @@ void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips
     types.btf = std::move(mended->btf);
 }
 
-/// Leaves out functions with more parameters than BTF can count, or with an illegal name. (A
-/// changed name could be the name of another function.)
+/// Leaves out functions with more parameters than BTF can count, and functions of C with an illegal
+/// name, because a changed name could be the name of another function.
 void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, const Where &where,
                                   std::vector<Error> &left_out, Skips &skips)
 {

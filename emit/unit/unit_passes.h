@@ -69,7 +69,7 @@ public:
     /// The number of elements in each dimension of an array, in C's order; 0 if unknown. Never
     /// empty.
     std::vector<uint32_t> array_dimensions(DieIndex i) const;
-    /// A struct without holes or tail padding, whose layout is only possible with "packed".
+    /// Is it a struct without holes or tail padding, whose layout is only possible with "packed"?
     bool is_packed_struct(DieIndex i, ByteOrder order) const;
     /// Bit offset of a member from the start of its struct or union.
     uint64_t member_bit_offset(const Die &member, ByteOrder order) const;
@@ -206,8 +206,9 @@ struct VariableCandidate {
 /// The longest name of a variable that is encoded, in bytes.
 constexpr size_t max_variable_name = 128;
 
-/// In the order in which their DIEs end. `rejected`: variables of C that BTF cannot express. Those
-/// of other languages are only counted in `skips`, because their source cannot avoid them.
+/// Returned in the order in which their DIEs end. `rejected`: variables of C that BTF cannot
+/// express. Those of other languages are only counted in `skips`, because their source cannot avoid
+/// them.
 std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,

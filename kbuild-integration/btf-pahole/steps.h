@@ -48,8 +48,8 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 std::vector<std::string> module_inputs(const std::string &module);
 
 /// Why it is an error that a file has nothing to encode; "" if it is not an error. For a vmlinux it
-/// always is. For other files Kbuild's saved commands decide. It is an error if Kbuild linked an
-/// `empty` file (of 0 bytes), or if an object of another file is gone or was compiled with -g.
+/// always is. For other files Kbuild's saved commands decide: it is an error if Kbuild linked the
+/// file and it is `empty` (0 bytes), or if one of its objects is gone or was compiled with -g.
 std::string why_btf_is_due(const std::string &file, bool empty);
 
 // dwarf_units.cc: makes object BTF, from the DWARF of a linked file, for units whose objects had no
@@ -87,7 +87,7 @@ Result<Scratch> encode_uncovered(const std::string &image,
                                  std::span<const std::string_view> covered,
                                  const PaholeOptions &options, DwarfReport &report);
 
-/// The same for all units of `image`, added to `out`. `out` stays empty if no unit has types.
+/// Adds the object BTF of all units of `image` to `out`, which stays empty if no unit has types.
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
                           merge::Gatherer &out, DwarfReport &report);
 

@@ -11,8 +11,8 @@ namespace btflink::merge
 namespace
 {
 
-constexpr uint32_t shown_whole = 10; // of at most so many members, all are printed
-constexpr uint32_t shown_around = 2; // members on either side of a place
+constexpr uint32_t shown_whole = 10; // up to this number, all members of a type are printed
+constexpr uint32_t shown_around = 2; // of more members: those on either side of `place`
 constexpr unsigned max_depth = 40;   // of pointers to pointers to ...
 constexpr unsigned max_types = 1000; // ends the text of unnamed structs that reach themselves
 

@@ -30,7 +30,8 @@ constexpr Effect effects[] = {
     {Feature::linkage_names, "functions whose symbols are mangled are left out", nullptr},
 };
 
-/// `set` without the features that are not asked for and whose effect the merge drops.
+/// The features of `set` that change the result: those that are asked for, and those whose effect
+/// the merge cannot drop.
 FeatureSet relevant(FeatureSet set, FeatureSet asked)
 {
     if (set.has(Feature::global_var)) // it includes per-CPU variables

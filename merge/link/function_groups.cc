@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Groups functions by names, with one hash look-up per symbol and instance.
+// Groups the image's function symbols and the objects' instances of functions by name, with one
+// hash look-up for each of them.
 #include "merge/link/select.h"
 
 #include "common/graph/tables.h"

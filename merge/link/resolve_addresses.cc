@@ -36,7 +36,7 @@ SymbolsByPlace index_places(const ElfFile &elf)
     return out;
 }
 
-/// The symbols of a file; nothing for a name that symbols at several places have.
+/// The symbols of a file. If symbols at several places share a name, the name has no symbol here.
 using SymbolsByName = std::unordered_map<std::string_view, std::optional<Symbol>>;
 SymbolsByName index_names(const ElfFile &elf)
 {
@@ -71,7 +71,7 @@ public:
         out_.not_linked.resize(objects_.size());
         out_.pool.resize(objects_.size());
         out_.variables.resize(objects_.size());
-        std::vector<bool> in_image(objects_.size()); // whether the image has the object's pool
+        std::vector<bool> in_image(objects_.size()); // pools found in the image, or already final
         for (size_t i = 0; i < objects_.size(); ++i) {
             if (!objects_[i].has_trailer)
                 continue;

@@ -49,7 +49,7 @@ std::span<const ClassId> classes_in(const ResultParts &parts, const ResultIds &i
             std::ranges::upper_bound(ids.order, source, {}, source_of)};
 }
 
-/// Appends a type of a source, with the strings of the result.
+/// Appends a copy of a type of a source. Its names are offsets into the strings of the result.
 btf_type &append(ResultTypes &out, const Btf &btf, const btf_type &t)
 {
     const auto *words = reinterpret_cast<const uint32_t *>(&t);

@@ -97,7 +97,7 @@ class Damage(PackageCase):
             struct.pack_into('<II', data, ids.offset + 8 + n * 8, *entry)
         path.write_bytes(data)
 
-    # Damages.
+    # Each test damages a copy of the sound kernel.
 
     def copy(self, name):
         folder = self.top / name
@@ -134,7 +134,7 @@ class Damage(PackageCase):
         self.assertEqual((report['kfuncs'], report['kfuncs_tagged'], report['unchecked']), (3, 3, []))
 
     def test_tags_lost(self):
-        """Tags are missing because pahole does not make them, because they have another text, or only in a module."""
+        """All tags are missing, or have another text, or the tags of a module are missing."""
         folder = self.copy('tags')
         self.build(folder, features=WITHOUT_TAGS)
         self.expect([('kfunc-tag', 'vmlinux')],

@@ -90,6 +90,7 @@ int use(fixed *f, empties *e, bottom *b, legal<long>::inner *l)
     return f->a + fixed::counted + e->x + b->d + !l;
 }
 '''
+# The ELF note of a kernel with link-time optimisation. In a file with this note, units are joined.
 NOTE_OF_LTO = '''.section .note.Linux, "a", %note
 .long 6, 4, 0x101
 .asciz "Linux"
@@ -226,7 +227,7 @@ class Forms(CliCase):
             self.same_programs('plain', 'small')
 
     def test_alternate_file(self):
-        """The alternate file has an absolute path, which here is relative to the root of an unpacked package."""
+        """The path of the alternate file is in /usr/lib/debug, for which --debug-dir gives another folder."""
         self.need('dwz')
         path = '/usr/lib/debug/.dwz/common.debug'
         for version in VERSIONS:
@@ -387,7 +388,7 @@ class Forms(CliCase):
     # Other languages: their names never make a merge fail.
 
     def merged_names(self, source):
-        """Merges an object; returns the names of its types, and the output of -v."""
+        """Merges an object; returns its object BTF as text, and the output of -v."""
         said = self.said('--address-pool', '-o', 'emitted.o', source, made=['emitted.o'])
         self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'emitted.o')
         self.assertIn('name-made-legal', said)

@@ -175,7 +175,7 @@ class Writer:
         self.labels += 1
         return f'.L{self.labels}'
 
-    # Values. Each function appends the value to `out`; the form is already in the abbreviation.
+    # Values. They are appended to `out` or `info`; their forms are in the abbreviation.
 
     def string_ref(self, section, text):
         return f'.Lstr{section[7:]}_{self.strings[section].number(text)}'

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the final classes of types between nodes.
+// Finds the final classes of types between nodes: pointers, prototypes, typedefs and the like.
+// merge/dedup/README.md defines the terms.
 //
 // Method. Object by object, a walk finishes the types that a type refers to before the type itself.
 // The key of a type has its class, and the final classes of those references that are not final
 // from the start. Types with the same key become one final class.
 //
-// Cost. Types between nodes and their references once; twice if a type waits for a reference.
+// Cost. Linear in types between nodes and their references. The key of a type is made once, or
+// twice if the type waits for a reference.
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
@@ -76,7 +78,7 @@ bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
         if (to == ClassId::none) {
             if (role == role_between && !walk.open[target])
                 walk.stack.push_back(target);
-            to = word_of_source(types.source); // is kept only in a cycle without a struct
+            to = word_of_source(types.source); // stays only in a cycle without a struct
         }
         walk.key.push_back(raw(to));
     });

@@ -25,7 +25,8 @@ def function(*children, name='f', symbol='f', **more):
 
 
 def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
-    """A case with all lines of functions; lines of types are not compared. `funcs` is the number of FUNCs."""
+    """A case that expects these `lines`, and no other line of a FUNCTION. `funcs` is the number of FUNCs; by default
+    `lines` has all of them."""
     dies = dies if isinstance(dies, list) else [dies]
     if funcs is None:
         funcs = sum(line.startswith('FUNC ') for line in lines)
@@ -36,7 +37,7 @@ def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
 
 
 def judged(name, parameters, flags, types=(), **more):
-    """A case with the judgement of a function with these parameters."""
+    """A case that expects these flags for a function with these parameters."""
     return case(name, [*types, function(*parameters)],
                 [' '.join(filter(None, ['FUNCTION f', flags, 'address']))], funcs=1, **more)
 
@@ -64,7 +65,7 @@ INLINE = 1
 ARM64 = ('aarch64',)
 
 def incomplete(name, *dies, language=0x04, **more):
-    """A case with a function that is left out, because one of its types is only declared, or BTF lacks it."""
+    """A case with a function that is left out, because one of its types is only declared."""
     return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
                            *dies, language=language),
                 some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
@@ -330,7 +331,7 @@ CASES = [
                                          data_member_location=0), member('i', 'int', 4)),
                   base('char', 1, ATE.signed_char)]),
 
-    # arm64 has eight registers, in order.
+    # arm64 passes parameters in the registers 0 to 7.
     judged('arm64: all registers', [parameter(f'p{i}', f'reg{i}') for i in range(8)], '',
            machines=ARM64),
     judged('arm64: the first register is another', [parameter('a', 'reg5')],
