@@ -95,9 +95,9 @@ void report_mended(const std::vector<std::string> &changes, const std::string &o
     report.notes.insert(report.notes.end(), changes.begin() + 1, changes.end());
 }
 
-/// Parses `blob`. If a kernel would refuse it, mends it as far as its meaning allows. btf-emit does
-/// this for its objects, but objects may come from other tools, and some violations appear only in
-/// the merged BTF.
+/// Parses `blob`. If a kernel would refuse it, mends it if possible. btf-emit does this for its
+/// objects, but objects may come from other tools, and some violations appear only in the merged
+/// BTF.
 Result<Btf> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
                             Report &report)
 {

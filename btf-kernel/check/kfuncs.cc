@@ -85,8 +85,9 @@ public:
     }
 
 private:
-    /// Are all ids and counts 0 although the BTF has one of the types? Without symbols the types
-    /// are unknown. Then zeros show this only in vmlinux, which, unlike a module, always has ids.
+    /// Are all ids and counts 0 although the BTF has one of the types? Without symbols it is
+    /// unknown which types these are. Then only vmlinux is judged, because it always has ids,
+    /// unlike a module.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
@@ -157,7 +158,8 @@ private:
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
             words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
             return false;
-        // More than any flags of a kfunc, with room for new flags; older kernels have fewer.
+        // A limit above all known flags of kfuncs, with room for new ones; older kernels have
+        // fewer.
         const uint32_t flags_end = marked_ ? 1 << 20 : 1 << 12;
         const IdSet set = set_at(at, 2);
         uint32_t last = 0;

@@ -87,8 +87,8 @@ public:
         : strings_(first_string), first_(raw(first))
     {
     }
-    /// Strings go into `shared`, which others may use before and after, and which must outlive the
-    /// BtfBuilder. Null: the same as BtfBuilder().
+    /// Strings go into `shared`, which must outlive the BtfBuilder, and which other builders may
+    /// use before and after this one. Null: the same as BtfBuilder().
     explicit BtfBuilder(StringTable *shared) : shared_(shared), first_(1) {}
 
     /// Reserves memory. Call it before anything is added.

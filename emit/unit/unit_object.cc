@@ -381,7 +381,8 @@ Result<void> check_names(const BtfBuilder &btf, const Where &where)
     return {};
 }
 
-/// Builds the contribution. `shared`: UnitOptions::strings; if set, returns it as an OpenUnit.
+/// Builds the contribution. `shared`: UnitOptions::strings; if set, the contribution is returned as
+/// an OpenUnit.
 Result<UnitObject> assemble(NewContribution contribution,
                             const std::vector<VariableCandidate> &variables,
                             const std::vector<FunctionCandidate> &functions,

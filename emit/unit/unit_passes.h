@@ -28,7 +28,7 @@ namespace btflink::emit
 /// Is it the type of nullptr (C++, C23)? Units of assembler have nameless types with the same tag.
 bool is_null_pointer(const Die &d);
 
-/// Longer chains of references are cycles.
+/// Longer chains of references are taken for cycles.
 constexpr unsigned max_chain = 1000;
 
 class TypeLayout

@@ -112,7 +112,7 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     auto inputs = TRY(vmlinux_inputs(file));
     if (!inputs.empty()) {
         sources.inputs = std::move(inputs);
-    } else if (!linked.has_symbols) { // they show which functions exist
+    } else if (!linked.has_symbols) { // symbols show which functions exist
         sources.missing = MissingPart::symbols;
     } else if (options.base.empty() && !strict) {
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});

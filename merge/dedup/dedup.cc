@@ -78,7 +78,7 @@ MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &no
     stats.begin_pass("class_graph");
     ClassGraph graph = make_class_graph(sources, classes);
 
-    // Refine: classes are final afterwards.
+    // After this pass, classes are final.
     stats.begin_pass("split_conflicts");
     const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph);
     std::vector<Groups> alternatives; // empty without conflicts

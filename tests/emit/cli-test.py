@@ -383,7 +383,7 @@ class Output(CliCase):
         return [source]
 
     def test_places_in_split_type_units(self):
-        """Both readers number the entries of .debug_types.dwo as if they followed .debug_info.dwo."""
+        """Both readers report places in .debug_types.dwo as if it followed .debug_info.dwo."""
         self.write('far.c', 'struct far { char a[0x300000]; int b : 3; } far;\n')
         self.must('gcc', '-g', '-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf', '-c', 'far.c')
         fast, libdw = (re.findall(r'\.debug_info\+0x\w+', self.emit('--reader=' + reader, '--dry-run', 'far.o'))

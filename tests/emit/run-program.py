@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Runs a program case: compiles its sources, emits, links, merges in all ways, and compares.
+"""Runs a program case: compiles its sources, runs btf-emit, links, merges in all ways, and compares the results.
 
 usage: run-program.py BTF-EMIT BTF-MERGE BTF-LINES BTF-COMPARE CASE.c [MACHINE...]
 

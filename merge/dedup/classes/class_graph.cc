@@ -10,13 +10,13 @@
 //
 // Method. The graph has one node per class, read from the lowest type of the class. There are some
 // hundred thousand nodes for millions of types. Structs and unions have names, which declarations
-// and definitions share. An enum has a name if any object declares it; kernels do this for a
-// handful. References to named structs are by name, so they end the search for classes that reach
-// such an enum. These classes are partitioned again, by partition refinement: first by their own
-// contents, with references to named types by name, then by the blocks to which they refer, until
-// no block splits. The classes of a block become aliases of the lowest. (Merging upwards from the
-// enums would miss cycles without a named type.) From then on a declared enum is treated like a
-// declared struct.
+// and definitions share. In the graph, an enum has a name only if some object declares it; kernels
+// declare a handful. References to named structs are by name, so they end the search for classes
+// that reach such an enum. These classes are partitioned again, by partition refinement: first by
+// their own contents, with references to named types by name, then by the blocks to which they
+// refer, until no block splits. The classes of a block become aliases of the lowest. (Merging
+// upwards from the enums would miss cycles without a named type.) From then on a declared enum is
+// treated like a declared struct.
 //
 // Cost. Each edge once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/classes/classes.h"

@@ -90,7 +90,7 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 /// The final classes for which declarations of a name may stand.
 struct DeclaredName {
     std::vector<ClassId> definitions; // all, lowest first
-    // The one to which a struct resolves a declaration: the first struct that does so. Or none.
+    // The definition that the first struct which resolves a declaration resolves it to; or none.
     ClassId by_struct = ClassId::none;
 };
 using DeclaredNames = IdVector<NameId, DeclaredName>;

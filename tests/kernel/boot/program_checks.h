@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that load and run BPF programs which need the kernel's BTF. They must run in their own
-// process, because they rename it, attach to it, and do not close what they open.
+// Checks that load and run BPF programs which need the kernel's BTF. Each must run in a process of
+// its own, because it may rename its thread, change its scheduling, or leave files open.
 #pragma once
 
 #include "tests/kernel/boot/outcome.h"
