@@ -5,11 +5,11 @@
 usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBALL_OR_DIR] [--jobs=N]
                   [--form=short|full]
 
-Without --source the source is found as in `run`. DIR is kept and used again; its copy of the source is replaced
-if the patches have changed. The short form builds the small kernel with DWARF kept. The full form also builds
-it with DWARF dropped, and compares the commands of the default configuration with those of the unpatched
-source. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 all passed, 1 a check failed, 77 all were
-skipped.
+Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again; its copy
+of the source is replaced if the patches have changed. The short form builds the small kernel with DWARF kept. The
+full form also builds it with DWARF dropped, and compares the commands of the default configuration with those of
+the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 all passed, 1 a check failed, 77
+all were skipped.
 """
 import argparse
 import hashlib
@@ -173,8 +173,8 @@ class PatchChecks:
                        f'{lost} {others}')
         with Progress('compile some objects with and without the patches'):
             for each in (stock, tree):
-                # One job: Kbuild passes an object of arch/x86/lib to arch/x86, too, and the one that compiles
-                # it first determines the command.
+                # One job: Kbuild tells two folders, arch/x86 and arch/x86/lib, to make an object of
+                # arch/x86/lib, and the folder that compiles it first determines the command.
                 each.make('-j1', *SAMPLES)
         for path in SAMPLES:
             wanted = stock.saved_command(path).replace(f'{stock.source.resolve()}/',

@@ -133,8 +133,8 @@ TEST_F(CheckFile, ByVersion)
                     "refuse"});
 }
 
-/// A module over a kernel with one more type, whose name moves all strings, and over one with
-/// fewer.
+/// A module is checked over a kernel with one more type, whose name moves all strings, and over a
+/// kernel with fewer types.
 TEST_F(CheckFile, AnotherBase)
 {
     const std::string module = write("module", module_);
@@ -213,7 +213,7 @@ protected:
     }
 };
 
-/// A distilled base is looked up by name, kind and size.
+/// Kernels look up the types of a distilled base by name, kind and size.
 TEST_F(DistilledBases, AreLookedUp)
 {
     if (!can_assemble())

@@ -62,15 +62,15 @@ protected:
         return merged_bytes(dir_, options);
     }
 
-    /// All objects are in one file, as after `ld -r`. Writing a file for each would take longer
-    /// than the merge.
+    /// Writes all objects into one file, as `ld -r` does. Writing a file for each would take longer
+    /// than the merge. With BTFLINK_KEEP=FOLDER, also writes each object into a file in this folder.
     void write_objects(const Corpus &corpus, size_t begin, size_t end)
     {
         std::vector<std::byte> all;
         for (size_t i = begin; i < end; ++i) {
             all.resize(align_up(all.size(), 8));
             all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
-            if (const char *keep = std::getenv("BTFLINK_KEEP")) { // the folder for the last objects
+            if (const char *keep = std::getenv("BTFLINK_KEEP")) { // a folder
                 ASSERT_TRUE(write_file(keep + ("/o" + std::to_string(i)), corpus.objects[i]));
             }
         }

@@ -57,7 +57,7 @@ struct Program {
     std::vector<std::vector<Definition>> structs; // per name: its definitions
     std::vector<bool> union_names;                // per name: is it a union?
     std::vector<std::vector<ExprPtr>> typedefs;   // per name: its definitions
-    std::vector<std::vector<uint32_t>> enums;     // per name: values per definition, maybe | wide
+    std::vector<std::vector<uint32_t>> enums;     // per name: value counts, | wide if an ENUM64
     std::vector<std::vector<ExprPtr>> knots;      // members
     std::vector<ExprPtr> loops;                   // targets
 };
@@ -321,8 +321,9 @@ private:
         return t;
     }
 
-    /// A type gets its id after its parts, in the order in which DIEs end. Returns the place of the
-    /// id, which parts that refer back to the type use before the id is known.
+    /// Gives ids to a type and its parts, and plans how they are written. A type gets its id after
+    /// its parts, in the order in which DIEs end. Until then, parts that refer back to the type
+    /// keep the returned pointer to the id.
     std::shared_ptr<uint32_t> visit(const Expr &e)
     {
         std::string k = key(e);

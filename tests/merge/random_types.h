@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes random programs. A few struct names have one or several definitions. Each object has one of
-// the definitions of a name, or only its declaration.
+// Makes random programs, whose objects share a few names of structs. A name has one definition or
+// several. Each object has one of them, or only a declaration.
 #pragma once
 
 #include "common/btf/btf_builder.h"

@@ -121,7 +121,7 @@ TEST_F(TrueSignatures, MissingOnesAreNotInvented)
     auto said = warnings({a}, with_signatures());
     ASSERT_EQ(said.size(), 1u);
     EXPECT_TRUE(has(said[0], "functions whose parameters were changed are left out")) << said[0];
-    // If a function lost a parameter, but the others are in order, it is as in the source.
+    // A clone that lost a parameter, but has the others in order, gets the source's prototype.
     EXPECT_TRUE(has(all_ways({object("a", "f.isra.0", 0, default_features())}, with_signatures()),
                     "vlen=2\n\t'a' type_id=1\n\t'b' type_id=1\n[3] FUNC 'f.isra.0'"));
 }

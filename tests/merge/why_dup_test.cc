@@ -260,7 +260,7 @@ TEST_F(WhyDup, DeepTypesWithoutNames)
     EXPECT_NE(said.find("struct s: 2 versions"), std::string::npos) << said.substr(0, 1000);
 }
 
-// An unnamed struct with two members that point to it. Written out in full, its size would double
+// An unnamed struct with three members that point to it. Written out in full, its text would triple
 // with each level.
 TEST_F(WhyDup, UnnamedStructsThatReachThemselves)
 {

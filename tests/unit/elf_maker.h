@@ -318,6 +318,7 @@ inline std::vector<std::byte> build(const Target &target, bool llvm)
 struct SymbolIndexes {
     uint32_t text = sym_text, local = sym_local, main = sym_main, var = sym_var;
 };
+/// The indexes after the symbols of dropped sections, sym_info and sym_sig, were removed.
 constexpr SymbolIndexes stripped_symbols = {1, 2, 3, 4};
 
 ObjectBtf make_btf(const Target &target, const char *type_name = "int",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The results that each BPF program passes to init. Every program has one global variable, `seen`,
-// of its own type below. init reads and writes it as the only value of the program's .bss map. For
-// C and C++.
+// The results that each BPF program passes to init.cc, process 1 of the booted machine. Every
+// program has one global variable, `seen`, of its own type below. init reads and writes it as the
+// only value of the program's .bss map. For C and C++.
 #pragma once
 
 enum {
