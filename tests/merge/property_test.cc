@@ -63,7 +63,7 @@ protected:
     }
 
     /// Writes all objects into one file, as `ld -r` does. Writing a file for each would take longer
-    /// than the merge. With BTFLINK_KEEP=FOLDER, also writes each object into a file in this folder.
+    /// than the merge. With BTFLINK_KEEP=FOLDER, also writes each object to a file in that folder.
     void write_objects(const Corpus &corpus, size_t begin, size_t end)
     {
         std::vector<std::byte> all;
