@@ -32,8 +32,8 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
     return std::optional<Input>();
 }
 
-/// The contents of one input. A thin archive takes some 70 bytes per member. It may name other thin
-/// archives, and may name each file any number of times. Without a limit the work would grow
+/// The contents of one input. A thin archive has some 70 bytes per member. It may name
+/// other thin archives, and each file any number of times. Without a limit the work would grow
 /// exponentially.
 struct Unfolded {
     Inputs inputs = {};

@@ -7,8 +7,8 @@
 //
 // Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses is recognised
 // by its first entry, where a pool has its id: in a relocatable image this entry has a relocation
-// (relocatable_pools() skips such lists), in a linked image its value may be an address. The
-// symbols at a pool's addresses show what the object contains.
+// (relocatable_pools() skips such lists); in a linked image its value is a plausible address
+// (may_be_address()). The symbols at a pool's addresses show what the object contains.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
     }
 }
 
-/// May the object id be an address of DWARF?
+/// May the object id be an address that DWARF lists?
 bool may_be_address(const PoolPart &part, const Image &image)
 {
     const std::byte *first = part.entries.data() - sizeof part.first_id;

@@ -23,7 +23,8 @@ OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
 ODD_BASE_TYPE = re.compile(r'only A: \[\d+\] ARRAY : unsigned char \[\d+\]$|'
                            r'only B: \[\d+\] INT __SANITIZED_FAKE_INT__ ')
 # Kinds that libbpf before 1.8 repeats in a module although the base has them: it does not search the
-# base for typedefs. Its BTF has the shorter header, without the layout section.
+# base for typedefs, so it also repeats types that refer to one. Its BTF has the shorter header, without
+# the layout section.
 SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'
 HEADER_OF_LIBBPF_1_8 = 32  # bytes
 # The kernels for which digests are stored.
@@ -101,7 +102,7 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def nearly(self, title, *args, allowed):
-        """Compares functions. The plugin and DWARF may differ in `allowed` of a thousand."""
+        """Compares BTF from the plugin with BTF from DWARF: `allowed` of a thousand types may differ."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
         total = re.search(r'^total types A (\d+) ', output, re.M)
         differing = re.findall(r'^    only [AB]: .*', output, re.M)

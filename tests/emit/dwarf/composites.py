@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Structs, unions and classes: members, bitfields, declarations, nesting."""
+"""Cases for structs, unions and classes: members, bitfields, declarations, nesting."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 

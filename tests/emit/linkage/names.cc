@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// C++ functions with mangled symbols: overloads, methods, templates, namespaces, inlined and not.
-// KEPT functions are in the object and keep all their parameters.
+// Input of linkage-names-test.py: C++ functions with mangled symbols (overloads, methods,
+// templates, namespaces), inlined and not. KEPT functions are in the object and keep all their
+// parameters.
 #define KEPT __attribute__((noinline, used))
 struct shape {
     int sides;
