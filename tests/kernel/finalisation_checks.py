@@ -6,7 +6,6 @@ import re
 import struct
 
 from checks import command
-from finalisation import over
 from helpers.btf_reader import KINDS, TAIL
 
 # struct btf_header up to str_len, little-endian.
