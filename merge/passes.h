@@ -60,7 +60,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
                                          const MergeInputs &in, const LinkResult &link,
                                          Report &report, Stats &stats);
 
-// finish_result.cc: what is done to the BTF of the result before it is written, and writing it.
+// finish_result.cc: checks, completes and writes the BTF of the result.
 
 struct MergeResult {
     std::vector<std::byte> blob;

@@ -135,7 +135,7 @@ struct DefinitionRef {
 struct Sides {
     std::unique_ptr<Side> vmlinux;
     std::vector<std::unique_ptr<Side>> bases;   // distilled bases of modules
-    std::vector<std::unique_ptr<Side>> modules; // as Difference::modules; null: not in this kernel
+    std::vector<std::unique_ptr<Side>> modules; // by Difference::modules; null: not in this kernel
     const Side *at(uint32_t place) const
     {
         return place ? modules[place - 1].get() : vmlinux.get();

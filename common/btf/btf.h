@@ -216,7 +216,7 @@ private:
     ByteOrder order_ = host_order;
 };
 
-constexpr size_t long_name = 1024; // characters; kernels allow 511, except in tags
+constexpr size_t long_name = 1024; // characters; kernels allow 512, except in tags
 
 /// Error: names of at least `long_name` characters add up to more than 64 MB. Many types may have
 /// the same name, and names may be tails of one string, so in total the names could be far longer

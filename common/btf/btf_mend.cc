@@ -6,7 +6,8 @@
 //
 // Method. Run the check. The remedy depends on what is at the place of a violation:
 //   a name                        '_' for each illegal character, at most 511 characters; a FUNC,
-//                                 VAR or DATASEC is left out, because it is found by its name
+//                                 VAR or DATASEC of final BTF is left out, because it is found by
+//                                 its name
 //   a member                      sort members by offset; for a bitfield too large for its enum, or
 //                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
 //                                 longer than its INT becomes shorter; otherwise the member is left

@@ -135,9 +135,9 @@ const char *pahole_reason(merge::FunctionSkip reason);
 Result<void> list_types(const std::string &path, const std::string &base);
 
 /// Puts ids of the module's final BTF into its .BTF_ids, as the kernel's resolve_btfids does.
-/// (Modules outside a tree may not have resolve_btfids.) `base`: as for read_final_types(). Names
-/// that the BTF does not have keep the id 0, and are returned. Errors: a kfunc has no FUNC, or has
-/// implicit arguments, which only resolve_btfids can hide.
+/// (Builds outside the kernel tree may lack resolve_btfids.) `base`: as for read_final_types().
+/// Names that the BTF does not have keep the id 0, and are returned. Errors: a kfunc has no FUNC,
+/// or has implicit arguments, which only resolve_btfids can hide.
 Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std::string &base);
 
 } // namespace btflink::kbuild

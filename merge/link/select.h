@@ -78,9 +78,9 @@ struct SelectedFunction : Instance {
     uint32_t tagged_begin = 0, tagged_end = 0; // in Functions::tagged
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;
-    // Which pointers of its prototype lead into an arena: bit 0 the result, bits 1 and 2 the first
-    // parameters. The FUNC then gets its own prototype, in which a type tag with kflag marks these
-    // pointers.
+    // Which pointers of its prototype lead into a BPF arena: bit 0 the result, bits 1 and 2 the
+    // first two parameters. The FUNC then gets its own prototype, in which a type tag with kflag
+    // marks these pointers.
     uint8_t arena = 0;
     // For a clone with its true signature: the clone's name. Empty: the name is that of the record.
     std::string_view clone = {};
