@@ -258,7 +258,7 @@ int main(int argc, char **argv)
             print_stats(path, *report);
     }
     if (traced && status == 0) {
-        // Checked again, because the result may not have existed before.
+        // Checked again, because same_file() was false if the result did not exist before.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
                 return input_error(Error{Where{command->trace_path},

@@ -46,15 +46,15 @@ struct Delta {
     }
 };
 
-/// Definitions of a name are paired by similarity only if both kernels together have fewer that
-/// differ. Otherwise they are paired in their order.
+/// If both kernels together have this many different definitions of a name, or more, they are
+/// paired in their order, not by similarity.
 constexpr size_t most_paired = 64;
 
 /// Definitions of one name, and their side.
 struct Definitions {
     const Side *side;
     std::vector<const Definition *> list;
-    bool own; // of the place itself; false: of vmlinux, for a module that has none
+    bool own; // from the place itself; false: from vmlinux, as the module has none
 };
 
 bool are_equal(std::span<const Definition> a, std::span<const Definition> b)

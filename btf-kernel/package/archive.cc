@@ -47,7 +47,7 @@ Failure fail_archive(archive *a, const Where &where)
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
 }
 
-/// Limits nested compression, which libarchive removes by itself.
+/// Limits nested compression, because libarchive unpacks all of it by itself.
 Result<void> check_nesting(archive *a, const Where &where)
 {
     if (archive_filter_count(a) <= int{most_nested} + 1) // one filter stands for "no compression"

@@ -21,8 +21,8 @@ namespace btflink::btf
 constexpr uint32_t header_size = 24;         // bytes; what we write. Longer headers are read.
 constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
 constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
-constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel accepts
-constexpr uint32_t max_long_vlen = 0xffffff; // that we accept; see kind_of()
+constexpr uint32_t max_vlen = 0xffff;        // the most that we write; every kernel accepts it
+constexpr uint32_t max_long_vlen = 0xffffff; // the most that we accept; see kind_of()
 
 /// The kinds that we know, numbered as in <linux/btf.h>. A switch over this type has no `default`,
 /// so that the compiler reports each place that must handle a new kind.

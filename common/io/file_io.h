@@ -127,7 +127,7 @@ private:
     uint64_t size_ = 0;
 };
 
-/// How to make a new file from an old one, which the functions call `before`.
+/// How to make a new file from an old one. `before`: the bytes of the old file.
 struct FileChange {
     std::vector<std::byte> header; // replaces the first bytes
     uint64_t kept = 0;             // number of first bytes that stay, except for the header ...

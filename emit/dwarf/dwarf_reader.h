@@ -50,8 +50,8 @@ private:
     const Arch &arch_;
 };
 
-// `file` must outlive the result, and have DWARF. `skips`: units that are left out. `debug_dir`:
-// see find_separate().
+// `file` must outlive the result, and have DWARF. `skips` counts units that are left out.
+// `debug_dir`: see find_separate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 /// twice as fast as libdw. It skips and counts partial units, and type units that are not in split

@@ -22,8 +22,8 @@ namespace btflink::merge
 
 class TypeInterner;
 
-/// The types of one object, in the object's numbering. If the interner keeps a plain type only as
-/// another object has it, the type is made from that on first access. By then the interner must be
+/// The types of one object, in the object's numbering. Plain types that the interner keeps in the
+/// numbering of another object are translated on first access. By then the interner must be
 /// complete.
 class InternedTypes : public TypeStore
 {
