@@ -205,7 +205,7 @@ Btf Btf::sampled(const SampledTypes &types, MalformedFlag &malformed)
     return btf;
 }
 
-const btf_type &Btf::marked_type(uint32_t index) const
+const btf_type &Btf::sampled_type(uint32_t index) const
 {
     static constexpr uint32_t stand_in[4] = {0, btf::make_info(btf::Kind::INT, 0, false), 4, 32};
     auto damaged = [&]() -> const btf_type & {
@@ -243,7 +243,7 @@ uint32_t Btf::word_index(TypeId id) const
     CHECK(!store_);
     if (by_starts_)
         return starts_[raw(id) - first_];
-    auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
+    auto *words = reinterpret_cast<const uint32_t *>(&sampled_type(raw(id) - first_));
     const bool is_ours = words >= words_ && words < words_ + word_count_; // not the stand-in
     return is_ours ? static_cast<uint32_t>(words - words_) : 0;
 }

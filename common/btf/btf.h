@@ -190,9 +190,9 @@ private:
     /// A type of this blob without an entry in starts_.
     const btf_type &type_on_access(uint32_t index) const
     {
-        return store_ ? store_->type(index) : marked_type(index);
+        return store_ ? store_->type(index) : sampled_type(index);
     }
-    const btf_type &marked_type(uint32_t index) const;
+    const btf_type &sampled_type(uint32_t index) const;
 
     std::shared_ptr<const Btf> base_;
     const uint32_t *words_ = nullptr; // own types part; points into copy_ or into the input

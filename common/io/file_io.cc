@@ -160,7 +160,7 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
 
     std::string target = resolve_links(path);
     // The target of a link in /proc/self/fd may have another name, or none: write through the link.
-    // If `path` is no link, a different inode only means that the file was just replaced.
+    // If `path` is not a link, a different inode only means that the file was just replaced.
     if (exists && target != path && !has_name(st, target))
         return write_directly(path, parts);
     // Not the target's name with a suffix, which might be too long. If the program is killed,

@@ -285,7 +285,7 @@ Result<Object> make_object(const InputPart &part, const Input &input, Btf btf,
 
 /// The usual case: a trailer with usable samples. Nothing if the samples cannot be used, or if
 /// anything is wrong: then Btf::parse() reports the error.
-std::optional<Object> load_by_marks(const InputPart &part, const Input &input)
+std::optional<Object> load_by_samples(const InputPart &part, const Input &input)
 {
     const auto [samples, count, plain_end] = trailer_samples(part.bytes.trailer);
     if (samples.empty() || plain_end == 0 || plain_end > count + 1 ||
@@ -307,7 +307,7 @@ std::optional<Object> load_by_marks(const InputPart &part, const Input &input)
 Result<Object> load_object(const InputPart &part, const Input &input, ParseMode mode)
 {
     if (mode == ParseMode::by_samples)
-        if (auto o = load_by_marks(part, input))
+        if (auto o = load_by_samples(part, input))
             return std::move(*o);
     auto btf = TRY(Btf::parse(part.bytes.blob, part.where));
     return make_object(part, input, std::move(btf), nullptr, mode == ParseMode::by_samples);

@@ -54,7 +54,7 @@ class Report(CliCase):
         said = self.merge('--stats', *arguments).stderr
         return dict(re.findall(r'^([^:\n]+): ([0-9.]+)$', said, re.M))
 
-    def pair(self, flag='-DFLAG=volatile'):
+    def three_objects(self, flag='-DFLAG=volatile'):
         return [self.object('a', DEEP, '-DFLAG='), self.object('b', DEEP, flag),
                 self.object('c', DEEP, '-DFLAG=')]
 
@@ -68,7 +68,7 @@ class CommandLine(Report):
         self.assertEqual(option_names(re.findall(r'^ +(-[^ ]+)', said, re.M)), documented)
 
     def test_nothing_to_write(self):
-        self.assertIn('nothing to write', self.merge(*self.pair(), status=2).stderr)
+        self.assertIn('nothing to write', self.merge(*self.three_objects(), status=2).stderr)
         self.assertIn('--dedup=hash',
                       self.merge('--why-dup', '--dedup=libbpf', 'a.o', status=2).stderr)
 
@@ -199,7 +199,7 @@ class Names(Report):
 
 class StandardOutput(Report):
     def test_dash(self):
-        objects = self.pair()
+        objects = self.three_objects()
         self.merge('-o', 'want.btf', *objects)
         self.merge('-o', 'want.o', '--format=object', *objects)
         for options, want in ((['-o-'], 'want.btf'), (['--output=-'], 'want.btf'),
@@ -221,7 +221,7 @@ class StandardOutput(Report):
 
 class Layout(Report):
     def test_engines_and_bases(self):
-        objects = self.pair()
+        objects = self.three_objects()
         for dedup in 'hash', 'libbpf':
             self.merge('--features=+layout', f'--dedup={dedup}', '-o', dedup, *objects)
             self.assertEqual(self.read(dedup)[4], 32)
@@ -242,7 +242,7 @@ class Layout(Report):
 
 class Stats(Report):
     def test_what_is_counted(self):
-        objects = self.pair()
+        objects = self.three_objects()
         stats = self.stats('-o', 'out.btf', *objects)
         for name in ('inputs', 'objects', 'types_in', 'distinct_hashes', 'conflicting_names',
                      'functions_kept', 'bytes_read.types', 'bytes_read.hashes', 'bytes_read.trailers', 'bytes_read.base',
@@ -255,7 +255,7 @@ class Stats(Report):
         self.assertGreater(float(stats['time_ms.total']), 0)
 
     def test_bytes_are_those_of_the_objects(self):
-        objects = self.pair()
+        objects = self.three_objects()
         stats = self.stats('-o', 'out.btf', *objects)
         read = sum(int(stats['bytes_read.' + part]) for part in ('types', 'hashes', 'trailers'))
         sections = 0
@@ -273,7 +273,7 @@ class Stats(Report):
                     self.assertEqual(other[name], value, f'{form} {name}')
 
     def test_the_result_is_the_same(self):
-        objects = self.pair()
+        objects = self.three_objects()
         self.merge('-o', 'plain.btf', *objects)
         self.stats('-o', 'out.btf', '--time-trace=trace.json', *objects)
         self.assertEqual(self.read('plain.btf'), self.read('out.btf'))
@@ -287,7 +287,7 @@ class TimeTrace(Report):
         return [e for e in trace['traceEvents'] if e['ph'] == 'X']
 
     def test_trace_has_the_passes(self):
-        objects = self.pair()
+        objects = self.three_objects()
         for dedup, threads, passes in (
                 ('hash', 1, {'group_by_hash', 'split_conflicts', 'write_types'}),
                 ('hash', 2, {'group_by_hash', 'split_conflicts', 'write_types', 'worker'}),
@@ -305,7 +305,7 @@ class TimeTrace(Report):
             self.assertEqual(load[0]['args']['objects'], 3)
 
     def test_unwritable(self):
-        objects = self.pair()
+        objects = self.three_objects()
         done = self.merge('-o', 'out.btf', '--time-trace=none/trace.json', *objects, status=1)
         self.assertRegex(done.stderr, r'^btf-merge: ERROR: none/trace\.json: .*No such file.*\n$')
         self.assertNotIn('out.btf', self.names())
@@ -328,7 +328,7 @@ class WhyDup(Report):
         return done.stdout
 
     def test_volatile_three_structs_deep(self):
-        objects = self.pair()
+        objects = self.three_objects()
         said = self.why('--why-dup', *objects)
         self.assertNotIn('out.btf', self.names())
         self.assertRegex(said, r'(?m)\Astruct inner: 2 versions')
@@ -362,14 +362,14 @@ class WhyDup(Report):
         self.assertRegex(said, r'version 2, in 1 object: b\.o: \S+ \(b\.c\)\n')
 
     def test_no_duplicates(self):
-        objects = self.pair('-DFLAG=')
+        objects = self.three_objects('-DFLAG=')
         self.assertEqual(self.why('--why-dup', *objects), 'No name has several definitions.\n')
         self.assertEqual(self.why('--why-dup=inner', *objects),
                          'inner does not have several definitions.\n')
 
     def test_full_disk(self):
         with open('/dev/full', 'w', encoding='ascii') as full:
-            done = subprocess.run([self.btf_merge, '--why-dup', *self.pair()], cwd=self.folder,
+            done = subprocess.run([self.btf_merge, '--why-dup', *self.three_objects()], cwd=self.folder,
                                   stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn('standard output', done.stderr)
