@@ -152,7 +152,7 @@ bool is_section_name(std::string_view name);
 bool has_odd_character(std::string_view text);
 
 /// Characters of the longest name that legal_name() makes.
-constexpr size_t max_legal_name = 511; // KSYM_NAME_LEN without the NUL byte
+constexpr size_t max_legal_name = 511; // of a symbol: KSYM_NAME_LEN without the NUL byte
 
 /// An identifier like `name`: '_' replaces every illegal character.
 std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
