@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Errors as values. Every fallible function returns Result<T>; an Error names the place in the
-// input that caused it: file, section, byte offset within the section. No function throws on bad
-// input. A CHECK failure is a bug in btflink, never the fault of an input.
+// Errors as values. A function that can fail returns Result<T>. An Error has a text, and names the
+// place that caused it as far as known: file, section, byte offset within the section. No function
+// throws on bad input. A CHECK failure is a bug in btflink, never the fault of an input.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace btflink
 {
 
-/// A place in an input file. Empty fields are left out when printed.
+/// A place in a file. Empty fields are left out when printed.
 struct Where {
     std::string file;                              // path; "archive(member)" for archive members
     std::string section = {};                      // ELF section name, or empty
@@ -36,7 +36,7 @@ struct Where {
 enum class ErrorKind {
     input,       // a file, or an error of the system
     usage,       // the command line
-    environment, // an environment variable; `where` or `what` names it
+    environment, // an environment variable; `what` names it
 };
 
 struct Error {
@@ -44,7 +44,7 @@ struct Error {
     std::string what;
     ErrorKind kind = ErrorKind::input;
 
-    /// The one line that a user sees: "WHERE: WHAT"; control characters as "\x0a".
+    /// One line for the user: "WHERE: WHAT", or "WHAT" without a place; see plain_text().
     std::string str() const;
 };
 
@@ -66,7 +66,7 @@ using Unexpect = tl::unexpect_t;
 #endif
 } // namespace detail
 
-/// A value or an Error. The compiler warns where one is dropped.
+/// A value or an Error. The compiler warns where a Result is ignored.
 template <typename T>
 class [[nodiscard]] Result : public detail::Expected<T>
 {
@@ -74,7 +74,7 @@ public:
     using detail::Expected<T>::Expected;
     Result() {} // `= default` would make `return {}` clear all bytes of an Error first
     Result(Failure failure) : detail::Expected<T>(detail::Unexpect(), std::move(failure.error)) {}
-    /// The value. Precondition: there is one.
+    /// Moves the value out. Precondition: there is one.
     T take() &&
     {
         if constexpr (!std::is_void_v<T>)
@@ -82,7 +82,7 @@ public:
     }
 };
 
-/// Untrusted text for one line on a terminal: control characters become "\x0a".
+/// Untrusted text for one line on a terminal: control characters become escapes such as "\x0a".
 std::string plain_text(std::string_view text);
 
 inline Failure fail(Error error)
@@ -95,7 +95,7 @@ inline Failure fail(Where where, std::string what, ErrorKind kind = ErrorKind::i
     return {{std::move(where), std::move(what), kind}};
 }
 
-/// An Error for the system call that just set errno: "WHERE: WHAT: No such file or directory".
+/// The failure of the system call that just set errno: "WHERE: WHAT: No such file or directory".
 Failure fail_errno(Where where, std::string_view what);
 
 /// printf into a std::string; used for error texts and for the tools' output.
@@ -111,7 +111,7 @@ constexpr unsigned long long ull(uint64_t value)
 
 } // namespace btflink
 
-/// Our own invariants. Never used to judge input.
+/// Aborts unless `expr` is true. For our own invariants, never used to judge input.
 #define CHECK(expr) ((expr) ? void(0) : ::btflink::check_failed(#expr, __FILE__, __LINE__))
 
 /// The value of a Result; if it has an error, returns this error from the surrounding function. Use

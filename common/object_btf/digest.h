@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Computes a Hash128 of a sequence of integers and texts, the same on every host.
+// Computes a Hash128 of a sequence of integers, texts and hashes, the same on every host.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -7,7 +7,7 @@
 
 #include <cstring>
 #include <string>
-#define XXH_INLINE_ALL // most types are short: a call costs as much as hashing them
+#define XXH_INLINE_ALL // most types are short: a call would cost as much as hashing
 #include <xxhash.h>
 
 namespace btflink
@@ -40,7 +40,7 @@ private:
         bytes_.append(reinterpret_cast<const char *>(&value), sizeof value);
     }
 
-    std::string bytes_; // keeps its memory
+    std::string bytes_; // finish() keeps the memory for the next hash
 };
 
 } // namespace btflink

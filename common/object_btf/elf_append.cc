@@ -6,25 +6,27 @@
 // file, and a second run must recognise the first one's work and produce the same bytes.
 //
 // Method. New sections, a new table of section names and new section headers go after the file's
-// last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
+// last byte; the ELF header then points to them. The old names and headers remain as dead bytes,
+// but names that are also the names of symbols (LLVM) stay in use for the symbols.
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
 //
-// New sections come last in the section headers, so that no index changes. The header of the old
-// section names is redirected to the new ones, unless symbols have their names there too (LLVM);
-// then the new names are one more section, the last.
+// New sections come last in the section headers, so that no index changes. The section header of
+// the old names then describes the new names; if symbols need the old names, the new names are one
+// more section, the last.
 //
-// Old BTF is dropped first, in one of three ways:
+// Old BTF, and DWARF if the caller wants, is dropped first, in one of three ways:
 //   append   if there is nothing to drop: the new part goes after the file
-//   tail     if the old BTF is exactly a part that an earlier run appended, and nothing refers to
-//            it: the file is cut where this part begins
+//   tail     if the sections to drop are exactly a part that an earlier run appended, and nothing
+//            refers to them: the file is cut where this part begins
 //   rewrite  otherwise (a linker or objcopy moved our sections; DWARF is dropped): see
-//            elf_rewrite.cc
+//            common/elf/elf_rewrite.cc
 //
 // Invariant. Running twice has the same result as running once. The new part depends only on the
-// sections before it and on what is added. Tail restores the file as it was before, except for its
-// headers, which are written again. Rewrite drops the old section names (unless symbols have their
-// names there), so the result does not depend on whether an earlier run had appended names.
+// sections before it and on what is added. Tail cuts off all that the earlier run appended;
+// the ELF header, names and section headers are written again in any case. Rewrite drops the old
+// section names (unless symbols have their names there), so the result does not depend on whether
+// an earlier run had appended names.
 //
 // Cost. The new part; the rest of the file is copied only by a rewrite.
 #include "common/object_btf/elf_append.h"
@@ -44,7 +46,8 @@ namespace btflink
 namespace
 {
 
-/// The object ids in an old `.BTF`. Empty if another tool made it: then no pool belongs to it.
+/// The object ids in an old `.BTF`; none if it is malformed, or if another tool made it (such BTF
+/// has no pools).
 std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, const Where &where)
 {
     std::set<uint64_t> ids;
@@ -55,11 +58,12 @@ std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, cons
     return ids;
 }
 
-/// Does section `index` consist only of pools of these objects? It may be compressed.
+/// Does section `index` consist only of pools of the objects `ids`? The section may be compressed.
+/// If a linker joined pools with DWARF's own addresses, the section is not only pools and must
+/// stay.
 Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::set<uint64_t> &ids)
 {
     const ElfSection &s = image.sections[index];
-    // A section in which a linker joined pools with DWARF's own addresses must stay.
     if (!may_have_pools(s.name) || (s.head.sh_flags & SHF_ALLOC) || !s.in_file())
         return false;
     const SectionContents contents = TRY(image.contents(index));
@@ -94,8 +98,9 @@ bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> 
     return true;
 }
 
-/// If `old` is exactly a part that an earlier run appended, and the part can be cut off, returns
-/// where it begins in the file, and adds its section of names, if it has one, to `old`.
+/// If `old` is exactly a part that an earlier run appended, and nothing else refers to this part,
+/// returns the file offset where the part begins. Then also adds the section of names to `old` if
+/// the earlier run appended it with the part.
 Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<bool> &old)
 {
     const auto first = static_cast<uint32_t>(std::ranges::find(old, true) - old.begin());
@@ -190,7 +195,7 @@ Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
     if (image.names && !image.names_are_shared())
         drop[image.names] = true;
     for (uint32_t i = 1; i < drop.size(); ++i)
-        if (image.sections[i].head.sh_type == sht_llvm_addrsig) // an optimisation hint
+        if (image.sections[i].head.sh_type == sht_llvm_addrsig) // a hint; cannot be renumbered
             drop[i] = true;
     TRY(add_dependents(image, drop));
     ElfBody body;
@@ -265,7 +270,7 @@ void ElfAppender::add_headers()
     align();
     image_.head.e_shoff = start_ + out_.size();
     image_.head.e_shentsize = static_cast<uint16_t>(image_.section_header_size());
-    // Numbers that do not fit are in section header 0 (which may hold e_phnum in sh_info).
+    // Numbers that do not fit are in section header 0, whose sh_info stays: it may hold e_phnum.
     uint64_t count = image_.sections.size();
     Elf64_Shdr &zero = image_.sections[0].head;
     bool many = count >= SHN_LORESERVE;

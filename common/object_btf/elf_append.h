@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Appends sections to an ELF file and drops the sections that they replace. Used for object BTF and
-// for final BTF.
+// Appends sections to an ELF file after dropping others, or makes a new ELF file. Used for object
+// BTF, for final BTF, and for the file that libdw reads.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -15,30 +15,33 @@ namespace btflink
 /// Alignment of appended sections.
 constexpr uint32_t new_section_alignment = 8;
 
-/// Finds the sections of object BTF (see common/FORMAT.md): every `.BTF` with its relocations, and
-/// sections that consist only of address pools, with their relocations. Pools are recognised by the
-/// object ids in the trailers of these `.BTF` and by `more_ids`. Errors: a `.BTF` that is loaded at
-/// run time, malformed groups, a damaged compressed section.
+/// Finds the sections of object BTF (see common/FORMAT.md), and returns a flag per section: every
+/// `.BTF`, also one of another tool; sections that consist only of address pools; the relocations
+/// of these sections; and groups without other members. Pools are recognised by the object ids in
+/// the trailers of these `.BTF` and by `more_ids`. Errors: a `.BTF` that a linked file loads at run
+/// time, malformed groups, a compressed section that cannot be read.
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
 
 /// The part of the new file that comes before the appended sections.
 struct ElfBody {
-    uint64_t kept = 0;                // the first bytes of the file stay as they are ...
-    ByteParts rebuilt;                // ... or, if not empty, this replaces the file
-    std::vector<uint32_t> symbol_map; // new indexes of symbols; empty if they did not change
+    uint64_t kept = 0;                // so many first bytes of the file stay, ...
+    ByteParts rebuilt;                // ... or, if this is not empty, it replaces the whole file
+    std::vector<uint32_t> symbol_map; // if rebuilt: what drop_sections() returns; otherwise empty
 
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
 };
 
-/// The body of a new file, which takes only the ELF header from `image`.
+/// The body of a file that is made from nothing: room for the ELF header, which
+/// ElfAppender::finish() fills in.
 ElfBody new_file(const ElfImage &image);
 
-/// Drops sections. `image` then describes the rest. Errors: those of drop_sections().
+/// Drops the sections whose flag in `drop` is set, and what is useless without them. `image` then
+/// describes the rest. Errors: malformed groups or symbol tables; those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
-/// Appends sections, then their names and headers. `image` must outlive the ElfAppender and
-/// describe `body`.
+/// Appends sections to `body`, then names and headers of all sections. `image` must outlive the
+/// ElfAppender and describe `body`.
 class ElfAppender
 {
 public:
@@ -47,7 +50,7 @@ public:
     /// Appends a section at the next aligned place. The rest of its header may be set until the
     /// next section is added. `name` must outlive the ElfAppender, `data` only the call.
     ElfSection &add_section(std::string_view name, uint32_t type, uint64_t alignment, Bytes data);
-    /// Reserves memory for sections of `bytes` bytes in all.
+    /// Reserves memory for `bytes` more bytes after the body.
     void reserve(uint64_t bytes) { out_.reserve(bytes); }
     const std::vector<uint32_t> &symbol_map() const { return body_.symbol_map; }
     /// Overwrites bytes of the section that was added last.
@@ -66,9 +69,9 @@ private:
 
     ElfImage &image_;
     ElfBody body_;
-    ByteWriter out_;     // the new part
+    ByteWriter out_;     // the new part: what follows `body`
     uint64_t start_ = 0; // position of the new part in the file
-    uint64_t last_ = 0;  // position of the last section in the new part
+    uint64_t last_ = 0;  // where in the new part the section that was added last begins
 };
 
 } // namespace btflink

@@ -66,7 +66,7 @@ FeatureSet all_features()
 namespace
 {
 
-/// The features that a name means.
+/// The features that a name in a list means; std::nullopt if the name is unknown.
 std::optional<FeatureSet> named(std::string_view name)
 {
     if (name == "default")

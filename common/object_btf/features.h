@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Features: choices of what to encode. They have the names of pahole's --btf_features, by which
-// kernel builds select them.
+// Features: choices of what to encode. All but linkage_names have the names of pahole's
+// --btf_features, with which kernel builds select them.
 #pragma once
 
 #include "common/result.h"
@@ -15,13 +15,13 @@ namespace btflink
 
 /// Bit values are part of the object format (link trailer, "features").
 enum class Feature : uint32_t {
-    encode_force = 1u << 0, // leave out variables that cannot be encoded instead of failing
+    encode_force = 1u << 0, // a variable that BTF cannot express is left out, not an error
     var = 1u << 1,          // per-CPU variables
-    float_kind = 1u << 2,   // "float"
+    float_kind = 1u << 2,   // named "float" in lists: FLOATs
     decl_tag = 1u << 3,
     type_tag = 1u << 4,
     enum64 = 1u << 5,
-    optimized_func = 1u << 6,     // no effect since pahole 1.31
+    optimized_func = 1u << 6,     // no effect, as in pahole since 1.31
     consistent_func = 1u << 7,    // leave out functions with several prototypes
     decl_tag_kfuncs = 1u << 8,    // tag kfuncs
     reproducible_build = 1u << 9, // no effect: output is always reproducible
@@ -29,9 +29,9 @@ enum class Feature : uint32_t {
     distilled_base = 1u << 11,    // split BTF includes the parts of its base that it needs
     attributes = 1u << 12,        // mark arena pointers of kfuncs
     true_signature = 1u << 13,    // functions with the parameters that are really passed
-    layout = 1u << 14,            // the blob has a layout section
+    layout = 1u << 14,            // final BTF has a layout section, if its kernel accepts one
     force_cu_merging = 1u << 15,  // no effect: units that refer to each other are always merged
-    linkage_names = 1u << 16,     // symbols of functions with mangled names (C++, Rust)
+    linkage_names = 1u << 16,     // DECL_TAGs with the symbols of functions (C++, Rust)
 };
 
 class FeatureSet
@@ -55,11 +55,11 @@ FeatureSet default_features();
 /// pahole's "all": every feature except distilled_base, which needs a base, and linkage_names,
 /// which pahole 1.32 does not have.
 FeatureSet all_features();
-/// All features.
+/// Every feature, with distilled_base and linkage_names.
 FeatureSet known_features();
 
-/// "a,b,c", "default", "all", or "+a,b" (these in addition to the default). The caller joins the
-/// results of several lists on one command line. Unknown names are errors.
+/// "a,b,c", or "+a,b" (these in addition to the default). "default" and "all" are names, too. The
+/// caller joins the results of several lists on one command line. Error: an unknown name.
 Result<FeatureSet> parse_features(std::string_view list);
 /// Adds the features in `list`, the value of an option --features.
 Result<void> store_option(std::optional<FeatureSet> &features, std::string_view list);

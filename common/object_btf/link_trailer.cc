@@ -11,11 +11,11 @@ namespace btflink
 namespace
 {
 
-// Lengths of the header and offsets of its fields; see FORMAT.md, "Link trailer". The shortest
+// Lengths of the header and offsets of its fields; see common/FORMAT.md, 3. The shortest
 // header (least_trailer_length) lacks the table of samples; only the full one has true signatures.
 constexpr size_t full_header_length = 112, header_length = 104;
 constexpr size_t object_id_at = 24, plain_end_at = 32, emitter_at = 88;
-// Descriptors of tables: offset and count.
+// Where the header has the descriptors (offset and count) of the tables.
 constexpr size_t hashes_at = 40, functions_at = 48, proto_words_at = 56, variables_at = 64,
                  ambiguous_at = 72, addresses_at = 80, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
@@ -42,7 +42,8 @@ void put_functions(ByteWriter &out, size_t field, const std::vector<LinkFunction
     }
 }
 
-/// Where every types_per_sample-th type begins in a blob that we wrote.
+/// The position samples of a valid blob: where every types_per_sample-th type begins, in words of 4
+/// bytes from the start of the types.
 std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 {
     auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
@@ -59,7 +60,7 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
     return samples;
 }
 
-/// Writes the header with all descriptors of tables zero.
+/// Writes the header. Total length, object id and descriptors of tables are zero until patched.
 void put_header(ByteWriter &out, const LinkTrailer &trailer, size_t length)
 {
     out.put<uint32_t>(trailer_magic);
@@ -267,8 +268,8 @@ private:
         return {};
     }
 
-    /// Calls entry(p) for each entry of the table whose {offset, count} is at `field`; entry() adds
-    /// it to `out` and returns an error for a wrong entry.
+    /// Calls entry(p) for each entry of the table whose {offset, count} is at `field`. entry() adds
+    /// the entry at `p` to `out`, and returns what is wrong with the entry, or "".
     template <typename T, typename Entry>
     Result<void> table(size_t field, size_t entry_size, std::vector<T> &out, Entry entry)
     {
@@ -386,7 +387,7 @@ TrailerSamples trailer_samples(Bytes trailer)
 namespace
 {
 
-/// Where the trailer of a blob of `size` bytes begins, if it has one.
+/// Where in `rest` the trailer begins, if the blob of `size` bytes at its start has one.
 std::optional<uint64_t> find_trailer(Bytes rest, uint64_t size, ByteOrder order)
 {
     const uint64_t trailer = align_up(size, 8);

@@ -2,8 +2,8 @@
 // Splits `.BTF` sections into contributions, and reads and writes their link trailers. A section is
 // a sequence of contributions, one per object that was linked. A contribution is a blob, followed
 // by a link trailer unless another tool made the blob. The link trailer has the data that btf-merge
-// needs from an object in addition to its BTF. common/FORMAT.md specifies the bytes; the structures
-// below are the decoded form. String offsets and type ids refer to the blob.
+// needs from an object in addition to the blob. common/FORMAT.md specifies the bytes; the
+// structures below are the decoded form. String offsets and type ids refer to the blob.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -20,13 +20,13 @@ namespace btflink
 struct Contribution {
     uint64_t offset; // of the blob, in the section
     Bytes blob;
-    Bytes trailer; // empty if another tool made the blob
-    uint64_t trailer_offset;
+    Bytes trailer;           // empty if another tool made the blob
+    uint64_t trailer_offset; // in the section; 0 if there is no trailer
 };
 
 /// Splits a `.BTF` section or a raw BTF file into contributions. A trailer is recognised by its
 /// magic. `where`: the position of the section. Errors: a malformed header of a blob; a blob or a
-/// trailer that claims more bytes than exist.
+/// trailer that claims more bytes than exist; a trailer that claims too few.
 Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
 
 constexpr uint32_t trailer_magic = 0x4c465442; // bytes "BTFL" in little-endian files
@@ -35,19 +35,19 @@ constexpr size_t least_trailer_length = 96; // bytes of the shortest header
 
 /// Bits of LinkFunction::flags.
 enum FunctionFlag : uint32_t {
-    fn_unexpected_reg = 1u << 0,    // a parameter is in another register than the ABI says
+    fn_unexpected_reg = 1u << 0,    // a parameter is not in the register that the ABI prescribes
     fn_optimized_param = 1u << 1,   // a parameter was optimised out or has no location
     fn_uncertain_loc = 1u << 2,     // a packed struct is passed on the stack
     fn_reordered = 1u << 3,         // parameters in another order than in the source
-    fn_signature_changed = 1u << 4, // clang: DW_CC_nocall
+    fn_signature_changed = 1u << 4, // clang changed the signature (DW_CC_nocall)
     fn_has_address = 1u << 5,       // DW_AT_low_pc is present
-    fn_has_ranges = 1u << 6,        // DW_AT_ranges instead (hot/cold split)
+    fn_has_ranges = 1u << 6,        // DW_AT_ranges is present, DW_AT_low_pc is not (hot/cold split)
     fn_inline = 1u << 7,            // DW_AT_inline: abstract instance
     fn_external = 1u << 8,          // DW_AT_external
     fn_clang = 1u << 9,             // compiled by clang
 };
 
-/// One instance of a function in the debug information: a candidate for a FUNC.
+/// An instance of a function: a candidate for a FUNC. Equal instances of an object share one.
 struct LinkFunction {
     StrOff name{};
     uint32_t flags = 0;
@@ -56,13 +56,13 @@ struct LinkFunction {
     TypeId func{};           // the FUNC in the blob; void: see proto
     uint32_t proto = 0;      // if func is void: index in proto_words of {result, count,
                              // count x (name, type)}
-    uint32_t instance = 0;   // of a true signature: index of the function's record
+    uint32_t instance = 0;   // only of a true signature: index in LinkTrailer::functions
 };
 
 /// Bits of LinkVariable::flags.
 enum VariableFlag : uint32_t {
     var_external = 1u << 0, // DW_AT_external
-    var_declared = 1u << 1, // type and name come from a separate declaration (DW_AT_specification)
+    var_declared = 1u << 1, // has a separate declaration (DW_AT_specification)
     var_weak = 1u << 2,     // the definition is a weak symbol
 };
 
@@ -78,22 +78,22 @@ struct LinkVariable {
 /// Bits of LinkTrailer::flags.
 enum TrailerFlag : uint32_t {
     trailer_final_addresses = 1u << 0, // made from a linked image: `addresses` is set
-    trailer_has_pool = 1u << 1,        // an address pool was written with it
+    trailer_has_pool = 1u << 1,        // the object has an address pool
     trailer_by_compiler = 1u << 2,     // written by the gcc plugin, not made from DWARF
 };
 
 struct LinkTrailer {
     uint32_t flags = 0;
-    FeatureSet features;       // that the object was emitted with
-    uint32_t emitter = 0;      // version of btflink: major * 10000 + minor * 100 + patch
-    uint64_t object_id = 0;    // connects blob and pool; set by encode_trailer()
-    StrOff source{};           // DW_AT_name of the unit, for diagnostics
-    TypeId plain_end{};        // ids below it are plain types and their tags; from it on VAR, FUNC,
-                               // DATASEC, and the prototypes and tags that only they need
-    uint32_t pool_entries = 0; // entries of the pool after the object id; indices are 1..entries
-    std::vector<Hash128> hashes;         // stub hash of each type
-    std::vector<LinkFunction> functions; // in the order of the debug information
-    // With the feature true_signature: a second record of each function whose parameters the
+    FeatureSet features;         // that the object was emitted with
+    uint32_t emitter = 0;        // version of btflink: major * 10000 + minor * 100 + patch
+    uint64_t object_id = 0;      // connects blob and pool; set by encode_trailer()
+    StrOff source{};             // DW_AT_name of the unit, for diagnostics
+    TypeId plain_end{};          // lower ids: plain types and their tags; other ids: VAR, FUNC,
+                                 // DATASEC, and the prototypes and tags that only they need
+    uint32_t pool_entries = 0;   // entries of the pool after the object id; indices are 1..entries
+    std::vector<Hash128> hashes; // stub hash of each type
+    std::vector<LinkFunction> functions; // in the order in which their entries end
+    // With the feature true_signature: a second record of each instance whose parameters the
     // compiler changed, with the parameters that are really passed.
     std::vector<LinkFunction> true_signatures;
     std::vector<uint32_t> proto_words;
@@ -106,7 +106,7 @@ struct LinkTrailer {
 /// complete.
 size_t trailer_room(const LinkTrailer &trailer);
 
-/// The trailer's bytes, to be appended to `blob` after padding it to 8 bytes. Sets
+/// The trailer's bytes, to be appended to `blob` after zeros up to a multiple of 8. Sets
 /// trailer.object_id, a hash of blob and trailer.
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order);
 
@@ -128,7 +128,8 @@ struct TrailerSamples {
     std::span<const uint32_t> samples;
     uint32_t types = 0, plain_end = 0; // number of types; LinkTrailer::plain_end
 };
-/// `samples` is empty if the trailer has no samples, is in another byte order, or is misaligned.
+/// All is empty if the trailer has no samples, is cut off, is in another byte order than the
+/// host's, or is misaligned.
 TrailerSamples trailer_samples(Bytes trailer);
 
 } // namespace btflink

@@ -14,10 +14,10 @@
 // rehashes the types that reach such a cycle.
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
-// of types.
+// of types. The exceptions are cycles that are too large for cycle_hash.cc.
 //
-// Cost. Each type is hashed once, and once more if it reaches a cycle without a name. The walk
-// keeps its own stack, because a chain may have as many links as there are types.
+// Cost. Each type is hashed once, and again if it reaches a cycle without a named struct or union.
+// The walk keeps its own stack, because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
 #include "common/graph/graphs.h"
@@ -110,7 +110,8 @@ private:
         return stub(static_cast<uint32_t>(btf_.kind(id)), id);
     }
 
-    /// Rehashes all types from `first` on that reach a cycle. Other hashes are final.
+    /// Rehashes all types from `first` on that reach a cycle without a named struct or union. Other
+    /// hashes are final.
     void hash_cycles(TypeId first)
     {
         const std::vector<TypeId> members = reopen_cycles(first);
@@ -131,8 +132,8 @@ private:
             hashes_[raw(members[i])] = hashes[i];
     }
 
-    /// All types from `first` on that reach a cycle. Unless references to them count by name, they
-    /// become `open` again, so that ref() treats them as parts of a cycle.
+    /// Returns all types from `first` on that reach such a cycle. Sets their state to `open` again,
+    /// so that ref() treats them as parts of a cycle, unless references to them count by name.
     std::vector<TypeId> reopen_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
@@ -154,7 +155,7 @@ private:
         return members;
     }
 
-    /// The types whose hashes are part of the hash of `t`.
+    /// Visits the types whose hashes are part of the hash of `t`.
     template <typename Visit>
     void for_parts(TypeId t, Visit visit) const
     {
@@ -231,7 +232,7 @@ LooseHasher::~LooseHasher() = default;
 namespace
 {
 
-/// The types whose loose hashes are part of the loose hash of `t`.
+/// Visits the types whose loose hashes are part of the loose hash of `t`.
 template <typename Visit>
 void for_loose_parts(const btf_type &t, Visit visit)
 {
@@ -258,7 +259,7 @@ void for_loose_parts(const btf_type &t, Visit visit)
     }
 }
 
-/// The loose hash of a type. `known`: those of its parts, by id.
+/// The loose hash of a type. `known`: the loose hashes of its parts, by id.
 Hash128 loose_hash(const Btf &btf, TypeId id, const std::vector<Hash128> &known, Digest &digest)
 {
     const btf_type &t = btf.type(id);

@@ -19,18 +19,18 @@ struct Hash128 {
     auto operator<=>(const Hash128 &) const = default;
 };
 
-/// A slot of an OpenTable whose keys are hashes of types. These are random already, so their low
-/// half is used as it is.
+/// A slot of an OpenTable (common/graph/tables.h) whose keys are hashes of types. Hashes are random
+/// already, so home() is the low half as it is.
 struct HashSlot {
     Hash128 hash;
-    uint32_t entry = 0; // index + 1; 0: free
+    uint32_t entry = 0; // index of the key's entry + 1; 0: free
 
     bool is_free() const { return entry == 0; }
     uint64_t home() const { return hash.low; }
 };
 
-/// 'S' or 'U' if references to the type are hashed by its name alone (a named struct, a named
-/// union, or a forward declaration of one); otherwise 0.
+/// 'S' or 'U' if references to the type are hashed by this letter and its name alone (a named
+/// struct, a named union, or a forward declaration of one); otherwise 0.
 inline char stub_class(const Btf &btf, TypeId id)
 {
     if (id == void_id)
@@ -44,15 +44,15 @@ inline char stub_class(const Btf &btf, TypeId id)
 }
 
 /// Stub hashes of all types of `btf`, without its base, in id order. Types with different stub
-/// hashes differ. Types with the same stub hash are equal if no struct or union name that they
-/// reach has several definitions.
+/// hashes differ, unless cycle_hashes() took too long. Types with the same stub hash are equal if
+/// no struct or union name that they reach has several definitions.
 std::vector<Hash128> stub_hashes(const Btf &btf);
 /// The same for types that were added to a Btf. `known`: the hashes of the first types, without the
 /// base; those of the rest are appended.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
-/// Computes loose hashes of prototypes, and caches those of types. All instances of a function must
-/// agree, that is, have the same loose hash. The hash ignores parameter names and const (except in
+/// Computes loose hashes of prototypes, and caches those of types. Instances of a function agree if
+/// their prototypes have the same loose hash. The hash ignores parameter names and const (except in
 /// const void); structs, unions, enums and typedefs count by name; a forward declaration counts as
 /// its struct or union.
 class LooseHasher
