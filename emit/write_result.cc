@@ -53,7 +53,7 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
 }
 
 /// The contents of a detached file: for one unit the blob alone, for any reader of BTF; for several
-/// units all contributions, which btf-merge separates by their link trailers.
+/// units, and in image mode, all contributions, which btf-merge separates by their link trailers.
 std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
                                     const EmitOptions &options)
 {

@@ -17,13 +17,14 @@ struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
     bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
-    /// If set, the result is an OpenUnit. Most of its strings are in this table, which remembers
-    /// them from unit to unit. Used by one thread at a time.
+    /// If set, encode_tree() makes an OpenUnit. C units whose names are all legal in BTF add their
+    /// strings to this table, which stores a string once for all units; other units have a table of
+    /// their own. Used by one thread at a time.
     std::shared_ptr<StringTable> strings;
 };
 
-/// A contribution's blob and trailer before serialization. It has the hashes of plain types only,
-/// and no object id.
+/// A contribution's blob and trailer before serialization. The trailer has stub hashes of plain
+/// types only, and no object id.
 struct OpenUnit {
     BtfBuilder btf;
     LinkTrailer trailer;
@@ -34,9 +35,10 @@ struct OpenUnit {
 struct UnitObject {
     std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes;
                                          // empty if the unit has nothing for BTF
-    std::unique_ptr<OpenUnit> open;      // instead, with UnitOptions::strings
+    std::unique_ptr<OpenUnit> open;      // replaces `contribution` if UnitOptions::strings is set
     uint64_t blob_size = 0;              // bytes; if open, those of the types alone
-    uint64_t size = 0;                   // bytes of the contribution; if open, of types and trailer
+    uint64_t size = 0;                   // bytes of the contribution; if open, at most this many
+                                         // bytes of types and trailer
     std::vector<Reloc> btf_relocs;       // offsets from the contribution's start
     uint64_t object_id = 0;
     bool has_pool = false; // an empty pool also shows that the object was linked
@@ -49,9 +51,10 @@ struct UnitObject {
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
-/// Encodes the entries of a unit. `skips`: units that the reader left out. `tree` is freed as soon
-/// as it has been read, so that its memory can be reused. Errors: names are too long; BTF cannot
-/// express a variable, unless Feature::encode_force is set.
+/// Encodes the entries of a unit. `skips`: what the reader has left out, by reason; the result's
+/// skips include it. `tree` is freed as soon as it has been read, so that its memory can be reused.
+/// Errors: names are too long; BTF cannot express the name or type of a C variable, unless
+/// Feature::encode_force is set.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips);
 

@@ -23,9 +23,9 @@ namespace btflink::emit
 
 // type_layout.cc: answers questions about C types that no single DWARF attribute answers: sizes,
 // alignments, offsets of members and bitfields, whether a struct is packed. All walks along type
-// references are bounded, because they may form cycles.
+// references are bounded, because the references may form cycles.
 
-/// Is it the type of nullptr (C++, C23)? Units of assembler have nameless types with the same tag.
+/// Is `d` the type of nullptr (C++, C23)? Units of assembler have nameless types with the same tag.
 bool is_null_pointer(const Die &d);
 
 /// Longer chains of references are taken for cycles.
@@ -54,12 +54,13 @@ public:
         return i;
     }
 
-    /// Why the type at `i` is incomplete: "is only declared" or "is of a kind ..."; null if it is
-    /// complete.
+    /// Why the type at `i` is incomplete: "is only declared" or "is of a kind that BTF does not
+    /// have" (also void); null if it is complete.
     const char *why_incomplete(DieIndex i) const;
     /// Does `die` return a struct that is only declared?
     bool is_declared_result(const Die &die) const;
-    /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays).
+    /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays), and
+    /// for an empty class, whose DW_AT_byte_size is 1.
     uint64_t size(DieIndex i) const;
     /// Size in bytes of a C++ pointer to member. A pointer to member function has two words.
     uint64_t member_pointer_size(const Die &die) const;
@@ -69,7 +70,8 @@ public:
     /// The number of elements in each dimension of an array, in C's order; 0 if unknown. Never
     /// empty.
     std::vector<uint32_t> array_dimensions(DieIndex i) const;
-    /// Is it a struct without holes or tail padding, whose layout is only possible with "packed"?
+    /// Is the type at `i` a struct without holes or tail padding, whose layout is only possible
+    /// with "packed"?
     bool is_packed_struct(DieIndex i, ByteOrder order) const;
     /// Bit offset of a member from the start of its struct or union.
     uint64_t member_bit_offset(const Die &member, ByteOrder order) const;
@@ -83,10 +85,11 @@ private:
     uint64_t find_alignment(DieIndex i, unsigned depth) const;
 
     const DieTree &tree_;
-    // By type, because any number of DIEs may refer to one type with many children.
+    // Results by type. They are kept because any number of DIEs may refer to one type with many
+    // children.
     mutable std::unordered_map<DieIndex, uint64_t> array_lengths_;
     mutable std::unordered_map<DieIndex, bool> empty_classes_, packed_structs_;
-    // These also end walks over types that contain each other.
+    // Likewise; entries that are not yet computed end walks over types that contain each other.
     mutable std::unordered_map<DieIndex, uint64_t> alignments_;
 };
 
@@ -97,21 +100,21 @@ private:
 struct Param {
     DieIndex die = 0;
     const char *name = nullptr;
-    DieIndex type_of = 0;  // the DIE with DW_AT_type: `die` or its origin
-    uint32_t position = 0; // from 0 on
-    uint64_t size = 0;     // bytes
-    bool in_memory = false;
+    DieIndex type_of = 0;   // the DIE with DW_AT_type: `die` or its origin
+    uint32_t position = 0;  // from 0 on
+    uint64_t size = 0;      // bytes
+    bool in_memory = false; // too large for registers
     bool has_location = false;
     bool has_const_value = false;
     bool is_constant = false, on_stack = false; // see ParamLocation
     int reg = -1;                               // -1: unknown
     uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
     // Results:
-    bool optimized = false;  // not passed, or without any location
+    bool optimized = false;  // not passed, or in an unknown place instead of a register
     bool unexpected = false; // not in the register that the ABI prescribes
-    DieIndex member = 0;     // the only member in a register; the parameter is named after it
-    bool is_member = false;  // `member` is in the register where the whole struct would begin
-    bool dropped = false;    // omitted from the true signature
+    DieIndex member = 0;    // the only member in a register; the parameter's name includes its name
+    bool is_member = false; // `member` is in the register where the whole struct would begin
+    bool dropped = false;   // set by unit_functions.cc: omitted from the true signature
 };
 
 class ParamRegisters
@@ -122,13 +125,14 @@ public:
     {
     }
 
-    /// For clang, which keeps the ABI unless it states otherwise.
+    /// For functions of clang without DW_CC_nocall, by which clang states that it changed the
+    /// signature.
     void check_kept_signature(std::span<Param> params) const;
     /// For other compilers, and for functions whose signature clang has changed: compares the
     /// prototype of the source with the locations.
     void check(std::span<Param> params) const;
     /// For functions whose signature clang has changed: finds the parameters that are left, and
-    /// those of which only a member is left. Uncertain ones count as unexpected.
+    /// those of which only a member is left. Parameters in an uncertain place count as unexpected.
     void find_true_signature(std::span<Param> params) const;
 
 private:
@@ -146,7 +150,7 @@ private:
 
 struct UnitTypes {
     BtfBuilder btf;              // plain types, then the DECL_TAGs of structs, unions, typedefs
-    std::vector<TypeId> ids;     // by DIE; void if the DIE is not a type
+    std::vector<TypeId> ids;     // by DIE; void if the DIE is not a type or is left out
     std::vector<Error> left_out; // parts of types that BTF cannot express
     bool suspect = false;        // kernels may refuse some types; mend_btf() finds out
 
@@ -160,7 +164,7 @@ UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order
 
 /// Calls visit(text) for each annotation called `kind` ("btf_decl_tag", "btf_type_tag") of the DIE
 /// at `i`. Annotations are children (clang) or, if there are none, a chain of references (gcc).
-/// Returns false if it found children.
+/// Returns false if visit() was called for children.
 template <typename Visit>
 bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {
@@ -192,7 +196,8 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
 
 // unit_variables.cc: the variables that become VARs.
 
-/// A defined variable. Type ids are those of UnitTypes; strings are owned by the DWARF or the file.
+/// A defined variable. Type ids are those of UnitTypes. `name` and `tags` are the strings of the
+/// entries, `section` is that of UnitFile::sections; none of them is copied.
 struct VariableCandidate {
     std::string_view name;
     TypeId type{};
@@ -206,9 +211,9 @@ struct VariableCandidate {
 /// The longest name of a variable that is encoded, in bytes.
 constexpr size_t max_variable_name = 128;
 
-/// Returned in the order in which their DIEs end. `rejected`: variables of C that BTF cannot
-/// express. Those of other languages are only counted in `skips`, because their source cannot avoid
-/// them.
+/// Returned in the order in which their DIEs end. `rejected`: variables of C with a name or type
+/// that BTF cannot express. In other languages such variables are only counted in `skips`, because
+/// the source cannot avoid them.
 std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,
@@ -230,7 +235,8 @@ struct FunctionTag {
     bool operator==(const FunctionTag &) const = default;
 };
 
-/// One instance of a function; type ids are those of UnitTypes. Strings are owned by the DWARF.
+/// One instance of a function. Type ids are those of UnitTypes. Names and tags are the strings of
+/// the entries, which are not copied.
 struct FunctionCandidate {
     std::string_view name;
     uint32_t flags = 0; // FunctionFlag
@@ -252,12 +258,12 @@ std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const Die
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips);
 
-// unit_dedup.cc: finds equal types in one object.
+// unit_dedup.cc: finds equal types in one unit.
 
 struct UnitDedup {
     /// By old id: the lowest id of an equal type (its own if no earlier type is equal).
     std::vector<TypeId> representative;
-    /// Struct and union names with several different definitions here.
+    /// Struct and union names with several different definitions in the unit.
     std::vector<std::string> ambiguous;
     bool has_duplicates = false;
 };

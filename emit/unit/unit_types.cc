@@ -10,9 +10,9 @@
 // types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
-// the second checks this. A type that BTF cannot express gets no id and is counted by reason;
-// references to it become void. If kernels may refuse a type that was written, UnitTypes::suspect
-// is set, and mend_btf() decides later.
+// the second checks this. A type for which BTF has not even a substitute gets no id; references to
+// it become void. If kernels may refuse a type that was written, UnitTypes::suspect is set, and
+// mend_btf() decides later.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
@@ -80,8 +80,8 @@ private:
     }
 
     struct TypeVerdict {
-        bool is_type;                           // the entry becomes a type
-        std::optional<Skip> why = std::nullopt; // it is a type that BTF cannot express
+        bool is_type;                           // the entry becomes a type of BTF
+        std::optional<Skip> why = std::nullopt; // why a type of DWARF does not become one
     };
     static TypeVerdict type_if(bool expressible, Skip why)
     {
@@ -250,7 +250,8 @@ private:
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
         // Rust's `()` becomes a struct without members: an INT has at least one byte, so as the
-        // last member it would end after its struct. `()` is not a legal name of a struct.
+        // last member an INT would end after its struct. The struct has no name, because `()` is
+        // not a legal one.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
@@ -362,7 +363,8 @@ private:
     }
 
     /// Is the member a bitfield longer than its type (C++), a bitfield of more than 32 bits whose
-    /// type is an enum or becomes bytes, or an unaligned floating-point number? `type`: its type.
+    /// type is an enum or becomes bytes, or an unaligned floating-point number? `type`: the DIE to
+    /// which the member refers.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -378,7 +380,8 @@ private:
                offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8);
     }
 
-    /// Is the size of the struct known only at run time?
+    /// Is the size of the struct known only at run time? Then DWARF gives sizes of members, but
+    /// none of the struct.
     bool is_sized_at_run_time(DieIndex i) const
     {
         bool sized = false;
@@ -389,7 +392,8 @@ private:
     }
 
     /// Does the type of this DIE, which was added last, have as many elements as BTF can count?
-    /// Called for each element, so the number of DIEs comes first: it rules out nearly all types.
+    /// Called for each element, so the number of DIEs is checked first: it rules out nearly all
+    /// types.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
@@ -419,9 +423,10 @@ private:
         return nullptr;
     }
 
-    /// Why the type of `d` is incomplete, or null. Always null for C, where all types are complete
-    /// at the link. In C++, clang only declares classes that another object describes
-    /// (std::string), even if members have these types. Fortran and Ada have types that BTF lacks.
+    /// Why the type of `d` is incomplete, or null. Always null for C, which allows neither members
+    /// nor array elements of an incomplete type. In C++, clang only declares classes that another
+    /// object describes (std::string), even if members have these types. Fortran and Ada have types
+    /// that BTF lacks.
     const char *why_incomplete(const Die &d) const
     {
         return tree_.c_names ? nullptr : layout_.why_incomplete(layout_.target(d));
@@ -462,8 +467,8 @@ private:
              strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
     }
 
-    /// Kernels refuse members whose offsets do not ascend. Rust reorders members, and C++ has
-    /// members without an address of their own.
+    /// Calls visit(member) in the order of offsets, because kernels refuse members in another
+    /// order. Rust reorders members, and C++ has members without an address of their own.
     template <typename Visit>
     void for_each_member_by_offset(DieIndex i, Visit visit)
     {
@@ -580,7 +585,7 @@ private:
     TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
     bool has_floats_ = false, has_bytes_ = false; // a base type becomes a FLOAT, or bytes
     std::set<uint32_t> inexpressible_;            // offsets of DIEs that were left out
-    std::string why_;                             // the last result of why_not_in()
+    std::string why_;                             // a text that why_not_in() has returned
 };
 
 } // namespace

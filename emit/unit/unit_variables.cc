@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Chooses the variables of a unit that may become VARs.
 //
-// A variable becomes a VAR if it is defined at file level or in a namespace, is in memory at a
-// fixed address, is in a section that the features select, and has a name and a sized type. The
-// merge decides whether the linker kept it, and where.
+// A variable is chosen if it is defined at file level or in a namespace, is in memory at a fixed
+// address, is in a section that the features select, and has a sized type and a name that
+// is_filtered_name() does not reject. The merge finds out whether the linker kept the variable, and
+// at which address.
 #include "common/btf/btf_check.h"
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/unit_passes.h"
@@ -17,8 +18,8 @@ namespace btflink::emit
 namespace
 {
 
-// In objects, section names of per-CPU variables have suffixes, which the kernel's linker script
-// drops.
+// In objects, section names of per-CPU variables may have suffixes, which the kernel's linker
+// script drops.
 constexpr std::string_view percpu_section = ".data..percpu";
 
 /// Is this the name of a variable that macros generate and users do not need? pahole leaves these
@@ -32,7 +33,8 @@ bool is_filtered_name(std::string_view name)
     return false;
 }
 
-/// The section of a linked file that holds `address`, or 0.
+/// The index of the section of a linked file that holds `address`, or 0. Considers only sections
+/// with code or data.
 uint32_t section_of(const UnitFile &file, uint64_t address)
 {
     const auto &sections = file.sections;
@@ -80,8 +82,8 @@ private:
                (!d.is(Die::declaration) || tree_.find(d.specification)) && d.address;
     }
 
-    /// Sets address and section. Returns false if the variable is in no section of data, or the
-    /// features do not select the section.
+    /// Sets address and section. Returns false if the variable is neither in a section with code or
+    /// data nor common, or if the features do not select the section.
     bool place(DieIndex i, VariableCandidate &v)
     {
         v.address = tree_.addresses[tree_.at(i).address - 1];
