@@ -33,7 +33,8 @@ struct PaholeCommandLine : PaholeOptions {
     bool does_other = false; // an option is given with which pahole does not encode
 };
 
-// The effects of options, besides sets<>. The value is "" for an option without a value.
+// The effects of options, besides sets<> (common/cli/option_table.h). The value is "" for an option
+// without a value.
 
 template <PaholeOptions::Action action>
 Result<void> act(PaholeCommandLine &line, std::string_view)
@@ -113,7 +114,7 @@ Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
     return {};
 }
 
-/// An option that matters with -J.
+/// An option that is valid with -J.
 struct PaholeOption {
     const char *name;
     int has_value; // as getopt_long() has it
@@ -153,7 +154,7 @@ constexpr PaholeOption encoding_options[] = {
     {"numeric_version", no_argument, act<PaholeOptions::Action::numeric_version>},
     {"devel_version", no_argument, act<PaholeOptions::Action::devel_version>},
     {"supported_btf_features", no_argument, act<PaholeOptions::Action::supported_features>},
-    // With these options pahole does not encode, not even with -J.
+    // With the next three options pahole does not encode, not even with -J.
     {"contains_enumerator", required_argument, sets<&PaholeCommandLine::does_other>},
     {"running_kernel_vmlinux", no_argument, sets<&PaholeCommandLine::does_other>},
     {"usage", no_argument, sets<&PaholeCommandLine::does_other>},
@@ -178,7 +179,7 @@ constexpr const char display_options_with_value[] =
     "bit_holes cacheline_size class_name contains count decl_exclude exclude hole_size_ge holes "
     "find_pointers_to header_type padding_ge prefix_filter prettify range seek_bytes separator "
     "size_bytes skip word_size";
-/// Short options: first those above, then pahole's without and with a value.
+/// Short options: first those of encoding_options, then pahole's others without and with a value.
 constexpr const char short_options[] = "+:Jj::VF:X:qaAdEIlmMnNpPrRsSTuB:C:D:H:c:f:i:t:w:x:y:z:";
 
 // What getopt_long() returns for a long option: its letter, or else one of these.
@@ -194,7 +195,7 @@ int number_of(const PaholeOption &option)
     return option.take ? opt_first + static_cast<int>(&option - encoding_options) : opt_ignored;
 }
 
-/// The option for which getopt_long() returned `number`; null: one that is ignored.
+/// The option for which getopt_long() returned `number`; null if the option is ignored.
 const PaholeOption *option_of(int number)
 {
     const auto *found = std::ranges::find_if(encoding_options, [&](const PaholeOption &option) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Parses pahole's command line as used by kernels from 5.15 on to make BTF. Option names, defaults
-// and exit statuses are those of pahole 1.32.
+// Parses pahole's command line as used by kernels from 5.15 on to make BTF. Option names and
+// defaults are those of pahole 1.32.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -41,7 +41,8 @@ struct PaholeOptions {
 };
 
 /// `arguments`: without the program's name. `environment_languages`: $PAHOLE_LANG_EXCLUDE, the
-/// default of --lang_exclude. Error: an unknown option in a command line that encodes.
+/// default of --lang_exclude. Errors: a wrong value; in a command line that encodes, also an
+/// unknown option, or one without its value.
 Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
                                           const std::string &environment_languages);
 

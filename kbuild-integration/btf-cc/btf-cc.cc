@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
-// the compiler made.
+// the compiler made. With --plugin, a plugin of the compiler makes the object BTF.
 //
-// make sees what it would see from the compiler: the same exit status, the same output, death by
-// the same signal. If the command makes no object, btf-cc only execs the compiler.
+// Apart from btf-cc's own messages and errors, make sees what it would see from the compiler: the
+// same exit status, the same output, death by the same signal. If the command makes no object,
+// btf-cc only execs the compiler.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/elf/elf_image.h"
@@ -61,7 +62,7 @@ void pass_on(int signal)
         kill(static_cast<pid_t>(child), signal);
 }
 
-/// As exec() takes them. `words` must outlive the result.
+/// Pointers to `words`, then a null pointer, as exec() takes them. `words` must outlive the result.
 std::vector<char *> pointers_to(std::vector<std::string> &words)
 {
     std::vector<char *> pointers;
@@ -71,7 +72,7 @@ std::vector<char *> pointers_to(std::vector<std::string> &words)
     return pointers;
 }
 
-/// Replaces this process.
+/// Replaces this process by the program argv[0]. If this fails, prints why and exits.
 [[noreturn]] void become(char **argv)
 {
     execvp(argv[0], argv);
@@ -87,8 +88,8 @@ std::vector<char *> pointers_to(std::vector<std::string> &words)
     std::exit(exit_cannot_run);
 }
 
-/// Runs the compiler and returns its waitpid() status. Signals that arrive meanwhile are passed on
-/// to the compiler.
+/// Runs the compiler, or the builder of a plugin, and returns its waitpid() status. Signals that
+/// arrive meanwhile are passed on to this child.
 int run(char **argv)
 {
     sigset_t all, before;
@@ -168,7 +169,8 @@ std::vector<std::string> object_warnings(const std::string &object, bool dwarf_a
     return lines;
 }
 
-/// Reports a problem with an object: an error if it is `fatal`, otherwise a warning.
+/// Reports a problem: an error if it is `fatal`, otherwise a warning, which settings.quiet
+/// suppresses.
 void complain(const Settings &settings, bool fatal, const std::string &text)
 {
     if (fatal)
@@ -239,8 +241,9 @@ int answer_question(const OwnArguments &own)
     return answer(*key + "\n");
 }
 
-/// With --plugin: if the plugin can make this object's BTF, replaces this process by the compiler
-/// with the plugin. Returns only if the BTF has to come from DWARF. Error: no plugin matches.
+/// With --plugin: if the plugin can make the objects' BTF, replaces this process by the compiler
+/// with the plugin. Returns without an error if the BTF has to come from DWARF. Error: there is no
+/// plugin for this compiler.
 Result<void> try_plugin(char **compiler, const CompileCommand &command, const Settings &settings)
 {
     std::vector<std::string> words;
@@ -324,8 +327,8 @@ int main(int argc, char **argv)
         return usage_error({{}, "COMPILER is required"});
     const CompileCommand command = read_command(compiler, argv + argc);
     const Result<Settings> settings = read_settings(own->options);
-    // Kbuild's probes make no object; a wrong BTF_CC_* variable must not make them fail. Wrong
-    // options always are an error.
+    // Kbuild's probes make no object; a wrong BTF_CC_* variable must not make them fail. If options
+    // are given, the wrong value may be an option's, and so it is an error even for a probe.
     const bool no_object = command.objects.empty();
     if (!settings && (!no_object || !own->options.empty()))
         return refuse(settings.error());

@@ -18,7 +18,7 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Options whose value is the next argument, which is neither a file nor an option.
+/// Options whose value is the next argument, which must not be taken for a source or an option.
 constexpr std::string_view options_with_value =
     " -D -U -I -L -l -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix "
     "-iwithprefixbefore -isysroot -imultilib -MF -MT -MQ -MJ -T -u -z -Xlinker -Xassembler "
@@ -54,7 +54,7 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does the option "-g" with this `rest` ask for DWARF? Empty: it changes nothing.
+/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option changes nothing.
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
@@ -67,7 +67,7 @@ std::optional<bool> asks_for_dwarf(std::string_view rest)
 }
 
 /// The folder of `path` below its architecture's folder: "boot/" for
-/// "/somewhere/arch/x86/boot/main.o". Empty: `path` is not below such a folder.
+/// "/somewhere/arch/x86/boot/main.o". Empty if there is none.
 std::string arch_folder(std::string_view path)
 {
     std::string text = "/" + std::string(path.substr(0, path.find_last_of('/') + 1));
@@ -108,8 +108,8 @@ std::string why_not_in_kernel(const std::string &object, const CommandLine &line
         return "16-bit code";
     if (folder.starts_with("purgatory/"))
         return "purgatory";
-    // vdso folders also have code of vmlinux: C code that is not position-independent, and
-    // assembler that embeds the vdso as data and has no functions, so nothing to encode.
+    // vdso folders also have code of vmlinux: C code that is not position-independent, which gets
+    // BTF, and assembler that embeds the vdso as data, which has nothing to encode.
     if (("/" + folder).find("/vdso") != std::string::npos && (line.pic || line.assembler))
         return "vdso";
     return "";

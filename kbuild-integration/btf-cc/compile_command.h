@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads a compiler's command line: which object files does it make, and which of these may get
-// object BTF? Understands options common to gcc and clang; others do not matter here. Recognises
-// compilers by their names, without running them.
+// Reads a compiler's command line: which object files does the command make, and which of these may
+// get object BTF? Understands options common to gcc and clang; others do not matter here.
+// Recognises compilers by their names, without running them.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ struct CompileCommand {
     /// Object files that the command writes and that may get object BTF. Empty for a link, a
     /// preprocessing step or a probe.
     std::vector<std::string> objects;
-    /// "OBJECT: why it is not changed", for --verbose. Empty if there are objects, or if the
-    /// command makes no object.
+    /// "OBJECT: why it is not changed", for --verbose. Empty if `objects` is not, or if the command
+    /// makes no object.
     std::string left_alone;
     /// A warning about objects that are not changed. Usually empty.
     std::string warning = {};
     bool is_module = false; // -DMODULE
     /// -g or the like. False for assembler files, because their DWARF describes no types.
     bool asks_for_dwarf = false;
-    /// All sources are C if the compiler is gcc and not g++.
+    /// All sources are C, unless the compiler is g++, which takes C sources for C++.
     bool only_c = false;
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;
 };
 
-/// `arguments`: without the compiler's name. "@FILE" is read as gcc reads it; the compiler reports
-/// a FILE that cannot be read.
+/// `arguments`: without the compiler's name. "@FILE" is read as gcc reads it. If a FILE cannot be
+/// read, the result has no objects, and the compiler reports the problem.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
 enum class CompilerKind { other, gcc, clang };

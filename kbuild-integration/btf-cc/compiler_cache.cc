@@ -47,8 +47,8 @@ bool put_cache_in_front(const std::string &program, const OptionValues &options)
     if (base_name(first_program(program)) != "ccache")
         return false;
     std::string self = resolved_path("/proc/self/exe");
-    // ccache splits at these characters and does not support quotes. btf-cc then stays in front of
-    // ccache, which is correct but slower.
+    // These characters are special to ccache, which does not support quotes. If the path has one of
+    // them, or is unknown, btf-cc stays in front of ccache, which is correct but slower.
     if (self.empty() || self.find_first_of(" \t\n;%") != std::string::npos)
         return false;
     std::string prefix = variable("CCACHE_PREFIX");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decides whether an object gets its BTF from the gcc plugin, and adds the plugin to the command.
-// The decision depends on the command, never on the installed plugins: a missing plugin is an
-// error.
+// The decision does not depend on the installed plugins: a missing plugin is an error.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "kbuild-integration/environment.h"
@@ -14,8 +13,8 @@ namespace btflink::kbuild
 namespace
 {
 
-/// The names of programs that run the compiler: those before it in the command, the target if the
-/// compiler's name is a link, and those that ccache is told to run.
+/// The names of all programs that may run the compiler: the words of the command up to the
+/// compiler, the targets of these words if they are links, and what ccache is told to run.
 std::vector<std::string> runners(const std::vector<std::string> &words)
 {
     std::vector<std::string> names;
@@ -46,7 +45,7 @@ bool takes_all_c(const emit::UnitFilter &filter)
 }
 
 /// The index of the compiler in a command: a known name, otherwise the first program that does not
-/// run other compilers.
+/// run other compilers, otherwise 0.
 size_t compiler_place(const std::vector<std::string> &words)
 {
     size_t at = find_compiler(words);

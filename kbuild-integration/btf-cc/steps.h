@@ -18,7 +18,7 @@ namespace btflink::kbuild
 struct Settings {
     emit::EmitOptions emit; // for an object of a kernel build
     bool plugin = false;    // BTF_CC_PLUGIN: see why_not_by_plugin()
-    bool strict = false;    // BTF_CC_STRICT: a failed emission fails the compile
+    bool strict = false;    // BTF_CC_STRICT: the compile fails if BTF cannot be made
     bool quiet = false;     // BTF_CC_QUIET: no warnings
     bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
@@ -27,8 +27,9 @@ struct Settings {
 using OptionValues = std::map<std::string, std::string>;
 
 /// Reads the options, and the variables BTF_CC_* of options that are not given. If neither names
-/// features, they are those of $PAHOLE_FLAGS, which Kbuild exports. strip_dwarf is turned off if
-/// Kbuild reads the DWARF later. Errors: an invalid value.
+/// features, the features of $PAHOLE_FLAGS count, which Kbuild exports, or else the default ones.
+/// The units to leave out are always those of $PAHOLE_FLAGS and $PAHOLE_LANG_EXCLUDE. strip_dwarf
+/// is turned off if Kbuild reads the DWARF later. Errors: an invalid value.
 Result<Settings> read_settings(const OptionValues &options = {});
 
 /// Sets the variables of options, such as BTF_CC_STRIP_DWARF for "strip-dwarf", for the btf-cc that
@@ -41,10 +42,10 @@ std::string describe(const Settings &settings);
 // kbuild_plans.cc: what Kbuild will do with an object, according to the variables that Kbuild
 // exports and to the kernel's configuration.
 
-/// Why an object must not get object BTF: no step of Kbuild would merge it. The object BTF would
-/// stay in the module; the kernel would take it for the module's BTF and refuse to load the module.
-/// Empty if Kbuild merges it, or if this is unknown. Reads $objtree, $KBUILD_EXTMOD and
-/// include/config/auto.conf.
+/// Why an object must not get object BTF: no step of Kbuild would merge the object BTF. In a module
+/// the kernel would take it for the module's final BTF and refuse to load the module. Empty if
+/// Kbuild merges object BTF, or if this is unknown. `is_module`: the object is for a module. Reads
+/// $objtree, $KBUILD_EXTMOD and include/config/auto.conf.
 std::string why_no_btf(bool is_module);
 
 /// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig turns
@@ -62,9 +63,8 @@ bool reads_dwarf_later();
 // plugin_compile.cc: selects the compiles in which the gcc plugin makes object BTF, and their
 // options.
 
-/// Why this object gets its BTF from DWARF in spite of --plugin; empty if the plugin makes the BTF.
-/// Depends on the command and the kernel's configuration, not on the installed plugins. `words`:
-/// the whole command.
+/// Why the objects of `command` get their BTF from DWARF in spite of --plugin; empty if the plugin
+/// makes the BTF. Does not depend on the installed plugins. `words`: the whole command.
 std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
                               const Settings &settings);
 
@@ -82,6 +82,7 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
 std::string find_driver(const std::string &program);
 
 /// The first executable for `program`, which may be a cache or a distributor; links are followed.
+/// Empty if there is none.
 std::string first_program(const std::string &program);
 
 /// The plugin for the compiler `program`. Error: there is no plugin for exactly this compiler; the
@@ -91,8 +92,8 @@ Result<std::string> find_plugin(const std::string &program);
 /// A hash of a file's contents, as text.
 Result<std::string> file_hash(const std::string &path);
 
-/// The command that builds the plugin for the compiler `program` where find_plugin() looks for it,
-/// and prints its path: emit/gcc/build-plugin.
+/// The command (emit/gcc/build-plugin) that builds the plugin for the compiler `program` where
+/// find_plugin() looks for the plugin, and prints the plugin's path. Creates the folder.
 Result<std::vector<std::string>> plugin_builder(const std::string &program);
 
 // compiler_cache.cc: ccache caches the output of the command that it runs. To cache objects with
@@ -100,16 +101,16 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program);
 // (docs/caches.md).
 
 /// A line for ccache's `compiler_check`: `settings`, a hash of this executable, and, unless
-/// `compiler` is empty, the size and time of the compiler's file, which ccache uses by default.
-/// Error: the compiler does not exist.
+/// `compiler` is empty, the compiler's name and the size and time of its file (which ccache uses by
+/// default) and, with settings.plugin, a hash of its plugin. Error: the compiler does not exist.
 Result<std::string> cache_key(const Settings &settings, const std::string &compiler);
 
 /// Base names of the programs that $CCACHE_PREFIX tells ccache to run around the compiler.
 std::vector<std::string> ccache_prefix();
 
 /// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets variables so
-/// that ccache runs this executable, with `options`, around the compiler and asks it for the key.
-/// Returns true if the caller must run `program` and do nothing after it.
+/// that ccache runs this executable, with `options`, around the compiler, and also runs it to get
+/// the cache_key(). Returns true if the caller must run `program` and do nothing after it.
 bool put_cache_in_front(const std::string &program, const OptionValues &options);
 
 } // namespace btflink::kbuild

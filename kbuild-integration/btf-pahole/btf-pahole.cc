@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-pahole: replaces pahole in a kernel build. pahole reads the DWARF of a whole linked file;
-// btf-pahole merges the BTF of the file's objects. A real pahole does everything except encoding.
+// btf-pahole merges the BTF of the file's objects. It also answers questions for help, version and
+// features. For everything else it runs a real pahole.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "kbuild-integration/btf-pahole/steps.h"
@@ -62,7 +63,7 @@ bool is_passed(const std::string &passed, const std::string &id)
     return (passed + " ").find(id + " ") != std::string::npos;
 }
 
-/// The first program with this name in $PATH that is not in the list, or empty.
+/// The first program with this name in $PATH that is not in the list `passed`, or empty.
 std::string find_other(const std::string &name, const std::string &passed)
 {
     for (const std::string &candidate : programs_named(name))
@@ -71,8 +72,9 @@ std::string find_other(const std::string &name, const std::string &passed)
     return "";
 }
 
-/// Replaces this process by a real pahole: $BTF_PAHOLE_REAL, or the first in $PATH.
-/// Returns the exit status if this fails.
+/// Replaces this process by a real pahole: $BTF_PAHOLE_REAL (a path, or a name to look up in
+/// $PATH), or else the first pahole in $PATH that is not in the list. Returns the exit status if
+/// this fails.
 int run_real_pahole(char **argv)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
@@ -110,7 +112,8 @@ void report_names(const EncodeReport &report, bool fatal)
                    "the btf.");
 }
 
-/// -V: prints pahole's output, in pahole's words. Returns `done`, or its own error.
+/// -V: prints the notes, then, in pahole's words, the functions that were left out and all types.
+/// Returns `done`, or an error of listing the types.
 Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
 {
     for (const std::string &text : report.notes)

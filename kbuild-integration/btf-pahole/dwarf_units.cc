@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs the encoder on linked files and modules. The output stays in memory.
+// Runs the encoder on linked files, modules and objects of modules. The output stays in memory.
 #include "kbuild-integration/btf-pahole/steps.h"
 
 #include "emit/emit.h"
@@ -23,8 +23,9 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
     return emit;
 }
 
-/// Encodes `file`. Returns whether anything was written. Variables that BTF cannot express are
-/// reported; without Feature::encode_force they are an error. `all`: there is no other object BTF.
+/// Encodes `file`. Returns whether anything was encoded. Variables that BTF cannot express are
+/// reported; unless `options` have Feature::encode_force, they are an error. `all`: the file has no
+/// other object BTF.
 Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
                     const PaholeOptions &options, bool all, DwarfReport &report)
 {

@@ -8,18 +8,19 @@
 //     a module, again      the module's objects. When vmlinux has changed, Kbuild makes the
 //                          module's BTF again, but does not link the module again, so the module
 //                          has no object BTF any more
-//     units without        DWARF of the linked file
+//     units without        DWARF of the linked file or, for a module again, of the object
 //     object BTF
 //     a module linked      DWARF of the module
 //     from bitcode
 //     anything else        DWARF of the linked file
 //
-// Method. Choose the inputs, then run btf-merge in this process. For a vmlinux or program,
-// btf-merge calls back when it knows which units its inputs cover; the other units are encoded into
-// a file in memory, which becomes one more input. For a relocatable file, whose addresses are not
-// final and whose relocations must be kept, the other units are added to a copy of the file in
-// memory. If no unit of a vmlinux or program has object BTF, gather_units() (dwarf_units.cc) passes
-// units on to merge/gather one by one, to limit memory.
+// Method. Choose the inputs, then run btf-merge in this process. For a vmlinux whose objects have
+// object BTF, btf-merge calls back when it knows which units its inputs cover; the other units are
+// encoded into a file in memory, which becomes one more input. For a relocatable file, whose
+// addresses are not final and whose relocations must be kept, the other units are added to a copy
+// of the file in memory. For any other linked file, gather_units() (dwarf_units.cc) passes units on
+// to merge/gather one by one, to limit memory; with a base or in strict mode, all units are encoded
+// into a file in memory instead.
 //
 // Invariant. The BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids is filled
 // in afterwards. On an error the file is as before.
@@ -124,7 +125,8 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     return sources;
 }
 
-/// There is nothing to encode: warns, or fails if BTF was due. (For pahole this is never an error.)
+/// There is nothing to encode: warns, or fails if BTF was due or `strict` is set. (For pahole this
+/// is never an error.)
 Result<void> end_without_btf(const std::string &file, MissingPart missing, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {
@@ -158,8 +160,9 @@ Result<void> fill_module(const std::string &file, const std::string &base, Bytes
     return {};
 }
 
-/// The path for an index of `base`: next to it, if Kbuild has linked it there (`make clean` removes
-/// .tmp_*). Empty for other folders, such as a distribution's headers.
+/// The path for an index of `base`: next to `base`, if Kbuild has linked `base` there, which its
+/// .cmd file shows (`make clean` removes .tmp_*). Empty for other folders, such as a distribution's
+/// headers.
 std::string index_of(const std::string &base)
 {
     const std::string name(base_name(base)), folder = base.substr(0, base.size() - name.size());
@@ -227,7 +230,7 @@ Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Byte
     if (is_module && !in_place)
         TRY(merge::remove_object_btf(file));
     // A module must be newer than the vmlinux over which its BTF was made, even if the BTF did not
-    // change. A linked file whose BTF goes to another file was only read.
+    // change. A vmlinux or program whose BTF goes to another file was only read.
     if (is_module || in_place)
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     return {};

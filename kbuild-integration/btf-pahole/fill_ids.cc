@@ -9,8 +9,8 @@
 // After sorting, flags are no longer at their symbols, so a set can be filled in again only if all
 // of its flags are equal.
 //
-// If a name is in the module and in the kernel, a function means that of the module, and a type
-// that of the kernel.
+// If the module and the kernel both have a name, a function's id is that of the module's function,
+// and a type's id is that of the kernel's type.
 
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"

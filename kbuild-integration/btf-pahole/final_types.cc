@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Parses the final BTF of a file over its base, and lists its types. The list names kinds and
-// fields as pahole's does, in the same order. pahole lists types as it encodes them, with
-// duplicates; this code lists the result, with final ids.
+// Parses the final BTF of a file over its base, and lists its types. Each type has the same kind
+// name and fields as in pahole's list. pahole lists types as it encodes them, with duplicates; this
+// code lists the result, with final ids.
 #include "kbuild-integration/btf-pahole/steps.h"
 
 #include <cstdio>

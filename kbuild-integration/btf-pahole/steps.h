@@ -31,7 +31,7 @@ struct LinkedFile {
 Result<LinkedFile> look_at_link(const std::string &path);
 
 /// Is the file bitcode, which a compiler left for link-time optimisation? The linker reads bitcode
-/// like an object, but it has neither code nor DWARF. False if the file cannot be read.
+/// like an object, but bitcode has neither code nor DWARF. False if the file cannot be read.
 bool is_bitcode_file(const std::string &path);
 
 /// Does the file have a `.BTF` section with a link trailer? Final BTF has none. False for bitcode,
@@ -39,24 +39,27 @@ bool is_bitcode_file(const std::string &path);
 Result<bool> has_object_btf(const std::string &path);
 
 /// The objects from which `image`, a vmlinux, was linked, if they have object BTF: vmlinux.o in the
-/// same folder, and the objects that the link itself compiled. Empty for other files.
+/// same folder, and the objects that the link itself compiled. Empty for other files, and if
+/// vmlinux.o does not have object BTF.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
 /// The files from which a module was linked, by Kbuild's saved command. Files that do not exist are
-/// included, so that they cause an error. Without a saved command, these are the existing
-/// objects with the module's name in the same folder.
+/// included, so that they cause an error. Without a saved command, these are NAME.o and, if it
+/// exists, NAME.mod.o for NAME.ko; none if NAME.o does not exist.
 std::vector<std::string> module_inputs(const std::string &module);
 
 /// Why it is an error that a file has nothing to encode; "" if it is not an error. For a vmlinux it
 /// always is. For other files Kbuild's saved commands decide: it is an error if Kbuild linked the
-/// file and it is `empty` (0 bytes), or if one of its objects is gone or was compiled with -g.
+/// file and the file is `empty` (0 bytes), or if one of the file's objects is gone or was compiled
+/// with -g.
 std::string why_btf_is_due(const std::string &file, bool empty);
 
 // dwarf_units.cc: makes object BTF, from the DWARF of a linked file, for units whose objects had no
 // object BTF: for code that link-time optimisation made, and for objects that were compiled without
 // btf-cc or for which btf-cc failed.
 
-/// A file in memory, without a name. It disappears with the process, however that ends.
+/// A file in memory, without a name. It disappears with the ScratchFile, or when the process ends,
+/// also if the process is killed.
 class ScratchFile
 {
 public:
@@ -82,7 +85,7 @@ struct DwarfReport {
 // Each of the following functions adds to a report.
 
 /// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
-/// as an additional input of btf-merge. Null if there are no such units.
+/// as an input of btf-merge. Null if there is nothing to encode.
 Result<Scratch> encode_uncovered(const std::string &image,
                                  std::span<const std::string_view> covered,
                                  const PaholeOptions &options, DwarfReport &report);
@@ -91,8 +94,9 @@ Result<Scratch> encode_uncovered(const std::string &image,
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
                           merge::Gatherer &out, DwarfReport &report);
 
-/// A copy of `object` (relocatable) with object BTF for all units that have DWARF. `keep_btf`:
-/// existing BTF is kept, and the rest is added. Null if nothing was encoded.
+/// A copy of `object` (relocatable) with object BTF for all units that have DWARF, but without the
+/// DWARF. `keep_btf`: existing object BTF is kept, and only the units that it does not cover are
+/// encoded. Null if nothing was encoded.
 Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
                               bool keep_btf, DwarfReport &report);
 
@@ -105,8 +109,8 @@ struct EncodeReport : DwarfReport {
 };
 
 /// Encodes `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
-/// the second case, the only change to `file` is that a module loses its object BTF. On an error no
-/// file is changed.
+/// the second case `file` is not changed, except that a module loses its object BTF and becomes
+/// newer. On an error `file` keeps its contents.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 
@@ -134,10 +138,11 @@ const char *pahole_reason(merge::FunctionSkip reason);
 /// read_final_types().
 Result<void> list_types(const std::string &path, const std::string &base);
 
-/// Puts ids of the module's final BTF into its .BTF_ids, as the kernel's resolve_btfids does.
-/// (Builds outside the kernel tree may lack resolve_btfids.) `base`: as for read_final_types().
-/// Names that the BTF does not have keep the id 0, and are returned. Errors: a kfunc has no FUNC,
-/// or has implicit arguments, which only resolve_btfids can hide.
+/// Puts ids of the final BTF of `file`, a module, into its .BTF_ids, as the kernel's resolve_btfids
+/// does. (Builds outside the kernel tree may lack resolve_btfids.) `base`: as for
+/// read_final_types(). Names that the BTF does not have get the id 0, and are returned, each after
+/// its kind: "func foo". Errors include: a kfunc has no FUNC, or has implicit arguments, which only
+/// resolve_btfids can hide.
 Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std::string &base);
 
 } // namespace btflink::kbuild

@@ -7,18 +7,19 @@
 // base's.
 //
 // Method. A kernel's BTF has dozens of chained arrays or none. Usually a base has at least
-// chained_enough of them; then this is its form, and the objects need not be read. (A smaller
+// chained_enough of them; then its form is chained, and the objects need not be read. (A smaller
 // number decides nothing, because compilers' vectors are chained even in a flat base.) Otherwise
-// the objects' chained arrays are looked up in the base: the member of the same name and offset in
-// the struct of the same name and size. The majority decides. Without a majority, the share of
-// chained arrays in the base decides.
+// the objects' chained arrays are looked up in the base: the member of the same position, name and
+// offset in the struct or union of the same name and size. The majority decides. Without a
+// majority, the share of chained arrays in the base decides.
 //
 // To make arrays flat, types are changed in place, so that ids stay the same: an outer array
 // becomes an array of its innermost elements. An inner array to which only arrays refer must not be
 // in the result; it becomes a copy of the outer array, and equal types are merged.
 //
-// Why it is right. The outer array becomes what pahole made from its DIE. If the source also uses
-// the inner array type on its own, this type is lost, because nothing distinguishes the two.
+// Why it is right. The outer array becomes what pahole made from its DIE. If a unit also has the
+// inner array type on its own, but only arrays refer to it, this type is lost, because nothing
+// distinguishes it from an inner array.
 //
 // Cost. Usually nothing. Over a flat base, one look at all types of the objects, and new stub
 // hashes of changed objects.
@@ -88,8 +89,8 @@ struct Votes {
 };
 
 /// Compares a struct of an object (`mine`) with a struct of the same name in the base (`its`). Each
-/// chained array of `mine` whose member is also in `its` counts as a vote for the form that it has
-/// there.
+/// chained array of `mine` whose member is also in `its` counts as a vote for the form that the
+/// array has in `its`.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)
 {
@@ -172,8 +173,8 @@ public:
     }
 
 private:
-    /// The array of which `id` becomes a copy; `id` itself if a type that is not an array refers to
-    /// it.
+    /// The array of which `id` becomes a copy: the first one that is used_, from `id` itself
+    /// outwards, or else the outermost.
     uint32_t outermost(uint32_t id) const
     {
         for (unsigned n = 1; n < max_dimensions && !used_[id] && outer_[id]; ++n)
@@ -182,8 +183,8 @@ private:
     }
 
     const Btf &btf_;
-    std::vector<bool> used_;      // by id: a type that is not an array refers to it
-    std::vector<uint32_t> outer_; // by id: the first array that has it as element
+    std::vector<bool> used_;      // by id: not only arrays refer to it
+    std::vector<uint32_t> outer_; // by id: the first array that has it as element; 0: none
     bool chained_ = false;
 };
 

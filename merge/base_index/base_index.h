@@ -33,15 +33,17 @@ struct Object;
 class BaseIndex
 {
 public:
-    /// Opens `bytes` as an index of `blob`, and verifies hashes of both. `bytes` must be aligned to
-    /// 8 bytes; `owner` keeps them alive. Null if they are damaged, or an index of other BTF.
+    /// Opens `bytes` as an index of `blob`, and verifies hashes of both. `owner` keeps `bytes`
+    /// alive; `blob` must outlive the index. Null if `bytes` are not aligned to 8 bytes, are
+    /// damaged or are an index of other BTF, or if `blob` cannot be read in place
+    /// (types_in_place()).
     static std::shared_ptr<const BaseIndex> open(Bytes bytes, Bytes blob,
                                                  std::shared_ptr<const void> owner);
     /// Wraps the bytes that make_index() made for `btf`.
     static std::shared_ptr<const BaseIndex> of(std::shared_ptr<const Btf> btf,
                                                std::vector<std::byte> made);
 
-    /// The BTF of the base. If the index is from a file, its types are checked on access.
+    /// The BTF of the base. If the index was made by open(), the types are checked on access.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
     /// Was an impossible number found? Then all answers are invalid.
     bool is_malformed() const { return malformed_.is_set(); }
@@ -102,7 +104,8 @@ public:
     /// The string's offset in the base.
     std::optional<uint32_t> find_string(std::string_view text) const;
 
-    /// The lowest type with these words among the types that may_recur(); void if there is none.
+    /// The lowest type with these words among the types for which may_recur() is true; void if
+    /// there is none.
     TypeId find_words(std::span<const uint32_t> words) const;
 
     static uint32_t hash_of(std::string_view text);
@@ -124,8 +127,8 @@ private:
     {
         return *static_cast<const volatile uint32_t *>(&at);
     }
-    /// The entries whose hashes have the same highest bits. `high`: the highest 32 bits of the
-    /// hash. `buckets`: where each bucket begins, and the end of the last.
+    /// The entries whose hashes have the same highest bits as `high`: the highest 32 bits of the
+    /// hash to find. `buckets`: where each bucket begins, and the end of the last.
     template <typename Entry>
     std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
                                   uint32_t high) const
@@ -151,9 +154,9 @@ Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Whe
 
 // index_file.cc: keeps the index of a base in a file, for many runs with the same base.
 
-/// read_base() with an index. If the file `index` has an index of this base, the base is not
-/// parsed. Otherwise an index is made, and kept in this file for later runs if the file can be
-/// written. `index` may be empty.
+/// Reads the base in the file `path` and gives it an index. If the file `index` has an index of
+/// this base, the base is not parsed. Otherwise an index is made, and kept in the file `index` for
+/// later runs if the file can be written and is not of another kind. `index`: "" keeps nothing.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
 // array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in

@@ -23,14 +23,15 @@ namespace btflink::merge
 namespace
 {
 
-/// Opening a pipe could block.
+/// Does this path lead to something other than a regular file? Opening a pipe could block.
 bool is_special_file(const std::string &path)
 {
     struct stat info;
     return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// Does this path have a file without the magic of an index? It must not be overwritten.
+/// Must the file at this path not be overwritten, because it does not begin with the magic of an
+/// index? False for an empty file, and for one that cannot be opened.
 bool is_not_an_index(const std::string &path)
 {
     if (is_special_file(path))
@@ -52,8 +53,8 @@ std::shared_ptr<const BaseIndex> open_index(const std::string &file, Bytes blob)
 
 void keep_index(const Base &base, Bytes index, const std::string &path, const std::string &file)
 {
-    // No later run could use the index: a pipe can be read only once, and open() needs BTF that is
-    // aligned and in host byte order.
+    // Only an old index is overwritten. For some bases no later run could use an index: a pipe can
+    // be read only once, and BaseIndex::open() needs BTF that is aligned and in host byte order.
     if (is_not_an_index(file) || is_special_file(path) ||
         !types_in_place(base.blob, base.btf->size()))
         return;

@@ -4,7 +4,7 @@
 // Method. Hash all plain types, all names of structs, unions and enums, all strings, and the words
 // of types that may recur in a result (may_recur()). Sort each table.
 //
-// Cost. One pass over all types and strings, and four sorts: three times the time of parsing.
+// Cost. A few passes over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/base_index.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ struct HashedType {
     auto operator<=>(const HashedType &) const = default;
 };
 
-/// Where the buckets begin in a sorted table. high(entry): the highest 32 bits of its hash.
+/// Where the buckets begin in a sorted table, and where the last one ends. high(entry): the highest
+/// 32 bits of the entry's hash.
 template <typename Entry, typename High>
 std::vector<uint32_t> buckets_of(const std::vector<Entry> &entries, High high)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// XXH3 compiled for AVX2. This file must not contain anything else: the linker could use its copy
-// of an inline function everywhere.
+// XXH3 compiled for AVX2. This file must not contain any other inline function: the linker could
+// make all files use this file's copy, which needs AVX2.
 #include "merge/base_index/wide_hash.h"
 
 #define XXH_INLINE_ALL
