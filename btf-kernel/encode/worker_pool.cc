@@ -21,7 +21,7 @@ void WorkerPool::UnmapAnswer::operator()(Answer *answer) const
 
 WorkerPool::WorkerPool(unsigned workers) : workers_(workers)
 {
-    ::signal(SIGCHLD, SIG_DFL); // if SIGCHLD is ignored, waitpid() does not report ends
+    ::signal(SIGCHLD, SIG_DFL); // if SIGCHLD is ignored, waitpid() fails with ECHILD
 }
 
 WorkerPool::~WorkerPool()
@@ -40,7 +40,7 @@ void WorkerPool::wait_for_one()
     CHECK(pid > 0 || errno == EINTR);
     auto ended = running_.find(pid);
     if (ended == running_.end())
-        return; // not a worker: a child from before exec()
+        return; // a signal came, or a child ended that was started before this program's exec()
     const Answer &answer = *ended->second.answer;
     WorkResult &result = results_[ended->second.piece];
     if (WIFSIGNALED(status))
@@ -61,7 +61,7 @@ Result<void> WorkerPool::add(const Work &work)
     if (memory == MAP_FAILED)
         return fail_errno({}, "cannot share memory with a process");
     std::unique_ptr<Answer, UnmapAnswer> answer(static_cast<Answer *>(memory));
-    std::fflush(nullptr); // otherwise the child would print buffered output again
+    std::fflush(nullptr); // otherwise the child could print buffered output again
     const pid_t parent = ::getpid();
     pid_t child;
     while ((child = ::fork()) < 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Runs each piece of work in its own forked process. A crash ends one piece and not the run, and
-// the processes share the memory that existed before the fork.
+// memory from before the fork is shared until it is written to.
 #pragma once
 
 #include "common/result.h"
@@ -17,33 +17,36 @@ namespace btflink::kernel
 struct WorkResult {
     bool failed = false;
     std::string text;  // cut to 4,000 bytes
-    bool lost = false; // the process ended without a result; `text` does not name the file
+    bool lost = false; // the process ended without a result; `text` says only how it ended
 };
 
-/// Several forked processes at a time. The calling thread must be the only one. Only one pool of a
-/// program may have running processes, because a pool waits for all children.
+/// Several forked processes at a time. The calling process must have only one thread. Only one pool
+/// of a program may have running processes, because a pool reaps any child process.
 class WorkerPool
 {
 public:
     using Work = std::function<WorkResult()>;
 
-    /// `workers`: concurrent processes, at least one.
+    /// `workers`: how many processes may run at a time; not 0. Sets SIGCHLD to its default action.
     explicit WorkerPool(unsigned workers);
     WorkerPool(const WorkerPool &) = delete;
     WorkerPool &operator=(const WorkerPool &) = delete;
-    /// Ends all running processes.
+    /// Ends all running processes, and waits for them.
     ~WorkerPool();
 
     /// Calls `work` in a new process, which inherits all open files. Waits while `workers`
-    /// processes are running. Error: the system refuses a process.
+    /// processes are running, and after a failed fork() until a process of the pool has ended.
+    /// Errors: shared memory cannot be mapped; fork() fails while no process of the pool is
+    /// running.
     Result<void> add(const Work &work);
     /// Number of pieces that have ended.
     size_t ended() const { return results_.size() - running_.size(); }
-    /// Waits for the rest and calls `look` after each end. Results are in the order of add().
+    /// Waits for all running processes. Calls `look` after each one that ends, and perhaps more
+    /// often. Returns the results in the order of add().
     std::vector<WorkResult> finish(const std::function<void()> &look);
 
 private:
-    /// What a process leaves in memory that it shares with this one.
+    /// The result of a process, in memory that it shares with its parent.
     struct Answer {
         bool done, failed;
         char text[4001];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Checks exported symbols for changes, and prints the result.
 //
-// Problem. A caller of an exported function may use its prototype and all types that the prototype
-// reaches, which is most of a kernel. Only near types matter.
+// Problem. From the prototype of an exported function, or the type of a variable, most types of a
+// kernel can be reached. Only near types matter to modules that use the symbol.
 //
 // Method. Search the old kernel's types from each symbol, breadth-first by the number of pointers
-// on the way: a type that is part of another type is as near as that type. Stop at the first few
-// changes. New types are not reached, and break nothing.
+// on the way: a type that is part of another type is as near as that type. Stop after most_reached
+// changes. Types that only the new kernel has are not reached, and break nothing.
 //
 // Cost. At most one pass over the old kernel's types per symbol.
 #include "btf-kernel/kabi/symbols.h"
@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// The change of a function or variable in a place, or `none`.
+    /// The change of a function or variable in a place (see Change::places), or `none`.
     uint32_t of_symbol(const std::string &name, uint32_t place) const
     {
         if (auto list = by_name_.find(name); list != by_name_.end())
@@ -109,7 +109,8 @@ private:
         bool done;
     };
 
-    /// Adds the change of a type, if there is one. Returns false if there are enough.
+    /// Adds the change of type `at`, if it has one that `out` does not have yet. Returns false if
+    /// `out` already has most_reached changes.
     bool meet(uint32_t at, Symbol &out)
     {
         const uint32_t change = index_.of_type(side_, at);
@@ -164,7 +165,7 @@ private:
     const Side &side_;
     const ChangeIndex &index_;
     std::unordered_map<uint32_t, Visit> visited_;
-    std::deque<uint32_t> queue_; // sorted by pointers: a nearer type goes to the front
+    std::deque<uint32_t> queue_; // by pointers: a type as near as its predecessor goes to the front
 };
 
 Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,

@@ -13,8 +13,8 @@ namespace btflink::kernel::kabi
 /// A change that a symbol reaches.
 struct ReachedChange {
     uint32_t change;   // index into Difference::changes
-    uint32_t pointers; // number on the path; 0: the change affects a value that is passed
-    std::string path;  // "struct a > struct b"
+    uint32_t pointers; // number of pointers between the symbol and what changed
+    std::string path;  // "struct a > struct b"; the symbol's name if its own definition changed
 };
 
 struct Symbol {
@@ -30,10 +30,11 @@ constexpr size_t most_reached = 8;
 std::string_view status_name(Symbol::Status status);
 
 /// The names in a list: the first word of each line, or the second if the first is a checksum
-/// ("0x12ab name module", as in Module.symvers). Lines that begin with '#' or '[' are skipped.
+/// ("0x12ab name module", as in Module.symvers). Blanks and commas separate words. A word that
+/// begins with '#' or '[' is not a name, and its line is skipped.
 std::vector<std::string> parse_symbols(std::string_view text);
 
-/// In the order of `names`.
+/// How each symbol changed, in the order of `names`.
 std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
                                   const diff::ComparedKernels &kernels);
 

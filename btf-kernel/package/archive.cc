@@ -3,8 +3,8 @@
 //
 // Problem. A .deb contains archives: it is an ar archive with control.tar.xz and data.tar.xz.
 // Method. libarchive reads the inner archive through a callback, which returns the next block of
-// the outer member. Only one member is in memory at a time. control.tar usually has the file
-// md5sums, a list of the files in data.tar.
+// the outer archive's current member. Walk holds only one member in memory, and passes it on before
+// it reads the next. control.tar usually has the file md5sums, which lists the files in data.tar.
 #include "btf-kernel/package/steps.h"
 
 #include "common/io/file_io.h"
@@ -32,7 +32,7 @@ Reader new_reader()
     Reader reader(archive_read_new());
     CHECK(reader != nullptr);
     archive *a = reader.get();
-    // Only these filters: for others libarchive may start a program.
+    // No other compressions: for some of them libarchive may start a program.
     using Support = int (*)(archive *);
     for (Support filter : {archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
                            archive_read_support_filter_xz, archive_read_support_filter_lzma,
@@ -55,7 +55,8 @@ Result<void> check_nesting(archive *a, const Where &where)
     return fail(where, strf("has more than %u compressed files inside each other", most_nested));
 }
 
-/// All data of the current entry. `expected`: its probable size.
+/// The contents of the current member. `expected`: their probable size. Error: the contents are
+/// damaged, or have more than `most` bytes.
 Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t expected,
                                           const Where &where)
 {
@@ -79,7 +80,7 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
             return fail(where, "unpacks to more than " + std::to_string(most) + " bytes");
         if (status == ARCHIVE_EOF)
             return bytes;
-        bytes.resize(begin); // a hole
+        bytes.resize(begin); // zeros for a hole, if there is one
         const auto *first = static_cast<const std::byte *>(data);
         bytes.insert(bytes.end(), first, first + size);
     }
@@ -117,7 +118,7 @@ std::vector<std::string> listed_paths(std::string_view text)
     return paths;
 }
 
-/// The path of a member of a Debian package, by clean_path(); "" if it has none.
+/// The path of a member by clean_path(); "" if it has none, or one with '..'.
 std::string path_in_package(archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
@@ -234,7 +235,8 @@ private:
         else if (archive_entry_filetype(entry) != AE_IFREG && !link)
             flaw = "is not a regular file";
         auto wanted = wanted_member(visitor_, path_, name, size, flaw);
-        // Symbolic links to an image are usual, for example in debug packages.
+        // A symbolic link is skipped, and is not an error: links to an image are usual, for example
+        // in debug packages.
         if (!wanted || link)
             return {};
         auto bytes = TRY(read_entry(a, wanted->most, size, wanted->where));
@@ -257,7 +259,7 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
 {
     auto path = clean_path(name);
     const std::string shown = path ? *path : std::string(name);
-    // Packages of Debian begin with the folder "./".
+    // A member without a path, such as "./", is not wanted: wants("") asks about a compressed file.
     const uint64_t most = shown.empty() ? 0 : visitor.wants(shown);
     if (!most)
         return std::nullopt;

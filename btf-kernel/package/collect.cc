@@ -32,7 +32,8 @@ uint64_t most_of(Role role)
     return 0;
 }
 
-/// The name of a file that the user gives. Folders in its path say nothing about the release.
+/// The path under which the Collector gets a file that the user names: only the last part, because
+/// folders in front of it say nothing about the release.
 std::string own_name(const std::string &path)
 {
     return fs::path(path).filename().string();
@@ -64,7 +65,8 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
            folder.parent_path() == root && fs::exists(root / "include/config", ignored);
 }
 
-/// Wanted files of a folder, sorted by path; links are not followed.
+/// Wanted files of a folder, sorted by path, which is relative to the folder. Links are not
+/// followed; folders nested deeper than most_depth are skipped.
 Result<std::vector<std::string>> list_folder(const std::string &folder, Collector &collector)
 {
     std::error_code error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Removes wrappings and compression one after the other. Then picks the sections and symbols that
-// concern BTF from an ELF file, or searches flat memory for BTF.
+// Reads modules, vmlinux and boot images. Removes wrappings and compression one after the other.
+// Then picks the sections and symbols that concern BTF from an ELF file, or searches flat memory
+// for BTF.
 #include "btf-kernel/package/steps.h"
 
 #include "common/btf/id_symbols.h"
@@ -33,11 +34,11 @@ bool is_btf(Bytes file)
     return order_of_btf(file) && has(file, 2, "\x01"); // a flat kernel may begin with the magic
 }
 
-/// Searches a flat image for BTF; empty: not found. Each part of the image may look like the header
-/// of BTF that reaches to the end, so the work is limited.
+/// The largest BTF in a flat image; empty: not found. Every place in a hostile image may look like
+/// the header of BTF that reaches to the end, so at most 16 times the image's size is parsed.
 Bytes find_btf(Bytes flat)
 {
-    uint64_t left = uint64_t{flat.size()} * 16; // bytes to parse
+    uint64_t left = uint64_t{flat.size()} * 16; // bytes that may still be parsed
     const std::string_view text = as_text(flat);
     Bytes largest;
     for (std::string_view magic :
@@ -57,13 +58,13 @@ Bytes find_btf(Bytes flat)
     return largest;
 }
 
-/// Searches a flat image for .BTF_ids; empty: not found. Zeros may follow the section. `btf`: the
-/// result of find_btf(flat).
+/// Searches a flat image for .BTF_ids; empty: not found. Small words that follow the section in the
+/// image become part of the result. `btf`: the result of find_btf(flat).
 //
 // The kernel's linker script (BTF in include/asm-generic/vmlinux.lds.h) puts .BTF_ids after .BTF,
 // at the next word or page, with zeros between. The words of .BTF_ids are ids, counts and flags,
 // which are all small; a large word soon follows. So the section is taken to begin at the first
-// word after .BTF that is not zero, and to end at the first word that is large.
+// word after .BTF that is not zero, and to end at the first word that is large, or at most_of_ids.
 Bytes find_btf_ids(Bytes flat, Bytes btf)
 {
     constexpr size_t largest_page = 64 * 1024;
@@ -94,7 +95,8 @@ std::string find_banner(Bytes memory)
     return {};
 }
 
-/// Searches memory for the configuration that CONFIG_IKCONFIG puts there; empty: not found.
+/// Searches memory for the configuration that CONFIG_IKCONFIG puts there; empty: not found, or it
+/// cannot be unpacked.
 std::string find_config(Bytes memory, const Where &where)
 {
     const std::string_view text = as_text(memory);
@@ -133,7 +135,7 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
 /// As unpack_after_code(), but zeros may follow the size, which can itself end in zeros.
 Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, const Where &where)
 {
-    constexpr size_t most_in_size = 2; // a kernel has more than 64 KB
+    constexpr size_t most_in_size = 2; // a size of at least 64 KB ends in fewer zero bytes
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
     const auto zeros = static_cast<size_t>(std::find_if_not(bytes.rbegin(), bytes.rend(), is_zero) -
                                            bytes.rbegin());
@@ -147,8 +149,8 @@ Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, c
     return unpack_after_code(bytes, most, where);
 }
 
-/// Unpacks data to which Kbuild may have appended the unpacked size. Some kernels count it as part
-/// of the data, others do not.
+/// Unpacks data to which Kbuild may have appended the unpacked size. In some kernels the length of
+/// the data includes these four bytes, in others it does not.
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
 {
     if (bytes.size() >= 8 && !has(bytes, 0, "\x1f\x8b")) { // gzip data end with the size anyway
@@ -245,7 +247,7 @@ private:
             if (is_object_btf(section.data))
                 return fail(where, "is object BTF, which no kernel reads; btf-pahole or btf-module "
                                    "must make final BTF from it");
-            // Files with debug information alone have only the section header.
+            // A file with only debug information has the section header, but not the contents.
             out_.has_btf = section.in_file();
             out_.btf = copy(section.data);
             out_.btf_where = where;

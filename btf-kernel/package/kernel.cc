@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Opens kernels: the Collector decides the role of each file, and chooses one kernel in the end.
-// Also finds settings in a kernel's configuration, and parses its BTF.
+// Also finds settings in a kernel's configuration, and parses the BTF of vmlinux and modules.
 #include "btf-kernel/package/steps.h"
 
 #include "common/elf/elf_image.h"
@@ -165,9 +165,10 @@ Result<std::string> Collector::choose_release() const
     return std::string();
 }
 
-/// Chooses the image with the lowest image_rank() among those with BTF, or else among all that can
-/// be read. `unreadable`: set to the error of the first image that cannot be read. Error: there are
-/// images, but none can be read.
+/// Drops images of other releases than kernel.release. Sets kernel.vmlinux to the image with the
+/// lowest image_rank() among those with BTF, or else among all that can be read. Also sets banner
+/// and other_builds, and config if no file has it. `unreadable`: set to the error of the first
+/// image that cannot be read. Error: there are images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
 {
     std::erase_if(own_.images, [&](const Image &image) {
@@ -299,9 +300,9 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
     if (!module.base.empty()) {
         out.distilled = TRY(shared_btf(module.base, module.base_where));
     } else {
-        // The BTF of an ELF module is never self-contained, because kernels read it as split BTF.
-        // Split BTF does not parse without its base: its strings do not begin with the empty
-        // string.
+        // Only raw BTF can be self-contained: kernels read the BTF of an ELF module as split BTF.
+        // Split BTF does not parse without a base, because the strings of split BTF do not begin
+        // with the empty string.
         if (module.form == Binary::Form::raw_btf)
             if (auto whole = shared_btf(module.btf, module.btf_where); whole && (*whole)->size())
                 return ModuleBtf{nullptr, *whole};

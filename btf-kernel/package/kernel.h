@@ -16,7 +16,7 @@
 namespace btflink::kernel
 {
 
-/// A symbol in a section that BTF describes.
+/// A symbol in .BTF_ids or .data..percpu.
 struct SectionSymbol {
     std::string name;
     uint64_t offset = 0; // bytes, from the section's start
@@ -25,22 +25,24 @@ struct SectionSymbol {
 
 /// vmlinux or a module.
 struct Binary {
-    /// A flat image has no symbols; raw BTF has nothing but BTF.
+    /// flat: an image without section headers, and so without symbols; raw_btf: only BTF.
     enum class Form : uint8_t { elf, flat, raw_btf };
 
     Form form = Form::elf;
-    std::string name;         // "vmlinux", or the module's name in the running kernel ("nf_tables")
-    std::string path;         // of a module: in its package; of vmlinux: "PACKAGE(PATH)"
+    std::string name; // "vmlinux", or the module's name in the running kernel ("nf_tables")
+    // Of a module: in its package or folder. Of vmlinux: with these, for example "PACKAGE(PATH)".
+    std::string path;
     bool is_debug = false;    // a module from a package of debug information
     uint64_t bytes = 0;       // size of the unpacked file
     uint8_t address_size = 0; // 0: not known
     ByteOrder order = host_order;
-    std::optional<Error> unreadable; // why the file could not be read; all other fields are empty
+    // Why a module could not be read; then only name, path and is_debug are set, too.
+    std::optional<Error> unreadable;
 
     bool has_btf = false;        // has a .BTF, which may be empty
     std::vector<std::byte> btf;  // contents of .BTF
     std::vector<std::byte> base; // contents of .BTF.base, a module's distilled base
-    Where btf_where, base_where; // the places of their first bytes
+    Where btf_where, base_where; // the places of the first bytes of `btf` and `base`
 
     bool has_symbols = false;
     std::vector<std::byte> btf_ids;        // contents of .BTF_ids
@@ -48,7 +50,7 @@ struct Binary {
     // Functions that id_symbols name, and their clones ("f.constprop.0"); sorted.
     std::vector<std::string> id_functions;
     bool has_percpu = false;
-    std::vector<SectionSymbol> percpu; // symbols in .data..percpu
+    std::vector<SectionSymbol> percpu; // data symbols in .data..percpu, by offset
     std::string release;               // from a module's vermagic
 };
 
@@ -57,39 +59,40 @@ struct Kernel {
     std::string release;                  // "6.12.117+deb12-amd64"; empty: not known
     std::optional<KernelVersion> version; // from `release`
     std::optional<Binary> vmlinux;        // empty: there are only modules
-    std::vector<Binary> modules;          // by path; none with is_debug besides the shipped file
+    std::vector<Binary> modules;          // by path; no is_debug file if its shipped file is there
     std::string banner;                   // the text after "Linux version "; empty: not known
     std::string config;                   // the kernel's configuration; empty: not known
-    std::vector<Error> left_out;          // files that were refused or cannot be read; sorted
-    std::vector<Error> other_builds;      // images of the same release from another build
+    std::vector<Error> left_out;          // refused files, and the first unreadable image; sorted
+    std::vector<Error> other_builds;      // images with another banner, and so from another build
 
     /// Is CONFIG_NAME=y set?
     bool config_has(std::string_view name) const;
-    /// What CONFIG_NAME is set to, without quotes; empty: not set.
+    /// What CONFIG_NAME is set to, without quotes; empty: not set, or set to "".
     std::string_view config_value(std::string_view name) const;
 };
 
 struct OpenOptions {
-    std::string release; // which kernel to open, if there are several
+    std::string release; // of the kernel to open; empty: the only one
     unsigned threads = 1;
     Progress *progress = nullptr;
 };
 
 /// Opens one kernel from files and folders: folders (an unpacked package, an installed system, a
-/// build, packages), .deb and .rpm packages, tar archives, vmlinux, boot images (wrapping.cc),
-/// modules, raw BTF. The order of paths and the number of threads do not change the result. Errors:
-/// a file is of an unknown kind, or an archive is damaged; there are several kernels, or none. A
-/// damaged module is Binary::unreadable.
+/// build, packages), packages (.deb, .rpm, .apk, .ipk), tar and cpio archives, vmlinux, boot images
+/// (wrapping.cc), modules, raw BTF; also compressed. The number of threads does not change the
+/// result; the order of paths changes only Kernel::package, if no two paths have the same file.
+/// Errors: a file is of an unknown kind, or an archive is damaged; there are several kernels, or
+/// none. A damaged module is not an error: see Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
-/// The files of a linked kernel in a folder, such as an unpacked package of debug information. Of a
-/// module that is there with and without debug information, only the former is listed. Paths are
-/// relative to the folder.
+/// The files of a linked kernel in a folder, such as an unpacked package of debug information. If a
+/// module has a debug file (is_debug_file()), only that one is listed. Paths are relative to the
+/// folder.
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;
 };
-/// Errors: `folder` is not a folder; there are several kernels and `release` is empty.
+/// Errors: `folder` cannot be read; there are several kernels and `release` is empty.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
 /// Parses the BTF of vmlinux. Errors: there is no BTF, or it is malformed.
@@ -97,7 +100,7 @@ Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 
 /// The BTF of a module, with its base.
 struct ModuleBtf {
-    std::shared_ptr<const Btf> distilled; // the module's .BTF.base; null: the base is vmlinux
+    std::shared_ptr<const Btf> distilled; // the module's .BTF.base; null: it has none
     std::shared_ptr<const Btf> btf;       // btf->base() is null if the BTF is self-contained
 };
 /// `vmlinux` may be null; then only a module with a distilled base, or self-contained raw BTF, can

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Recognises the names that distributions and Kbuild give to images, modules and configurations.
+// Recognises the names that distributions and Kbuild give to images, modules, configurations and
+// packages.
 #include "btf-kernel/package/steps.h"
 
 #include <algorithm>
@@ -71,9 +72,9 @@ std::string_view release_of_entry(std::string_view path)
     return is_release ? folder : std::string_view();
 }
 
-/// Does the path have a name that images have only in certain folders? These are systemd's
-/// MACHINE/RELEASE/linux; Gentoo's boot/kernel-RELEASE; for s390x SUSE's boot/image-RELEASE, later
-/// lib/modules/RELEASE/image.
+/// Is the file an image by its name and folder? Such names are common, so the folder must fit:
+/// MACHINE/RELEASE/linux of systemd; boot/kernel-RELEASE of Gentoo; for s390x, boot/image-RELEASE
+/// of SUSE, later lib/modules/RELEASE/image.
 bool is_image_by_folder(std::string_view path)
 {
     const std::string release(release_in(path));
@@ -85,7 +86,8 @@ bool is_image_by_folder(std::string_view path)
            (in_boot && (file == "kernel-" + release || file == "image-" + release));
 }
 
-/// Where systemd's kernel-install puts unified kernel images, and systemd-boot looks for them.
+/// Is it a .efi file in EFI/Linux, where systemd's kernel-install puts unified kernel images and
+/// systemd-boot looks for them?
 bool is_unified_image(std::string_view path)
 {
     constexpr std::string_view folder = "EFI/Linux/", end = ".efi";
@@ -93,7 +95,8 @@ bool is_unified_image(std::string_view path)
     return at != std::string_view::npos && (at == 0 || path[at - 1] == '/') && path.ends_with(end);
 }
 
-/// Sources with names like those of images and configurations: vmlinux-gdb.py, config-bisect.pl.
+/// Is it a source file? Some are named like images and configurations: vmlinux-gdb.py,
+/// config-bisect.pl.
 bool is_source(std::string_view file)
 {
     return without_end(file, {".c", ".h", ".S", ".lds", ".pl", ".py", ".sh"}) != file;
@@ -133,7 +136,7 @@ Role role_of(std::string_view path)
         return Role::config;
     if (path == "kernel.release" || path.ends_with("include/config/kernel.release"))
         return Role::release;
-    // Kbuild keeps parts of the boot image in folders called compressed.
+    // Kbuild keeps parts of the boot image in folders called compressed; .hmac files are checksums.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
         return Role::none;
     return is_image(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image

@@ -47,14 +47,14 @@ Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *n
     return file.subspan(start, length);
 }
 
-/// Text from this offset up to a zero byte, or to the end.
+/// The text from offset `at` up to a zero byte, or to the end.
 std::string_view text_at(Bytes file, size_t at)
 {
     const std::string_view rest = at < file.size() ? as_text(file.subspan(at)) : "";
     return rest.substr(0, rest.find('\0'));
 }
 
-/// Characters up to white space or the end.
+/// The beginning of `text`, up to a blank or unprintable character; at most 200 characters.
 std::string first_word(std::string_view text)
 {
     text = text.substr(0, 200);
@@ -79,7 +79,8 @@ Result<Payload> open_zboot(Bytes file, const Where &where)
     return Payload{part};
 }
 
-/// The header of a zImage has the end of the compressed data, not their beginning.
+/// A table to which the header refers states the end of the compressed data, but not their
+/// beginning.
 Result<Payload> open_arm(Bytes file, const Where &where)
 {
     constexpr const char name[] = "zImage";
@@ -104,7 +105,7 @@ Result<Payload> open_arm(Bytes file, const Where &where)
 }
 
 /// The header states neither beginning nor end of the compressed data. Zeros pad the file to a
-/// whole page; from 5.3 on, the page's last 32 bytes are a trailer for secure boot.
+/// whole page; from Linux 5.3 on, the last 32 bytes of this page are a trailer for secure boot.
 Result<Payload> open_s390(Bytes file, const Where &)
 {
     constexpr size_t trailer = 32;
@@ -114,7 +115,8 @@ Result<Payload> open_s390(Bytes file, const Where &)
     return Payload{.bytes = file, .after_code = true};
 }
 
-/// Any EFI program; a unified kernel image has the sections .linux and .uname.
+/// Any EFI program. Only unified kernel images have a kernel: in the section .linux. Their section
+/// .uname has the release.
 Result<Payload> open_pe(Bytes file, const Where &where)
 {
     constexpr const char name[] = "EFI program";
@@ -130,7 +132,7 @@ Result<Payload> open_pe(Bytes file, const Where &where)
         const std::string_view section = text_at(table.subspan(at, 8), 0);
         if (section != ".linux" && section != ".uname")
             continue;
-        // The size of the contents may be 0: not all tools write it. Padding fills the last block.
+        // Not all tools write the size of the contents; it is then 0. `block` includes padding.
         const uint32_t contents = u32(table, at + 8), block = u32(table, at + 16);
         auto part = TRY(part_of(file, u32(table, at + 20),
                                 contents ? std::min(contents, block) : block, name, where));
@@ -155,7 +157,7 @@ Result<Payload> open_uimage(Bytes file, const Where &where)
         return Payload{part};
     if (type != several)
         return fail(where, strf("is a uImage without a kernel (its type is %u)", type));
-    size_t sizes = 0; // offset of the end of the list of sizes; the kernel is the first part
+    size_t sizes = 0; // offset of the 0 that ends the list of sizes; the kernel is the first part
     for (;; sizes += 4) {
         if (sizes + 4 > part.size())
             return fail(where.at(header), "uImage: its list of sizes has no end");
@@ -192,7 +194,7 @@ struct Property {
     Bytes value;
 };
 
-/// Nodes below "/FOLDER/NODE" are left out.
+/// The properties of all nodes /FOLDER and /FOLDER/NODE, but not of the root or of nodes below.
 Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
     constexpr size_t most_parts = 3;
@@ -284,7 +286,8 @@ Result<Payload> open_fit(Bytes file, const Where &where)
     return Payload{data};
 }
 
-// In the order in which they are tried: a bzImage, EFI zboot or zImage may be an EFI program, too.
+// In the order in which they are tried: a bzImage, EFI zboot, Image or zImage may be an EFI
+// program, too.
 constexpr Wrapping wrappings[] = {
     {"bzImage", 0x250, [](Bytes f) { return has(f, 0x202, "HdrS"); }, open_bz_image},
     {"EFI image", 64, [](Bytes f) { return has(f, 0, "MZ") && has(f, 4, "zimg"); }, open_zboot},

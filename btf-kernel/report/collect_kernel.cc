@@ -40,7 +40,8 @@ std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
     return out;
 }
 
-/// The number of structs, unions and enums of a module that vmlinux also defines.
+/// The number of structs, unions and enums of a module with the name of a type that vmlinux
+/// defines.
 uint64_t count_redefined(const Btf &module, const diff::Side &vmlinux)
 {
     uint64_t count = 0;
@@ -77,7 +78,7 @@ void find_duplicates(const diff::Side &side, Data &out)
     });
 }
 
-/// "kernel/net/veth.ko.xz" for a path in lib/modules/VERSION.
+/// The path below modules/RELEASE, such as "kernel/net/veth.ko.xz"; other paths are unchanged.
 std::string_view place_of(std::string_view path)
 {
     constexpr std::string_view folder = "/modules/";
@@ -107,13 +108,14 @@ std::string_view field(std::string_view line, const std::string &key)
     return at == std::string_view::npos ? std::string_view() : line.substr(at + quoted.size());
 }
 
-/// The text of a field, without quotes.
+/// The text of a field, without quotes; "" if it does not begin with a quote.
 std::string text_of(std::string_view field)
 {
     return field.starts_with('"') ? std::string(field.substr(1, field.find('"', 1) - 1)) : "";
 }
 
-/// The number in a field, converted from microseconds to seconds. Empty if it has no such number.
+/// The number in a field, converted from microseconds to seconds. Empty if the field does not begin
+/// with a number from 0 to 10^15.
 std::optional<double> seconds_of(std::string_view field)
 {
     double value = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Divides the bytes of vmlinux's BTF among source files, and lists the functions that were left
-// out.
+// Divides the bytes of the types of a build among source files, finds the files that have each
+// definition of a name, and lists the functions that were left out.
 //
 // Problem. The final BTF does not say where a type is from; the object BTF of the build does.
 //
 // Method. Equal types of all objects have equal hashes (common/FORMAT.md). The bytes of a type are
-// divided among the files that have it. They also count as "alone" for the innermost folder with
-// all of these files, because they would disappear with it.
+// divided among the files that have it. They also count as "alone" for the innermost folder that
+// has all of these files, or for the only file, because they would disappear with this folder or
+// file.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"
@@ -73,7 +74,8 @@ public:
         out.objects = names_.size();
     }
 
-    /// For each name with several definitions: which files have which definition?
+    /// For each name in out.duplicates, lists the files that have each definition, if `objects`
+    /// have more than one definition.
     void find_owners(const std::vector<merge::Object> &objects, Data &out) const
     {
         for (Duplicate &duplicate : out.duplicates) {

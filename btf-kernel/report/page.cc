@@ -32,7 +32,7 @@ std::string html_text(std::string_view text)
         const char c = text[0];
         const auto byte = static_cast<unsigned char>(c);
         if (size == 0)
-            out += "\ufffd"; // else a browser may guess another encoding for the page
+            out += "\ufffd"; // replaces a byte that is not UTF-8
         else if (c == '&')
             out += "&amp;";
         else if (c == '<')
@@ -66,7 +66,7 @@ std::string tile(const std::string &value, const std::string &what)
     return "<div class=\"tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
 }
 
-/// A cell of a table. Scripts sort it by `value`, not by `text`.
+/// A cell of a table. Scripts sort rows by `value`, not by `text`. `more`: further classes.
 std::string cell(double value, const std::string &text, const char *more = "")
 {
     return strf("<td class=\"n%s\" data-v=\"%.0f\">", more, value) + text + "</td>";
@@ -89,7 +89,7 @@ struct Column {
     const char *name;
     bool numeric = false;
     const char *more = "";
-    bool plain = false; // not to be sorted by
+    bool plain = false; // scripts do not sort rows by this column
 };
 
 /// The beginning of a table that scripts can sort; with more than 12 `rows`, it has a filter.
@@ -120,7 +120,7 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     return out + table_end + "</div>\n";
 }
 
-/// The folder or file as a line, in front of what is in it. `room`: lines that may be added.
+/// Adds a line for a folder or file, then lines for its contents. `room`: lines that may be added.
 /// Modules share no types, so only sources have the column "alone".
 void add_place_line(const Node &node, const Data &d, size_t &room, std::string &out)
 {

@@ -22,10 +22,10 @@ struct ModuleSize {
     uint64_t redefined = 0; // structs, unions and enums that vmlinux also defines
 };
 
-/// A folder or file. Sizes include its contents.
+/// A folder or file. `share` and `alone` include those of all children.
 struct Node {
     std::string name;
-    double share = 0; // bytes; a type of several files counts in equal parts
+    double share = 0; // bytes; a type of several files is divided equally among them
     double alone = 0; // bytes of types that only files in it have
     std::vector<Node> children;
 };
@@ -33,9 +33,10 @@ struct Node {
 /// A name with several definitions in vmlinux.
 struct Duplicate {
     std::string name;
-    std::vector<std::string> differs; // lines of text: differences between the first two
-    std::vector<std::vector<std::string>> versions; // for each, the files that have it, if known
-    uint64_t types = 0;                             // number of types with this name
+    std::vector<std::string> differs; // at most 10 lines: how the first two definitions differ
+    // For each definition, the files that have it; no files: not known.
+    std::vector<std::vector<std::string>> versions;
+    uint64_t types = 0; // structs, unions and enums with this name
 };
 
 struct OmittedFunction {
@@ -53,7 +54,7 @@ struct Data {
     uint64_t vmlinux_types = 0, vmlinux_bytes = 0, vmlinux_strings = 0, functions = 0;
     std::vector<KindSize> vmlinux_kinds, module_kinds; // the largest first
     std::vector<ModuleSize> modules;                   // the largest first
-    Node places;                                       // of sources or modules
+    Node places;                                       // of sources, or of vmlinux and modules
     bool by_source = false;                            // `places` has sources
     uint64_t objects = 0;
     std::vector<Duplicate> duplicates;
@@ -63,27 +64,29 @@ struct Data {
     uint64_t traces = 0;
 };
 
-/// Adds `share` and `alone` at a path below `root`, creating folders as needed.
+/// Adds `share` and `alone` to `root` and to each folder and file on a path below it. Missing ones
+/// are created.
 void add_place(Node &root, std::string_view path, double share, double alone);
-/// Sorts children by size, and joins a folder with its only subfolder.
+/// Sorts children by share on all levels. A folder whose only child is a folder is joined with it.
 void tidy_places(Node &root);
 
-/// Sizes, modules, duplicates. Error: vmlinux has no BTF, or it is malformed. Errors of modules are
-/// added to `errors`.
+/// Collects sizes, modules and duplicates. Error: there is no vmlinux, or its BTF is missing or
+/// malformed. Errors of modules are added to `errors`.
 Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> &errors);
 
-/// The types that each source has, and the functions that were left out. `objects`: files with
-/// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them.
-/// False: there is no object BTF.
+/// Replaces `places` by those of sources, adds the files of each definition to `duplicates`, and
+/// lists the functions that were left out. Call this after collect_kernel(). `objects`: files with
+/// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them;
+/// without it, the functions stay unknown. False: there is no object BTF.
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 
-/// Adds the steps in a file that --time-trace wrote.
+/// Adds the steps in a file that --time-trace wrote. Error: the file has none.
 Result<void> collect_trace(const std::string &path, Data &out);
-/// Call this after the last trace.
+/// Sorts steps, the longest first. Call this after the last trace.
 void sort_steps(Data &out);
 
-/// The page.
+/// The report as HTML.
 std::string page(const Data &data);
 
 } // namespace btflink::kernel::report
