@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF on disk. One table says for each kind what the words of a type hold. Code that walks types
-// uses this table. Code that depends on the meaning of a kind has a switch over Kind or Family
-// without default: see CONTRIBUTING.md, "How to add a kind of BTF". Source: the kernel's
-// Documentation/bpf/btf.rst and <linux/btf.h>.
+// BTF on disk. The table `kinds` says for each kind what the words of a type hold. Code that walks
+// types uses this table. CONTRIBUTING.md, "How to add a kind of BTF", lists the code that must know
+// more about a kind. Source: the kernel's Documentation/bpf/btf.rst and <linux/btf.h>.
 //
 // The types part of a blob is a sequence of 32-bit words, so swapping the bytes of each word
-// converts types of the other byte order to host order. All other code sees host order only.
+// converts types of the other byte order to host order. Btf::parse() does this; all functions here
+// expect host order.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 namespace btflink::btf
 {
 
-constexpr uint32_t header_size = 24;         // bytes; what we write. Longer headers are read.
+constexpr uint32_t header_size = 24;         // bytes, at least; see also layout_header_size (btf.h)
 constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
 constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
-constexpr uint32_t max_vlen = 0xffff;        // the most that we write; every kernel accepts it
-constexpr uint32_t max_long_vlen = 0xffffff; // the most that we accept; see kind_of()
+constexpr uint32_t max_vlen = 0xffff;        // the most that every kernel accepts
+constexpr uint32_t max_long_vlen = 0xffffff; // the most that 24 bits can hold; see kind_of()
 
 /// The kinds that we know, numbered as in <linux/btf.h>. A switch over this type has no `default`,
 /// so that the compiler reports each place that must handle a new kind.
@@ -71,8 +71,8 @@ enum class Naming : uint8_t {
     none,
     identifier,
     optional, // an identifier or none
-    section,
-    text, // anything but the empty name
+    section,  // printable characters, at least one
+    text,     // anything but the empty name
     any,
 };
 
@@ -82,7 +82,7 @@ enum class Flag : uint8_t {
     bitfields, // offsets of members include bitfield sizes
     negatives, // values are signed
     is_union,
-    attribute, // the tag is an attribute
+    attribute, // the tag stands for __attribute__((TEXT))
 };
 
 /// What a word of a type holds.
@@ -123,7 +123,7 @@ struct KindInfo {
     Flag flag;
     Word third;      // third word of the head, after name and info
     WordRow fixed;   // words after the head, once
-    WordRow element; // words after these, vlen times
+    WordRow element; // words after `fixed`, vlen times
 };
 
 namespace description
@@ -169,8 +169,9 @@ constexpr const KindInfo &kind_info(Kind kind)
 }
 
 // The info word: bits 24-30 are the kind, bits 0-23 vlen, bit 31 kflag. Kernels before 7.2 use bits
-// 24-28 and 0-15 and refuse types in which other bits are set. Commit f7a6b9eaff3e (2026-04)
-// extended the fields without a flag or a new version: small numbers look the same in both forms.
+// 24-28 and 0-15 and refuse types in which bits 16-23, 29 or 30 are set. Commit f7a6b9eaff3e
+// (2026-04) extended the fields without a flag or a new version: small numbers look the same in
+// both forms.
 constexpr Kind kind_of(uint32_t info)
 {
     return static_cast<Kind>((info >> 24) & 0x7f);
@@ -220,8 +221,8 @@ inline std::span<const uint32_t> all_words(const btf_type &t)
     return {reinterpret_cast<const uint32_t *>(&t), words_of(t)};
 }
 
-/// The number of words of the unchecked type at words[at]; 0 if it is truncated or of an unknown
-/// kind.
+/// The number of words of the unchecked type at words[at]; 0 if the type is truncated, or if its
+/// kind is unknown or VOID.
 inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
 {
     if (at + 3 > words.size())
@@ -255,19 +256,20 @@ constexpr bool is_modifier(Kind kind)
 {
     return kind_info(kind).family == Family::modifier;
 }
-/// Is it a FUNC, VAR or DATASEC? The link chooses these.
+/// Is a type of this kind a FUNC, VAR or DATASEC? The link chooses these.
 constexpr bool is_of_link(Kind kind)
 {
     return kind_info(kind).family == Family::link;
 }
-/// Can other types refer to it? True for void and all types except FUNC, VAR, DATASEC and DECL_TAG.
+/// Can pointers, members or parameters refer to a type of this kind? True for VOID and all other
+/// kinds except FUNC, VAR, DATASEC and DECL_TAG.
 constexpr bool is_type(Kind kind)
 {
     return kind_info(kind).family < Family::link;
 }
 
-/// Does it declare a struct, union or enum that is defined elsewhere? A named enum without values
-/// declares an enum, which gcc allows and C does not.
+/// Does it declare a struct, union or enum without defining it? A named enum without values is the
+/// declaration of an enum, which gcc allows and C does not.
 inline bool is_declaration(const btf_type &t)
 {
     const Family family = kind_info(t).family;
@@ -289,7 +291,8 @@ inline bool has_tag_name(const btf_type &t)
                           family == Family::forward);
 }
 
-/// Calls `visit(word)` for each word of `t` that holds a type id (const if `t` is const).
+/// Calls `visit(word)` with a reference to each word of `t` that holds a type id. The reference is
+/// const if `t` is const.
 template <typename Type, typename Visit>
 void for_each_type_id(Type &t, Visit visit)
 {
@@ -307,7 +310,7 @@ void for_each_type_id(Type &t, Visit visit)
             visit(tail[i]);
 }
 
-/// Calls `visit(word)` for each word of `t` that holds a string offset.
+/// The same for each word of `t` that holds a string offset.
 template <typename Type, typename Visit>
 void for_each_str_off(Type &t, Visit visit)
 {

@@ -5,26 +5,29 @@
 // time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
 //
 // Method. Run the check. The remedy depends on what is at the place of a violation:
-//   a name                        '_' for each illegal character, at most 511 characters; a FUNC,
-//                                 VAR or DATASEC of final BTF is left out, because it is found by
-//                                 its name
+//   a name                        '_' for each illegal character, at most 511 characters
+//   a FUNC, VAR or DATASEC        left out of final BTF, even if only its name is wrong, because it
+//                                 is found by its name; unchanged in an object
+//   an entry of a DATASEC         left out of final BTF; unchanged in an object
 //   a member                      sort members by offset; for a bitfield too large for its enum, or
 //                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
 //                                 longer than its INT becomes shorter; otherwise the member is left
 //                                 out
-//   an INT, FLOAT, ARRAY or enum  a struct without members, of the same size (0 for an ARRAY);
-//                                 an INT with several flags keeps one of them instead
+//   an INT with several flags     one of the flags is kept
+//   a FLOAT, ARRAY or enum, an INT of more than 128 bits
+//                                 a struct without members, of the same size (0 for an ARRAY)
 //   a result that is const void   void
-//   a declared struct or union that a prototype passes by value
+//   a declared struct or union that a prototype passes or returns by value
 //                                 a definition of 0 bytes, in final BTF only
-//   a tag, an entry of a DATASEC  left out
-//   more than 32 modifiers        the type behind all modifiers
+//   a DECL_TAG                    left out
+//   more than 32 modifiers        the first one refers to the type behind all of them
 //   more than 65,535 elements     the surplus is left out
-// Then check again, until no violations are left that can be mended. Tags of a type that was left
-// out, and its entries in DATASECs, are left out, too.
+// All other violations stay. Then check again, until nothing more can be mended, at most 64 times.
+// Tags of a type that was left out, and its entries in DATASECs, are left out, too.
 //
-// Cost. A check and a copy of all types per round, but only for BTF with violations. Each round
-// mends one place of each type. Rounds after the eighth drop a wrong element with all later ones.
+// Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
+// have violations. Each round mends at most one violation of each type. Rounds after the eighth
+// drop a wrong element with all later ones.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -57,10 +60,11 @@ btf_type &head(Words &words)
 
 struct ElementRef {
     uint32_t type;                   // index
-    std::optional<uint32_t> element; // of the type
+    std::optional<uint32_t> element; // its index in the type; none: the type itself
 };
 
-/// `text` in at most 600 characters. Names may have any length.
+/// `text`; of more than 600 characters only the first and last 300, with "..." between them. Names
+/// may have any length.
 std::string abbreviated(const std::string &text)
 {
     constexpr size_t most = 600;
@@ -146,8 +150,8 @@ private:
         return {low, (behind - fixed) / kind.element.count};
     }
 
-    /// Mends the violation at `place`. Returns a description of the change, "" if it was reported
-    /// already, or nothing if the violation cannot be mended.
+    /// Mends the violation at `place`. Returns a description of the change, "" if the change was
+    /// reported already, or std::nullopt if the violation cannot be mended.
     Remedy mend(ElementRef place)
     {
         Words &words = types_[place.type];
@@ -306,7 +310,7 @@ private:
         return "members are sorted";
     }
 
-    /// Adds the INT after all other types, unless it exists already.
+    /// Returns the id of this INT. Adds it after all other types, unless it exists already.
     uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
     {
         const Words wanted{add_text(name), btf::make_info(btf::Kind::INT, 0, false), size,
@@ -323,7 +327,7 @@ private:
         const size_t next = types_.size() + added_.size();
         size_t &place = known_->try_emplace(wanted, next).first->second;
         if (place < types_.size() && types_[place] != wanted)
-            place = next; // that type was changed since
+            place = next; // types_[place] was changed in this round
         if (place == next)
             added_.push_back(wanted);
         return raw(first_) + static_cast<uint32_t>(place);
@@ -379,7 +383,8 @@ private:
         return "one of the flags is kept";
     }
 
-    /// Makes the type a struct without members, of the same size (an ARRAY: of 0 bytes).
+    /// Makes the type a struct without members, of the same size (an ARRAY: of 0 bytes). Only an
+    /// enum keeps its name.
     Remedy make_opaque(Words &words)
     {
         const btf::Kind kind = btf::kind_of(head(words));
@@ -404,7 +409,7 @@ private:
         return "it is left out";
     }
 
-    /// Drops the element; after patient_rounds, also all later ones.
+    /// Drops element `i` of a type; after patient_rounds, also all later elements.
     Remedy drop_elements(Words &words, uint32_t i)
     {
         const uint32_t size = btf::kind_info(head(words)).element.count;
@@ -417,7 +422,7 @@ private:
         return count == 1 ? "it is left out" : "it is left out with all that follows";
     }
 
-    /// Drops the DECL_TAGs of dropped members, and adapts those of later ones.
+    /// Drops the DECL_TAGs of `count` dropped members, and adapts the member indexes of later ones.
     void drop_component_tags(const Words &of, uint32_t first, uint32_t count)
     {
         for_component_tags(of, [&](Words &tag) {
@@ -457,7 +462,7 @@ private:
                 visit(tag);
     }
 
-    /// Appends new types, drops references to dropped types, and renumbers the rest.
+    /// Appends new types, removes dropped types and references to them, and renumbers the rest.
     void drop_empty()
     {
         types_.insert(types_.end(), added_.begin(), added_.end());
@@ -477,7 +482,8 @@ private:
             });
     }
 
-    /// Drops a tag of a dropped type, and a DATASEC's entries for dropped VARs.
+    /// Drops a tag of a dropped type, a DATASEC's entries for dropped VARs, and a DATASEC without
+    /// entries.
     void drop_references_to_empty(Words &words)
     {
         auto is_gone = [&](uint32_t id) { return id >= raw(first_) && type(TypeId{id}).empty(); };
@@ -503,10 +509,10 @@ private:
     MendedBtf out_; // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
     unsigned round_ = 0;
-    const Btf *btf_ = nullptr; // this round's types, as they were when it began
+    const Btf *btf_ = nullptr; // all types as they were when this round began
     const TypeSizes *sizes_ = nullptr;
-    // Made in each round when first needed: the DECL_TAGs of each type, by id; and the index of the
-    // first of equal types.
+    // Made in each round when first needed: by type id, the indexes of the type's DECL_TAGs; and
+    // by words, the index of the first type that has these words.
     std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
     std::optional<std::map<Words, size_t>> known_;
 };

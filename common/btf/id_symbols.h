@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The symbols of .BTF_ids, a section of kernels and modules with ids of types and functions, which
-// the build fills in. The symbol of an id is __BTF_ID__KIND__NAME__NUMBER; those of sets are
-// __BTF_ID__set__NAME (struct btf_id_set: a count, ids) and __BTF_ID__set8__NAME (btf_id_set8: a
-// count, flags, pairs of id and flags).
+// The symbols of .BTF_ids. This section of kernels and modules has ids of types and functions; the
+// build fills in the ids, which it looks up by the symbols. The symbol of an id is
+// __BTF_ID__KIND__NAME__NUMBER. The symbol of a set is __BTF_ID__set__NAME (struct btf_id_set: a
+// count, ids) or __BTF_ID__set8__NAME (struct btf_id_set8: a count, flags, pairs of id and flags).
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -14,18 +14,19 @@ namespace btflink
 
 /// A flag of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
 constexpr uint32_t set_of_kfuncs = 1;
-/// Flags of a kfunc.
+/// Flags of a kfunc. The bits from kf_arena_shift on are KF_ARENA_RET, KF_ARENA_ARG1 and
+/// KF_ARENA_ARG2: the result or parameter is a pointer into an arena.
 constexpr uint32_t kf_fastcall = 1 << 12;
-constexpr unsigned kf_arena_shift = 13;        // KF_ARENA_RET, _ARG1, _ARG2: pointers into an arena
-constexpr uint32_t kf_implicit_args = 1 << 16; // programs do not pass its last arguments
+constexpr unsigned kf_arena_shift = 13;
+constexpr uint32_t kf_implicit_args = 1 << 16; // programs do not pass the kfunc's last arguments
 
-/// The meaning of a symbol in .BTF_ids. `kind` is empty for any other symbol.
+/// The meaning of a symbol in .BTF_ids. `kind` is empty if the symbol has another form.
 struct IdSymbol {
     std::string_view kind; // "func", "struct", ..., "set", "set8"
     std::string_view name;
 
     bool is_set() const { return kind == "set" || kind == "set8"; }
-    /// The kind of the type whose id is looked up; VOID for a set.
+    /// The kind of the type whose id is looked up; VOID for a set or an unknown `kind`.
     btf::Kind type_kind() const
     {
         return kind == "struct"    ? btf::Kind::STRUCT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tells which names kernels accept (they use the character classes of Latin-1), and makes other
-// names legal, in ASCII.
+// Tells which names kernels accept, by the character classes of Latin-1 that kernels use; and
+// changes names into legal ones, which consist of ASCII characters.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool is_beyond_ascii(char c)
 {
     return static_cast<unsigned char>(c) >= 0x80;
 }
-/// Is it a byte of a UTF-8 character other than the first?
+/// Is `c` a byte of a UTF-8 character, but not the first one?
 bool continues_character(char c)
 {
     return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
@@ -73,7 +73,7 @@ bool is_section_name(std::string_view name)
 
 bool has_odd_character(std::string_view text)
 {
-    // All names of an object pass here. Compilers vectorise the loop because it has no early exit.
+    // Called for all names of an object. Compilers vectorise the loop because it has no early exit.
     unsigned odd = 0;
     for (char c : text)
         odd |= static_cast<unsigned>(c == '$' || is_beyond_ascii(c));

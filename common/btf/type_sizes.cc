@@ -5,8 +5,9 @@
 // that contain themselves, and chains of pointers and modifiers that never end.
 //
 // Method. Two walks. The first follows pointers and modifiers, which have one target each, and
-// finds chains that never end. The second follows members, elements and modifiers, and finds types
-// that contain themselves. It finishes a type after its parts, so the sizes of the parts are known.
+// finds chains that never end. The second follows members, modifiers, the types of variables, and
+// the element and index types of arrays, and finds types that contain themselves. The second walk
+// finishes a type after its parts, so that the sizes of the parts are known.
 //
 // Cost. Linear in types and members. The walks are not recursive, because a chain may have as many
 // links as there are types.
@@ -73,8 +74,8 @@ private:
         return {};
     }
 
-    /// Index of a type's state, size and target. A type of the base gets an index at its first
-    /// visit.
+    /// Index of a type's state, size and target in their vectors. A type of the base gets an index
+    /// when this function is first called for it.
     size_t place(TypeId id)
     {
         if (id < btf_.first_id() && !sizing_.base_places_.contains(raw(id)))
@@ -89,8 +90,9 @@ private:
         sizing_.targets_.emplace_back();
     }
 
-    /// Measures `root` and all its parts. (post_order() does not fit: types of the base get their
-    /// indices during the walk, so states move; and a loop is an error.)
+    /// Measures `root` and all its parts. (post_order() of common/graph does not fit: it needs
+    /// states that do not move, but state_ grows when the walk meets types of the base; and it does
+    /// not report loops.)
     Result<void> measure_with_parts(TypeId root)
     {
         stack_.push_back(root);
@@ -169,7 +171,9 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizing_;
-    std::vector<uint32_t> passed_; // by own type: the id where the first walk over it began; or 0
+    // For each type of the blob itself: the argument of the follow_pointers() call that passed it;
+    // 0: none has passed it.
+    std::vector<uint32_t> passed_;
     std::vector<State> state_;
     std::vector<TypeId> stack_;
 };

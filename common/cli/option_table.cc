@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads options by getopt_long. btf-emit starts once per object, so a class library for options
-// would cost too much time (emit/NOTES.md).
+// Reads options by getopt_long(), and formats them for --help. btf-emit starts once per object, so
+// a class library for options would cost too much time (emit/NOTES.md).
 #include "common/cli/option_table.h"
 
 #include <charconv>
@@ -37,7 +37,7 @@ Failure refused(std::span<const OptionWords> table, int code, const char *word)
                         (optopt ? std::string{'-', static_cast<char>(optopt)} : word));
 }
 
-/// Lines of `text`, broken at spaces; all but the first are indented by `help_column` spaces.
+/// `text` as lines, broken at spaces; all lines but the first are indented by `help_column` spaces.
 std::string folded(std::string_view text)
 {
     std::string out;
@@ -60,7 +60,8 @@ Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char
     opterr = 0;
     GivenWords given;
     std::vector<option> names;
-    // In getopt_long's format. ':': report missing values.
+    // In getopt_long's format. '+': the first operand ends the options. ':': getopt_long reports a
+    // missing value as ':', not '?'.
     std::string letters = operands == Operands::end_options ? "+:" : ":";
     for (const OptionWords &o : table) {
         names.push_back(

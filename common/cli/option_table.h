@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The options of a program as a table, so that -h, abbreviations, "given twice" and errors are the
-// same in all programs of this project. btf-pahole parses pahole's options itself.
+// The options of a program as a table, so that --help, abbreviations and error messages are the
+// same in all programs that use this file. btf-pahole does not: it parses pahole's options itself.
 #pragma once
 
 #include "common/result.h"
@@ -20,8 +20,8 @@ namespace btflink
 
 /// How an option may be used.
 enum class Use : uint8_t {
-    once,
-    repeats, // several values add up
+    once,    // if it has a value; an option without a value may be given again
+    repeats, // each time with a further value
     alone,   // the rest of the command line is not read
 };
 constexpr Use repeats = Use::repeats; // shorter in rows of tables
@@ -39,15 +39,15 @@ constexpr OptionWords help_option = {'h', "help", "", "Print this help and exit"
 constexpr OptionWords version_option = {0, "version", "", "Print the version and exit", Use::alone};
 
 /// A row of a program's table. `CommandLine` collects the options. `take` is
-/// sets<&CommandLine::field> or a parser of the value; `value` is "" if the option has none.
+/// sets<&CommandLine::field> or a parser of the value; `value` is "" if none was given.
 template <typename CommandLine>
 struct Option {
     OptionWords words;
     Result<void> (*take)(CommandLine &, std::string_view value);
 };
 
-// store_option(): what an option does to its field. Types that are parsed from a value have their
-// own overloads where they are declared.
+// store_option(): what an option does to its field. A type that is parsed from a value has an
+// overload next to its own declaration.
 
 inline Result<void> store_option(bool &field, std::string_view)
 {
@@ -70,14 +70,15 @@ inline Result<void> store_option(std::vector<std::string> &field, std::string_vi
     return {};
 }
 
-/// The field is given by member pointers: sets<&CommandLine::emit, &EmitOptions::output>.
+/// A function for Option::take that stores the value in a field of `line`. Member pointers lead to
+/// the field, for example sets<&CommandLine::emit, &EmitOptions::output> to line.emit.output.
 template <auto... members, typename CommandLine>
 Result<void> sets(CommandLine &line, std::string_view value)
 {
     return store_option((line.*....*members), value);
 }
 
-/// The operands, and the indices of options that were given.
+/// The operands, and the index in the table of each option that was given.
 struct GivenWords {
     std::vector<std::string> operands;
     std::vector<size_t> options;
@@ -88,16 +89,17 @@ enum class Operands : uint8_t {
     end_options, // the first operand ends the options
 };
 
-/// Calls take(index, value) for each option. Use it once per process: getopt_long() keeps a state,
-/// and permutes `argv`. Errors are usage errors.
+/// Calls take(index, value) for each option; `value` is "" if none was given. Call this once per
+/// process: getopt_long() keeps a state, and permutes `argv`. Errors, including those of take(),
+/// are meant for usage_error().
 Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char **argv,
                               Operands operands,
                               const std::function<Result<void>(size_t, const char *)> &take);
 
-/// The options as --help prints them.
+/// The list of options that --help prints.
 std::string options_text(std::span<const OptionWords> table);
 
-/// A number of threads, 1 to 1024.
+/// Parses the value of --threads, a number from 1 to 1024.
 Result<unsigned> parse_threads(std::string_view text);
 
 /// Like sets<>, for a field with a number of threads.
@@ -116,7 +118,7 @@ std::array<OptionWords, count> words_of(const Option<CommandLine> (&options)[cou
     return words;
 }
 
-/// Reads the options into `line`.
+/// Reads the options into `line`; operands may be anywhere. Otherwise like read_words().
 template <typename CommandLine, size_t count>
 Result<GivenWords> read_options(const Option<CommandLine> (&options)[count], int argc, char **argv,
                                 CommandLine &line)

@@ -26,7 +26,8 @@ namespace
 
 const char *program = "";
 
-/// Ends the program without allocating memory. An unfinished output file is not in place yet.
+/// Ends the program without allocating memory. Output that is not finished does no harm: the
+/// functions of file_io.h write its header last, or rename it last.
 [[noreturn]] void exit_at_once(const char *what)
 {
     auto part = [](const char *text) { return iovec{const_cast<char *>(text), std::strlen(text)}; };
@@ -39,7 +40,7 @@ const char *program = "";
 [[noreturn]] void on_terminate()
 {
     // The cause may be a mapped file that has changed since a size in it was checked. The handler
-    // of SIGABRT reports this.
+    // of SIGABRT that report_lost_files() has set reports this.
     if (mapped_files_changed())
         std::abort();
     try {
@@ -65,7 +66,7 @@ void begin_program(const char *name)
 void keep_freed_memory()
 {
 #ifdef __GLIBC__
-    // The maximum that every glibc accepts; with more, older ones stay at 128 KB.
+    // The maximum that every glibc accepts; with more, the threshold of older ones stays at 128 KB.
     constexpr int most = sizeof(long) == 8 ? 32 << 20 : 512 << 10;
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);

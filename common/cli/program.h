@@ -9,22 +9,23 @@
 namespace btflink
 {
 
-// Exit status. btf-pahole has pahole's instead.
+// Exit status. exit_bad_input: the error is in a file or of the system; exit_usage: in the command
+// line or the environment. btf-pahole has pahole's exit status instead: 1 and 64.
 constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 
-/// Call this first in main(). `name` must outlive the process. From now on, running out of memory
-/// or threads ends the program with a message.
+/// Call this first in main(). `name` must stay valid until the process ends. After the call,
+/// running out of memory or threads ends the program with a message.
 void begin_program(const char *name);
 
 /// For programs that use one large table after another: malloc() reuses freed memory instead of
-/// returning it to the kernel, which would clear its pages. Works with glibc only; other C
-/// libraries have no such settings.
+/// returning it to the kernel, which would clear the pages before they are used again. Applies to
+/// blocks of up to 32 MB (on 32-bit hosts 512 KB). Does nothing unless the C library is glibc.
 void keep_freed_memory();
 
-/// Writes the line to standard error by one write(), so that lines of parallel processes do not
-/// mix. fprintf() of glibc 2.37 and later writes 128 bytes at a time.
+/// Writes `text` and a newline to standard error by one write(), so that lines of parallel
+/// processes do not mix. (fprintf() of glibc 2.37 and later writes 128 bytes at a time.)
 void print_line(std::string text);
-/// "NAME: ERROR: ...", "NAME: WARNING: ...", "NAME: ..." to standard error.
+// These three print "NAME: ERROR: ...", "NAME: WARNING: ..." and "NAME: ..." to standard error.
 void print_error(const Error &error);
 void print_warning(const std::string &text);
 void print_note(const std::string &text);
@@ -35,25 +36,26 @@ int input_error(const Error &error);
 /// commands, such as "check".
 int usage_error(const Error &error, const char *command = nullptr);
 
-/// Was everything that the program printed written to standard output?
+/// Flushes standard output. Error: something that the program printed could not be written.
 Result<void> flush_output();
-/// `status`, or the exit status of an error if standard output could not be written.
+/// Flushes standard output and returns `status`. If this fails, prints the error and returns
+/// exit_bad_input.
 int end_output(int status);
-/// For --help and --version: print, and return the exit status.
+// For --help and --version: these print `text`, or "NAME VERSION", and return the exit status.
 int answer(const std::string &text);
 int answer_version(const std::string &version);
 
 /// Flushes output and exits without freeing memory, which would take time.
 [[noreturn]] void end_program(int status);
 
-/// The plural suffix of a noun: "" or "s".
+/// The ending of a noun after `count`: "" or "s".
 constexpr const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
 
-/// "0.2.0 (3f2a1b9)", with "-dirty" after the commit if files were changed. In a source that is not
-/// a git checkout there is no commit.
+/// The version, and in a git checkout what git describe prints: "0.2.0 (3f2a1b9)", with "-dirty"
+/// after the commit if files were changed.
 std::string version();
 
 } // namespace btflink

@@ -28,8 +28,9 @@ constexpr DebugReloc aarch64_relocs[] = {
 };
 constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// System V ABI, Intel386 supplement: table 4.9. All parameters are on the stack. A GOT-relative
-// offset (-fPIC) occurs only inside a DWARF expression.
+// System V ABI, Intel386 supplement: table 4.9. By this ABI, all parameters are on the stack;
+// pahole assumes this of kernels (-mregparm=3), too. A GOT-relative offset (-fPIC) occurs only
+// inside a DWARF expression.
 constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
 
 // ELF for the Arm Architecture, table 4.9. Only r0 to r3 pass parameters, but pahole expects the
@@ -71,7 +72,7 @@ constexpr DebugReloc powerpc64_relocs[] = {
 constexpr DebugReloc powerpc_relocs[] = {
     {R_PPC_ADDR32, 4}, {R_PPC_UADDR32, 4}, {R_PPC_DTPREL32, 4}};
 
-// SPARC: types without UA need an aligned place, which .BTF may not have after ld -r.
+// SPARC: types without UA need an aligned place. After ld -r, places in .BTF may be unaligned.
 constexpr DebugReloc sparc_relocs[] = {
     {R_SPARC_32, 4},   {R_SPARC_64, 8},           {R_SPARC_UA32, 4},
     {R_SPARC_UA64, 8}, {R_SPARC_TLS_DTPOFF32, 4}, {R_SPARC_TLS_DTPOFF64, 8},
@@ -93,7 +94,7 @@ constexpr DebugReloc mips64_relocs[] = {
 };
 
 // ELF for the LoongArch Architecture: relocation types; some <elf.h> lack two of them. pahole knows
-// nothing about its registers.
+// nothing about LoongArch's registers.
 constexpr uint32_t larch_add_uleb128 = 107, larch_sub_uleb128 = 108;
 constexpr DebugReloc loongarch64_relocs[] = {
     {R_LARCH_64, 8},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Differences between architectures as a table. To support another one, add a row for each address
-// size. Byte order is not in the table, because it is read from each file.
+// Differences between architectures, from a table in arch.cc. To support another architecture, add
+// a row for each of its address sizes. Byte order is not in the table, because it is read from each
+// file.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace btflink
 /// the addresses.
 enum class RelocOp : uint8_t { set, add, subtract };
 
-/// Relocation types that debug sections use.
+/// A relocation type that debug sections use.
 struct DebugReloc {
     uint32_t type; // R_*
-    uint8_t size;  // bytes; 0: a LEB128 (we read no relocated ones)
+    uint8_t size;  // bytes; 0: a LEB128 (we do not read relocated LEB128s)
     RelocOp op = RelocOp::set;
 };
 
@@ -27,25 +28,26 @@ struct Arch {
     uint8_t address_size; // bytes of a pointer
     bool rela;            // relocations carry their addend (SHT_RELA)
     uint32_t reloc_none;  // R_*_NONE
-    // Written for object BTF. Assemblers may choose other absolute relocations.
+    // The relocations that we write for object BTF. Assemblers may choose other absolute ones.
     uint32_t reloc_abs32;                     // 32-bit: DATASEC offsets in .rel[a].BTF
     uint32_t reloc_pointer;                   // pointer-sized: the address pool
     std::span<const DebugReloc> debug_relocs; // all that debug sections may hold
-    // Parameter passing, as pahole sees it. DWARF numbers of the registers; empty: any register is
-    // accepted.
+    // Parameter passing, as pahole sees it. param_regs: DWARF numbers of the registers, in order of
+    // parameters; empty: any register is accepted.
     std::span<const int8_t> param_regs;
-    uint8_t param_reg_count;     // registers that pass parameters; 0: all are on the stack
+    uint8_t param_reg_count;     // registers that pass parameters; 0: as if all were on the stack
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
 
-/// nullptr: debug sections do not use this type.
+/// The row of a relocation type; nullptr: debug sections do not use this type.
 const DebugReloc *find_reloc(const Arch &arch, uint32_t type);
 
-/// Does a linker write symbol + addend in place of the old value?
+/// Is it a type of debug_relocs with which a linker replaces the value at the place? Also true for
+/// offsets of thread-local variables, and for GOT-relative offsets.
 bool is_absolute(const Arch &arch, uint32_t type);
 
-/// nullptr: not supported.
+/// The row of an architecture; nullptr: it is not supported.
 const Arch *find_arch(uint16_t machine, uint8_t address_size);
 
 } // namespace btflink

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decompresses sections: SHF_COMPRESSED, or GNU's older scheme.
+// Decompresses sections: those with the flag SHF_COMPRESSED, and those in GNU's older scheme
+// (.zdebug_info, for example).
 #include "common/elf/elf_image.h"
 
 #include <cstring>
@@ -12,8 +13,8 @@ namespace btflink
 namespace
 {
 
-/// No section of debug information is larger. The limit prevents a wrong header from claiming all
-/// memory.
+/// The most bytes that a section may decompress to. The limit prevents a wrong header from claiming
+/// all memory.
 constexpr uint64_t max_section = uint64_t{4} << 30;
 
 // Missing in some <elf.h>.
@@ -26,7 +27,7 @@ constexpr uint64_t max_ratio(uint32_t type)
     return type == compress_zstd ? 1 << 15 : 1100;
 }
 
-/// Fills all of `out`, or returns false.
+/// Decompresses `packed` into `out`. Returns whether the result has exactly the size of `out`.
 bool unpack(uint32_t type, Bytes packed, std::span<std::byte> out)
 {
     if (type == compress_zstd)
@@ -44,8 +45,8 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
     if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
         return true;
     // objcopy compresses .debug without renaming it: the magic, then the size as a big-endian
-    // 64-bit integer. A pool does not begin like this: where it has its version, 5, the size has
-    // its highest bytes, 0.
+    // 64-bit integer. A pool begins with its length; one that looks like the magic would have more
+    // than 1 GB.
     return name == ".debug" && data.size() >= magic.size() &&
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads ELF headers, section headers and program headers, and checks that everything they name is
-// inside the file.
+// Reads ELF headers, section headers and program headers. Checks that these headers, the contents
+// of sections and the names of sections are inside the file.
 #include "common/elf/elf_image.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace btflink
 namespace
 {
 
-/// The fields of an ELF structure of either class, as references.
+/// References to the fields of an ELF structure of either class, except e_ident.
 template <typename Structure>
 auto fields_of(Structure &s)
 {
@@ -34,8 +34,8 @@ auto fields_of(Structure &s)
 }
 
 /// Converts an ELF structure between classes, and between host byte order and `order`. If a field
-/// has two widths, the file has the narrower one: bytes are swapped before widening, or after
-/// narrowing.
+/// is wider in one class, the file has the narrower form, so the narrower value is byte-swapped:
+/// before widening, or after narrowing.
 template <typename To, typename From>
 To translate(const From &from, ByteOrder order)
 {
@@ -191,7 +191,8 @@ Result<void> read_segments(ElfImage &image)
     for (uint64_t i = 0; i < count; ++i) {
         auto segment = decode<Elf64_Phdr, Elf32_Phdr>(
             image.file.data() + head.e_phoff + i * head.e_phentsize, image);
-        // In files with separate debug information, segments have no contents in the file.
+        // A file of separate debug information has program headers, but not the contents of
+        // segments.
         if (segment.p_filesz == 0 || segment.p_offset >= size)
             continue;
         end = std::max(end, segment.p_offset + std::min(segment.p_filesz, size - segment.p_offset));

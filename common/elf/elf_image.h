@@ -17,7 +17,7 @@
 namespace btflink
 {
 
-// Missing in some <elf.h>: LLVM's tables of symbol indexes and compact relocations.
+// Section types that some <elf.h> lack: LLVM's table of symbol indexes, and compact relocations.
 constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
 constexpr uint32_t sht_crel = 0x40000014;
 
@@ -26,7 +26,7 @@ struct ElfSection {
     Elf64_Shdr head{}; // in host byte order, for both classes
     std::string_view name;
     Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
-    std::vector<std::byte> own; // replaces the contents in the file
+    std::vector<std::byte> own; // contents that replace() has set; or empty
 
     /// Replaces the contents, and sets sh_size.
     void replace(std::vector<std::byte> contents);
@@ -40,7 +40,7 @@ struct ElfSection {
     bool links_info() const { return relocates() || (head.sh_flags & SHF_INFO_LINK); }
 };
 
-/// A symbol in host byte order.
+/// Decodes a symbol of a file of this class and byte order.
 Elf64_Sym decode_symbol(const std::byte *at, bool is64, ByteOrder order);
 
 /// Contents of a section. `owned` keeps them alive if they were decompressed.
@@ -49,17 +49,19 @@ struct SectionContents {
     std::shared_ptr<const std::vector<std::byte>> owned;
 };
 
-/// A file that read_elf() has checked: every section's contents are inside the file, and every
+/// A file that read_elf() has checked: the contents of every section are inside the file, and every
 /// section name is terminated. Links and contents are *not* checked.
 struct ElfImage {
     Bytes file;
     Where where; // names the file
     ByteOrder order{};
     bool is64 = false;
-    Elf64_Ehdr head{};                // in host byte order; counts as stored in the file
+    // In host byte order. e_shnum, e_shstrndx and e_phnum are as in the file: values too large for
+    // these fields are in section header 0.
+    Elf64_Ehdr head{};
     std::vector<ElfSection> sections; // [0] is the null section, if there are any sections
     uint32_t names = 0;               // index of the table of section names, or 0
-    uint64_t segments_end = 0;        // end of the bytes that program headers load, or 0
+    uint64_t segments_end = 0;        // end of program headers and their contents, or 0
 
     ElfImage() = default;
     ElfImage(ElfImage &&) = default;
@@ -69,28 +71,30 @@ struct ElfImage {
     size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
     size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
     size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
-    /// Is it more than a relocatable file? Then sections that are loaded must not move.
+    /// Is it more than a relocatable file? If so, sections that are loaded must not move.
     bool is_linked() const { return head.e_type != ET_REL || segments_end != 0; }
     /// Is the table of section names also a table of symbol names (as in LLVM's .strtab)?
     bool names_are_shared() const;
-    Where place(uint32_t section) const; // "[12]" if it has no name
+    Where place(uint32_t section) const; // "[12]" in place of an empty name
 
-    /// The section's contents, decompressed if compilers, linkers or objcopy compressed them:
-    /// SHF_COMPRESSED (zlib, zstd), or GNU's older scheme, in which .debug_info is called
-    /// .zdebug_info and has no flag. Errors: an unknown compression, damaged data, an impossible
-    /// size.
+    /// The section's contents, decompressed if compilers, linkers or objcopy compressed them: with
+    /// the flag SHF_COMPRESSED (zlib, zstd), or in GNU's older scheme, in which .debug_info is
+    /// called .zdebug_info and has no flag. Errors: an unknown compression, damaged data, an
+    /// impossible size.
     Result<SectionContents> contents(uint32_t section) const;
 
     /// The index of .symtab, or 0 if there is none. Error: there are two.
     Result<uint32_t> find_symtab() const;
-    /// Number of entries of a symbol table. Error: a wrong size of the table or of an entry.
+    /// Number of entries of a symbol table. Errors: a wrong size of the table or of an entry; more
+    /// than 2^31 entries.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
 
     /// Number of entries of a section of relocations. Errors: compact relocations (SHT_CREL); a
     /// wrong size of the section or of an entry.
     Result<size_t> reloc_count(uint32_t section) const;
 
-    // The two parts of r_info; their positions depend on class and machine.
+    // The two parts of r_info. Their positions depend on the class, and differ on little-endian
+    // MIPS64.
     uint64_t reloc_info(uint32_t symbol, uint32_t type) const;
     uint32_t reloc_symbol(uint64_t info) const
     {
@@ -98,7 +102,7 @@ struct ElfImage {
             return static_cast<uint32_t>(ELF32_R_SYM(info));
         return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
     }
-    /// A relocation of MIPS64 has up to three types, the first of them in the lowest byte.
+    /// For MIPS64: up to three types, the first of them in the lowest byte of the result.
     uint32_t reloc_type(uint64_t info) const
     {
         if (!is64)
@@ -125,7 +129,8 @@ bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// The contents of the first note of this owner and type in a section of notes, or nothing.
+/// The contents of the first note of this owner and type in a section of notes; empty if there is
+/// no such note.
 Bytes find_note(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order);
 
 /// A file on disk and its sections.
@@ -147,20 +152,23 @@ void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr
 /// section, groups without other members.
 Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop);
 
-/// Does a symbol, a link or a group that is kept refer to a section in `drop`?
+/// Does a section that is kept refer to a section in `drop`, by a link, a symbol, or a member of a
+/// group?
 Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop);
 
 constexpr uint32_t dropped_symbol = UINT32_MAX;
 
 /// Drops sections and the symbols in them, and renumbers sections and symbols in all references.
 /// Returns the new index of each symbol of .symtab, or dropped_symbol. Call add_dependents(drop)
-/// first. Errors: something that stays refers to something that is dropped; malformed tables;
-/// references that cannot be renumbered.
+/// first. Errors: something that stays refers to something that is dropped (except a group: its
+/// dropped members are removed); malformed tables; overlapping sections; references that cannot be
+/// renumbered.
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
 /// The file without section headers and dropped sections. Sections keep their order and are packed
-/// as their alignment allows, but contents that program headers load do not move. Updates sh_offset
-/// of all sections. The result refers to the file, not to `image`.
+/// as their alignment allows. Nothing moves in the first part of the file: the ELF header and, in a
+/// linked file, everything up to the end of what is loaded. Updates sh_offset of sections that
+/// move. The result refers to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
 // symbol_table.cc: symbols, decoded on access. A kernel has half a million, of which few are
@@ -185,12 +193,13 @@ class SymbolTable
 {
 public:
     SymbolTable() = default;
-    /// Checks that sections and names of all symbols exist, and limits the total length of names.
+    /// Error: the section or the name of a symbol does not exist, or names are too long in total.
     static Result<SymbolTable> open(const ElfImage &image, uint32_t section);
 
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    /// The section with indexes of sections that do not fit into st_shndx (SHT_SYMTAB_SHNDX); or 0.
+    /// The section of type SHT_SYMTAB_SHNDX, with section indexes that do not fit into st_shndx; or
+    /// 0.
     uint32_t extended_section() const { return extended_section_; }
     /// If the file has changed since open(), the result may be wrong, but is safe to use.
     Symbol operator[](size_t number) const;
@@ -223,7 +232,7 @@ private:
 struct RelocEntry {
     uint64_t offset;
     uint64_t info;
-    int64_t addend; // 0 for SHT_REL, which has addends in the section
+    int64_t addend; // 0 for SHT_REL, whose addends are in the section that is relocated
 };
 
 /// The entries of a relocation section, sorted by offset.
@@ -282,16 +291,17 @@ class AbsoluteRelocs
 {
 public:
     static Result<AbsoluteRelocs> open(const ElfImage &image);
-    /// The relocations of a section with these contents, sorted by offset. `width`: bytes that each
-    /// relocation fills. Errors: a relocation is not of an absolute address, is outside of the
-    /// section, or names a symbol that does not exist; an unknown architecture.
+    /// The relocations of a section with these contents, sorted by offset, without R_*_NONE.
+    /// `width`: bytes that each relocation fills. Errors: a relocation that is_absolute() rejects,
+    /// that is outside of the section, or that names a symbol that does not exist; an unknown
+    /// architecture; those of RelocTable::read().
     Result<std::vector<Reloc>> of(uint32_t section, Bytes contents, uint8_t width) const;
 
 private:
     Result<void> add(uint32_t table, Bytes contents, uint8_t width, std::vector<Reloc> &out) const;
 
     const ElfImage *image_ = nullptr;
-    uint32_t symbols_ = 0;                              // their number
+    uint32_t symbols_ = 0;                              // number of symbols
     std::vector<std::pair<uint32_t, uint32_t>> tables_; // section, table; sorted
 };
 

@@ -7,11 +7,12 @@
 //
 // Method. Close the set of dropped sections (relocations, emptied groups), number what remains,
 // drop symbols of dropped sections, then visit each kind of reference once with the two maps. A
-// reference from something kept to something dropped is an error. So is a section that refers to
-// symbols in a form that is not supported here.
+// reference from something kept to something dropped is an error, except that a group loses its
+// dropped members. A section that refers to symbols in a form that is not supported here is an
+// error, too.
 //
-// Invariants. Sections and symbols keep their order, so local symbols stay before global ones. A
-// section's contents never grow, and keep the alignment that they had in the file, so lay_out()
+// Invariants. Sections and symbols keep their order, so local symbols stay before global ones. The
+// contents of a section never grow, and keep the alignment that they had in the file, so lay_out()
 // never makes the file longer.
 //
 // Cost. One pass over symbols, relocations and groups; a copy of what changes.
@@ -41,12 +42,14 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
     return members;
 }
 
-/// The symbols that are kept, and their side table (`wide`) of indexes that do not fit.
+/// The symbols that are kept, and their side table (`wide`) of section indexes that do not fit into
+/// st_shndx.
 struct NewSymbols {
     NewSymbols(const ElfImage &of, size_t size) : image(of) { symbols.reserve(size); }
 
     uint32_t count() const { return static_cast<uint32_t>(wide.size() / 4); }
-    /// `section`: the new index of the section in which the symbol is; 0: it is not in one.
+    /// `section`: the new index of the section in which the symbol is; 0: the symbol is not in a
+    /// section.
     void add(Bytes symbol, uint32_t section)
     {
         const size_t at = symbols.size();
@@ -59,7 +62,7 @@ struct NewSymbols {
             image.is64 ? offsetof(Elf64_Sym, st_shndx) : offsetof(Elf32_Sym, st_shndx);
         store<uint16_t>(symbols.data() + at + place,
                         fits ? static_cast<uint16_t>(section) : uint16_t{SHN_XINDEX}, image.order);
-        if (!fits) // indexes only get smaller, so there was a side table
+        if (!fits) // the old index did not fit either, so the file has a side table
             store<uint32_t>(wide.data() + wide.size() - 4, section, image.order);
     }
 
@@ -177,7 +180,7 @@ private:
         return {};
     }
 
-    /// The new index of a symbol to which place() refers.
+    /// The new index of symbol `old`, to which the file refers at place().
     template <typename Place>
     Result<uint32_t> symbol(uint32_t old, Place place, const char *what)
     {
@@ -197,11 +200,11 @@ private:
             return {};
         if (s.head.sh_link != symtab_) {
             if (image_.is_linked() || s.data.empty())
-                return {}; // for the dynamic linker; they refer to .dynsym
+                return {}; // relocations for the dynamic linker, which refer to .dynsym
             return fail(image_.place(index), "relocations without the symbol table");
         }
         if (symbols_stay_)
-            return {}; // an image (--emit-relocs) may have hundreds of megabytes of them
+            return {}; // relocations of an image (--emit-relocs) may have hundreds of megabytes
         TRY(image_.reloc_count(index));
         const size_t word = image_.is64 ? sizeof(uint64_t) : sizeof(uint32_t);
         std::vector<std::byte> now(s.data.begin(), s.data.end());
@@ -329,7 +332,7 @@ std::vector<uint32_t> order_of_offsets(const ElfImage &image)
     return order;
 }
 
-/// Where in the file sections may begin to move.
+/// The length of the first part of the file, in which lay_out() moves nothing.
 uint64_t end_of_fixed_part(const ElfImage &image, std::span<const uint32_t> order)
 {
     uint64_t fixed = std::max<uint64_t>(image.header_size(), image.segments_end);
@@ -343,10 +346,11 @@ uint64_t end_of_fixed_part(const ElfImage &image, std::span<const uint32_t> orde
     return std::min<uint64_t>(fixed, image.file.size());
 }
 
-/// Adds a section with its actual alignment: sh_addralign may be wrong, and some tools ignore it.
+/// Adds a section at an offset of the same alignment as before. That may be less than sh_addralign,
+/// which may be wrong, and which some tools ignore.
 void move_section(ElfSection &s, ByteParts &out)
 {
-    if (s.data.empty()) { // must not cause padding, and may lie inside another section
+    if (s.data.empty()) { // such a section must not cause padding; it may lie inside another one
         s.head.sh_offset = out.size();
         return;
     }
@@ -368,7 +372,7 @@ ByteParts lay_out(ElfImage &image)
     const std::vector<uint32_t> order = order_of_offsets(image);
     const uint64_t fixed = end_of_fixed_part(image, order);
     ByteParts out;
-    uint64_t copied = 0; // bytes of the file up to `fixed`
+    uint64_t copied = 0; // bytes of the file's first part that are in `out`, or replaced there
     auto copy_until = [&](uint64_t end) {
         out.add(image.file.subspan(copied, end - copied));
         copied = end;

@@ -17,7 +17,7 @@ RelocTable::RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order)
     else
         entry_size_ = rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel);
     count_ = raw.size() / entry_size_;
-    // Assemblers write them in order; a linker may not.
+    // Assemblers write the entries in order; linkers do not always.
     bool in_order = true;
     uint64_t last = 0;
     for (size_t i = 0; i < count_ && in_order; ++i) {

@@ -8,7 +8,8 @@ namespace btflink
 namespace
 {
 
-/// Names may be tails of one string, so that they add up to far more than the file.
+/// Error: the names of symbols add up to far more than `names`, because they are tails of one
+/// string. Looks at symbols only if a string is very long.
 Result<void> check_name_lengths(const SymbolTable &symbols, std::string_view names,
                                 const Where &where)
 {
