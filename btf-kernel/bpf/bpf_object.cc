@@ -12,10 +12,11 @@ namespace btflink::kernel::bpf
 namespace
 {
 
-constexpr uint32_t core_fields = 24; // offset of the CO-RE fields in the header of .BTF.ext
-constexpr uint32_t core_kinds = 13;
+constexpr uint32_t core_fields = 24; // byte offset of the CO-RE fields in the header of .BTF.ext
+constexpr uint32_t core_kinds = 13;  // number of values of Core
 
-/// Reads the CO-RE relocations in .BTF.ext.
+/// Appends the CO-RE relocations of a .BTF.ext, whose contents are `bytes`, to `out`. `btf`: the
+/// program's .BTF.
 Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, const Btf &btf,
                               std::vector<CoreRelocation> &out)
 {
@@ -24,7 +25,7 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
         return fail(where.at(0), "is not .BTF.ext data");
     const uint32_t header = word(4);
     if (header < core_fields + 8 || header > bytes.size())
-        return {}; // an older format without CO-RE relocations
+        return {}; // a header from before CO-RE relocations, or one that is cut off
     const uint64_t begin = uint64_t{header} + word(core_fields);
     const uint64_t end = begin + word(core_fields + 4);
     if (end > bytes.size() || begin % 4)
@@ -60,7 +61,8 @@ std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
     return names;
 }
 
-/// Finds externs and struct_ops in the DATASECs.
+/// Finds the externs in the DATASEC .ksyms, and the struct_ops in DATASECs whose names begin with
+/// .struct_ops.
 void read_datasecs(BpfObject &object)
 {
     const Btf &btf = *object.btf;
@@ -79,7 +81,7 @@ void read_datasecs(BpfObject &object)
     }
 }
 
-/// The relocations by the names of their sections.
+/// Pointers into `relocations`, by the name of the section with the instruction.
 std::unordered_map<std::string_view, std::vector<CoreRelocation *>>
 by_section(std::vector<CoreRelocation> &relocations)
 {
@@ -89,8 +91,8 @@ by_section(std::vector<CoreRelocation> &relocations)
     return out;
 }
 
-/// Finds the programs, and the relocations of instructions that access memory. Of several sections
-/// with one name, relocations concern the first.
+/// Lists the sections with code, and sets CoreRelocation::loads. If several sections with code have
+/// the same name, relocations of that name concern the first of them.
 Result<void> read_code(BpfObject &object)
 {
     auto relocations = by_section(object.relocations);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a compiled BPF program needs from a kernel: CO-RE relocations, externs, attach points.
+// Reads what a compiled BPF program needs from a kernel (CO-RE relocations, externs, attach points,
+// struct_ops), and checks whether two kernels provide this.
 #pragma once
 
 #include "btf-kernel/diff/compare.h"
@@ -12,7 +13,7 @@
 namespace btflink::kernel::bpf
 {
 
-/// enum bpf_core_relo_kind of <linux/bpf.h>, which older headers do not have.
+/// The values of enum bpf_core_relo_kind, which older versions of <linux/bpf.h> do not have.
 enum class Core : uint32_t {
     field_byte_offset,
     field_byte_size,
@@ -33,21 +34,21 @@ std::string_view core_name(Core kind);
 struct CoreRelocation {
     std::string_view section;
     uint32_t instruction;    // byte offset in the section
-    uint32_t type;           // in the program's BTF
-    std::string_view access; // indexes of members and elements: "0:1:2"
+    uint32_t type;           // id in the program's BTF
+    std::string_view access; // indexes of members, elements or an enumerator: "0:1:2"
     Core kind;
     bool loads = false; // the instruction loads or stores memory of a certain size
 };
 
 struct Extern {
-    uint32_t id; // a FUNC or VAR in .ksyms
+    uint32_t id; // of a FUNC or VAR in .ksyms
     bool weak;
 };
 
-/// A variable in .struct_ops or .struct_ops.link.
+/// A variable in a DATASEC whose name begins with .struct_ops.
 struct StructOps {
     std::string_view name;
-    uint32_t type; // the struct that is implemented
+    uint32_t type; // id of the struct that is implemented, perhaps behind typedefs and qualifiers
 };
 
 struct BpfObject {
@@ -60,62 +61,73 @@ struct BpfObject {
     std::vector<std::string_view> programs; // names of sections with code
 };
 
-/// Errors: the file is not a BPF object, has no .BTF, or has a malformed .BTF.ext.
+/// Errors: the file cannot be read, is not a BPF object, has no .BTF, or has a malformed .BTF or
+/// .BTF.ext.
 Result<BpfObject> open_bpf_object(const std::string &path);
 
 struct Verdict {
     enum class Status : uint8_t {
         holds,
-        absent,  // missing, but the program tests for it
-        broken,  // libbpf or the kernel refuses the program if it uses this
-        unknown, // BTF does not show it
+        // What is needed is missing or does not match, but programs load: they test for this, or
+        // get 0 as the address of a weak symbol, the size of a type or the id of a type.
+        absent,
+        // Programs that use what is needed are refused by libbpf or the kernel, or get other
+        // arguments.
+        broken,
+        unknown, // BTF does not show whether the program works
     };
     Status status = Status::holds;
     std::string text;
 };
 
-/// The types of a kernel that may match a type of the program.
+/// The types of a kernel that may match a type of the program. A relocation moves those that do not
+/// fit from `remaining` to `removed`.
 struct CandidateList {
     std::vector<diff::DefinitionRef> remaining, removed;
-    std::string decided_by; // the last relocation that removed a candidate
+    std::string decided_by; // the last relocation that moved any, as text
 };
 
 /// Types by name without flavour ("s" for "s___v2").
 using TypesByName = std::unordered_map<std::string_view, std::vector<diff::DefinitionRef>>;
 
-/// The candidates of a kernel, made as they are needed.
+/// One kernel's candidates for the types of a program. A list is made when the first relocation
+/// needs it.
 struct CandidateLists {
-    std::map<uint32_t, CandidateList> lists; // by the type of the program
+    std::map<uint32_t, CandidateList> lists; // by the id of the program's type
     TypesByName vmlinux, modules;            // empty until a relocation needs them
 };
 
 /// The target of a relocation: "struct task_struct.pid".
 std::string describe(const BpfObject &object, const CoreRelocation &relocation);
 
-/// Does the relocation work on this kernel? `lists`: shared by all relocations of the object;
-/// initially empty.
+/// Does the relocation work on this kernel? Relocations must come in the order of the object,
+/// because each may remove candidates. `lists`: initially empty; shared by all relocations of the
+/// object, but not by two kernels.
 Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
                 const diff::Sides &kernel, CandidateLists &lists);
 
-/// bpf_core_types_are_compat(), for bpf_core_type_exists(), kfuncs and variables: kinds must match;
-/// names and the contents of structs are not compared.
+/// As libbpf's bpf_core_types_are_compat(), for relocations about the existence, size or id of a
+/// type, for kfuncs and for variables. Kinds must match; names, sizes and the contents of structs
+/// are not compared.
 bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                           uint32_t target);
 
-/// bpf_core_types_match(), for bpf_core_type_matches(): the kernel's type must have each member,
-/// value and parameter of the program's type.
+/// As libbpf's bpf_core_types_match(), for bpf_core_type_matches(). The kernel's type must have
+/// each member of the program's type and the name of each enumerator, and as many parameters and
+/// elements of arrays.
 bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target);
 
 struct Requirement {
-    std::string what; // "CO-RE offset", "attach", "kfunc", "variable", "struct_ops"
-    std::string name; // "struct task_struct.pid", "fentry/vfs_read"
-    std::vector<std::string> programs; // sections that need it
-    Verdict before, after;
+    // "CO-RE offset", "attach", "kfunc", "variable", "struct_ops", "byte order"
+    std::string what;
+    std::string name;                  // "struct task_struct.pid", "fentry/vfs_read"
+    std::vector<std::string> programs; // sections with such relocations; empty for all but CO-RE
+    Verdict before, after;             // on the old and on the new kernel
 };
 
 struct ProgramResult {
     std::string path;
-    std::vector<Requirement> requirements;      // sorted, without duplicates
+    std::vector<Requirement> requirements;      // sorted by `what` and `name`, without duplicates
     size_t count(Verdict::Status status) const; // requirements with this status on the new kernel
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Looks up everything that a BPF program needs in the old and in the new kernel, and prints the
-// result. Attach points follow from section names, by libbpf's rules.
+// Looks up, in the old and in the new kernel, everything that a BPF program needs, and writes the
+// result as text, Markdown or JSON. Attach points follow from section names, by libbpf's rules.
 #include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
@@ -20,9 +20,10 @@ namespace
 using namespace diff;
 using Status = Verdict::Status;
 
-constexpr const char *existence_test = "CO-RE exists";
+constexpr const char *existence_test = "CO-RE exists"; // a Requirement::what
 
-// Prefixes of attach points in BTF: lsm/file_open attaches to bpf_lsm_file_open.
+// Prefixes of the names that attach points have in BTF: lsm/file_open attaches to
+// bpf_lsm_file_open.
 constexpr const char *no_prefix[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {"bpf_iter_"},
                      *event[] = {"btf_trace_"},
                      *syscall[] = {"__x64_sys_", "__arm64_sys_", "__s390x_sys_", "__se_sys_",
@@ -33,7 +34,7 @@ struct Section {
     std::string_view prefix;
     Space space;
     std::span<const char *const> name_prefixes;
-    Status missing; // the status if BTF does not have the name: not all symbols are in BTF
+    Status missing; // the status if BTF lacks the name; unknown: programs can attach without BTF
 };
 
 constexpr Section sections[] = {
@@ -60,7 +61,8 @@ std::string_view order_name(ByteOrder order)
     return order == ByteOrder::little ? "little-endian" : "big-endian";
 }
 
-/// For a function or tracepoint that both kernels have: did its signature change?
+/// Did the signature of a function or tracepoint that both kernels have change in a way that breaks
+/// programs?
 bool breaks_between(Space space, const std::string &name, const DefinitionRef &before,
                     const DefinitionRef &after)
 {
@@ -86,7 +88,7 @@ public:
 
     std::vector<Requirement> run()
     {
-        if (check_byte_order()) // otherwise the kernel cannot load the program at all
+        if (check_byte_order()) // otherwise the new kernel cannot load the program at all
             check_all();
         std::vector<Requirement> out;
         for (auto &item : requirements_) {
@@ -109,7 +111,8 @@ private:
             check_relocation(relocation);
     }
 
-    /// Returns false if the new kernel has another byte order.
+    /// Adds a requirement if a kernel's byte order is not that of the program. Returns false if
+    /// this is the new kernel.
     bool check_byte_order()
     {
         auto verdict = [&](const Sides &kernel) {
@@ -125,8 +128,10 @@ private:
         return after.status != Status::broken;
     }
 
-    /// A program may use something that is missing, if the program first tests whether it exists.
-    /// If a type has flavours, the test may be for another flavour.
+    /// Changes `broken` to `absent` if a relocation of the object tests whether r.name ("struct
+    /// s.m") or the type in r.name ("struct s") exists. If that type has a flavour ("s___v2"), a
+    /// test may be for another flavour: `broken` becomes `unknown` if each program of `r` has any
+    /// test.
     Verdict excused(const Requirement &r, Verdict verdict) const
     {
         if (verdict.status != Status::broken)
@@ -177,7 +182,7 @@ private:
             resolve(object_, relocation, kernels_.after, after_));
     }
 
-    /// Checks the attach point that the section's name states, if it states one.
+    /// Checks the attach point that the section's name states, if it states a known one.
     void check_section(const std::string &section)
     {
         std::string text = section.starts_with('?') ? section.substr(1) : section;
@@ -186,9 +191,9 @@ private:
             return;
         std::string type = text.substr(0, slash), name = text.substr(slash + 1);
         if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
-            return;                            // a pattern: it needs no particular function
+            return; // a pattern, which does not need a particular function
         type = type.substr(0, type.find('.')); // ".s": sleepable, ".w": writable
-        // "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET"
+        // Keeps FUNCTION or EVENT of "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET".
         name = name.substr(name.find_first_of(":/") + 1);
         name = name.substr(0, name.find('+'));
         for (const Section &known : sections)
@@ -283,7 +288,7 @@ private:
     const ComparedKernels &kernels_;
     CandidateLists before_, after_; // narrowed by the relocations so far
     std::map<std::pair<std::string, std::string>, Requirement> requirements_; // by what and name
-    std::set<std::string> testing_; // programs that test whether something exists
+    std::set<std::string> testing_; // sections that test whether something exists or matches
 };
 
 constexpr Status by_weight[] = {Status::broken, Status::unknown, Status::absent, Status::holds};

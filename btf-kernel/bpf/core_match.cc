@@ -2,16 +2,19 @@
 // Resolves the CO-RE relocations of a BPF program on a kernel.
 //
 // Problem. A BPF program identifies a field by a struct of its own BTF and the indexes of members
-// on the way ("0:1:2"). Which field of a kernel is this, and do all structs with that name agree?
+// and array elements on the way ("0:1:2"). Which field of a kernel is this, and do all structs of
+// the kernel with that name agree? Other relocations identify a type or an enumerator.
 //
-// Method. Indexes become names of members and numbers of array elements, which are looked up in
-// each candidate. The rules are those of libbpf's bpf_core_calc_relo_insn(), which the kernel uses,
-// too. Candidates are the types of that name and kind in vmlinux or, if there are none, in modules.
-// All candidates that fit must give one result.
+// Method. Candidates are the kernel's types with the name, without flavour, and the kind of the
+// program's type: those in vmlinux or, if there are none, those in modules. Indexes become names of
+// members and numbers of array elements, which are looked up in each candidate. All candidates that
+// fit must give the same result. The rules are those of libbpf's bpf_core_calc_relo_insn(), which
+// the kernel uses, too.
 //
-// Invariant. Each type of the program has one list of candidates. A relocation removes the
-// candidates that do not fit it, unless none fits. So all fields of a struct of the program come
-// from one struct of the kernel, and the order of relocations matters.
+// Invariant. Each type of the program has one list of candidates. A relocation that some candidates
+// fit, and that gets one result from them, removes all other candidates. So each remaining
+// candidate has all fields of the struct that were found so far, and the order of relocations
+// matters.
 //
 // Cost. One pass over the names of the kernel's types; then, per relocation, a search for each name
 // in each candidate.
@@ -36,7 +39,7 @@ using Status = Verdict::Status;
 struct Step {
     std::string_view name; // "": an element
     uint32_t index;        // of the element
-    uint32_t type;         // in the program's BTF: the type that the step leads to
+    uint32_t type;         // id in the program's BTF of the type that the step leads to
     uint32_t bits = 0;     // width of a bitfield, or 0
 };
 
@@ -48,9 +51,9 @@ struct LocalField {
 
 /// A field of a kernel.
 struct KernelField {
-    uint64_t offset = 0; // bits
-    uint32_t type = 0, bits = 0;
-    bool is_end = false; // the last member of its struct
+    uint64_t offset = 0;         // in bits
+    uint32_t type = 0, bits = 0; // a type id; the width of a bitfield, or 0
+    bool is_end = false;         // the last member of a struct or union
 
     auto operator<=>(const KernelField &) const = default;
 };
@@ -71,9 +74,9 @@ bool find_member(const Btf &btf, std::string_view name, KernelField &out)
     return false;
 }
 
-/// Moves from the array at `out` to the element step.index. `first`: the first index of an access
-/// string, which treats `out` as the start of an array, as in C. Returns an explanation if the
-/// array lacks the element.
+/// Moves from the array at `out` to the element step.index. Returns an explanation if `out` is not
+/// an array, or has too few elements. `first`: this is the first step of a field. Then `out` counts
+/// as the first element of an array of any length, as *p does in C's p[i].
 std::optional<std::string> find_element(const Btf &btf, const Step &step, bool first,
                                         KernelField &out)
 {
@@ -93,7 +96,8 @@ std::optional<std::string> find_element(const Btf &btf, const Step &step, bool f
     return std::nullopt;
 }
 
-/// The indexes of an access string such as "0:1:2"; empty if it is malformed.
+/// The indexes of an access string such as "0:1:2"; std::nullopt if the string is malformed or has
+/// more than max_spec indexes.
 std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
 {
     std::vector<uint32_t> out;
@@ -114,7 +118,7 @@ std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
     return out;
 }
 
-/// Empty if the indexes do not fit the type.
+/// The field to which the indexes `access` lead; std::nullopt if the indexes do not fit the type.
 std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
                                       const std::vector<uint32_t> &access)
 {
@@ -122,7 +126,7 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     uint32_t id = behind_modifiers(btf, type);
     out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
     out.steps.push_back({"", access[0], id});
-    bool last_is_end = false; // at the last member of a struct, where [0] means any length
+    bool last_is_end = false; // at a struct's last member; there an array [0] has any length
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
         const btf_type *t = id ? &btf.type(TypeId{id}) : nullptr;
@@ -150,8 +154,8 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     return out;
 }
 
-/// Looks up a program's field in the struct `root` of a kernel. Returns an explanation if it does
-/// not fit; empty: `out` is the field.
+/// Looks up a program's field in the struct or union `root` of a kernel, and sets `out` to the
+/// field. Returns an explanation if there is no such field, or only one of another kind.
 std::optional<std::string> find_field(const Btf &local_btf, const LocalField &local,
                                       const Btf &target_btf, uint32_t root, KernelField &out)
 {
@@ -202,8 +206,8 @@ bool is_signed_number(const Btf &btf, uint32_t id)
                      BTF_INT_ENCODING(btf::tail_of(t)[0]) & BTF_INT_SIGNED;
 }
 
-/// The number that CO-RE writes into the program for a field. Empty: no aligned load of up to 8
-/// bytes covers the bitfield.
+/// The number that CO-RE writes into the program for a field. std::nullopt: no aligned load of up
+/// to 8 bytes covers the bitfield.
 std::optional<uint64_t> field_number(Core kind, const Btf &btf, const KernelField &field)
 {
     const uint32_t id = behind_modifiers(btf, field.type);
@@ -281,7 +285,8 @@ std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, cons
     return of_this_kind(known.modules);
 }
 
-/// What a relocation is about.
+/// What a relocation is about: a field, an enumerator or, if neither is set, a type. With a flaw,
+/// neither is set.
 struct Target {
     const char *flaw = nullptr; // what is wrong with the relocation itself, if anything
     std::optional<LocalField> field = {};
@@ -310,9 +315,11 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
 struct Match {
     DefinitionRef candidate;
     KernelField field;
-    int64_t number = 0; // what CO-RE writes into the program: a size, a value, a type id
-    bool is_unsigned = true;
-    bool too_wide = false; // a bitfield that cannot be loaded
+    // What CO-RE writes into the program (an offset, a size, a value, a type id), except for
+    // relocations for which is_question() holds: these get 0 or 1.
+    int64_t number = 0;
+    bool is_unsigned = true; // of an enumerator's value
+    bool too_wide = false;   // a bitfield that cannot be loaded
 };
 
 class Resolver
@@ -387,7 +394,8 @@ private:
                    : "no " + type_name(btf_, relocation_.type) + " fits";
     }
 
-    /// Empty: the candidate does not fit; `why` may be set to the reason.
+    /// std::nullopt: the candidate does not fit, and `why` is the reason if the relocation is about
+    /// a field.
     std::optional<Match> match_with(const DefinitionRef &c, std::string &why) const
     {
         if (is_about_type(relocation_.kind))

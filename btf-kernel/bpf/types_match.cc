@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares a type of a BPF program with one of a kernel. Follows libbpf, including its limits: a
-// type that is nested too deeply does not match.
+// Compares a type of a BPF program with one of a kernel, by libbpf's rules and limits: types that
+// are nested more than 32 deep do not match.
 #include "btf-kernel/bpf/bpf_program.h"
 
 #include "btf-kernel/diff/types.h"
@@ -14,7 +14,9 @@ namespace
 using namespace diff;
 
 constexpr int max_depth = 32;
-constexpr size_t max_looks = 1 << 20; // visited types; prototypes can nest without end
+// Visited types. Without this limit, prototypes whose parameters refer to prototypes could take
+// time that is exponential in max_depth.
+constexpr size_t max_looks = 1 << 20;
 
 class Rules
 {
@@ -137,7 +139,8 @@ private:
                });
     }
 
-    /// Is there for each element `i` of `p` an element `j` of `q` for which same(i, j) holds?
+    /// Does `q` have at least as many elements as `p`, and for each element `i` of `p` an element
+    /// `j` for which same(i, j) holds?
     template <typename Same>
     bool each_has_one(const btf_type &p, const btf_type &q, Same same)
     {
