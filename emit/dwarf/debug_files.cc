@@ -29,7 +29,7 @@ Bytes build_id(const ElfImage &image)
     return notes ? find_note(notes->data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image.order) : Bytes();
 }
 
-/// DEBUG_DIR/.build-id/ab/cdef.debug
+/// DEBUG_DIR/.build-id/ab/cdef.debug; empty for an id of less than two bytes.
 std::string path_by_id(Bytes id, const std::string &debug_dir)
 {
     std::string hex;
@@ -40,7 +40,7 @@ std::string path_by_id(Bytes id, const std::string &debug_dir)
     return debug_dir + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
 }
 
-/// The directory of the file, with symbolic links resolved.
+/// The directory of the file, with a final slash. Symbolic links are resolved if the file exists.
 std::string real_folder(const ElfImage &image)
 {
     char whole[PATH_MAX];
@@ -61,8 +61,8 @@ std::string_view name_in(const ElfSection &section)
     return end == text.npos ? std::string_view() : text.substr(0, end);
 }
 
-/// The first of `paths` that exists and for which belongs(file) is true. A file that does not
-/// belong to the image is not an error.
+/// The first of `paths` that exists, has DWARF, and for which belongs(file) is true.
+/// DebugFile::file is nullptr if there is none. Error: a file of these paths cannot be read.
 template <typename Belongs>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Belongs belongs)
 {
@@ -113,7 +113,8 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     if (name.empty())
         return fail(image.where.in(".gnu_debugaltlink"), "has no name");
     Bytes id = link->data.subspan(name.size() + 1);
-    // An absolute name is also looked up in `debug_dir`, which may have another system's files.
+    // A name in /usr/lib/debug is also looked up in `debug_dir`, which may have another system's
+    // files.
     constexpr std::string_view usual = "/usr/lib/debug/";
     const bool from_root = name.front() == '/';
     const std::string here = from_root ? name : real_folder(image) + name;

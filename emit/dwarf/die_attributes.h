@@ -19,16 +19,17 @@ namespace btflink::emit
 /// An operation of a location expression.
 struct LocationOp {
     uint8_t atom;      // DW_OP_*
-    uint64_t number;   // first operand
-    uint64_t position; // of the operand, if the reader needs it
+    uint64_t number;   // first operand, if it is needed; of a block: its size
+    uint64_t position; // of the operand in its section, of a block: of its contents; libdw: 0
 };
 
 /// DW_OP_reg0 to DW_OP_reg31.
 bool is_register_op(uint8_t atom);
-/// DW_OP_entry_value, whose operand is an expression.
+/// DW_OP_entry_value, whose operand is an expression, or GNU's form of it.
 bool is_entry_value_op(uint8_t atom);
 
-/// Collects the entries of a location list. A lone expression is a list of one entry.
+/// Computes a ParamLocation from the entries of a location list. A lone expression is a list of one
+/// entry.
 class ParamRules
 {
 public:
@@ -46,8 +47,8 @@ private:
     bool first_ = true;
 };
 
-/// The value of an attribute, 0 if it is not a constant. (gcc returns a std::optional by way of the
-/// stack; in btf-pahole this would take 4 % of the time.)
+/// The value of an attribute; 0 and not `known` if the value is not a constant. (Code made by gcc
+/// would return a std::optional by way of the stack, which would take 4 % of btf-pahole's time.)
 struct Constant {
     uint64_t value = 0;
     bool known = false;
@@ -57,11 +58,11 @@ struct Constant {
 /// signed and unsigned enums.
 struct EnumeratorValue {
     uint64_t value;
-    bool is_signed; // by its form
+    bool is_signed; // by the form of the attribute
 };
 
 /// Writes the attributes of one entry into `die`. `Value` reads the value of one attribute. Exactly
-/// one of its functions is called for each attribute:
+/// one of these functions of `Value` is called for each attribute:
 ///     const char *string()                      null: not a string
 ///     uint32_t reference()                      offset of an entry; 0: none
 ///     Constant constant()
@@ -69,7 +70,9 @@ struct EnumeratorValue {
 ///     std::optional<EnumeratorValue> enumerator()
 ///     Constant member_offset()                  in bytes
 ///     bool flag()
-///     std::optional<AddressRef> address(), variable_address(), range_start()
+///     std::optional<AddressRef> address()
+///     std::optional<AddressRef> variable_address()   of a DW_AT_location
+///     std::optional<AddressRef> range_start()        of a DW_AT_ranges with one range
 ///     ParamLocation param_location()
 ///     void skip()
 template <typename Value>
@@ -214,8 +217,9 @@ private:
         }
     }
 
-    /// An expression or reference as bound makes an array of variable length. DW_AT_upper_bound
-    /// takes precedence over DW_AT_count; Die::const_value marks that an upper bound was read.
+    /// Stores the number of elements: 0 if the bound is an expression or a reference, as in an
+    /// array of variable length. DW_AT_upper_bound takes precedence over DW_AT_count;
+    /// Die::const_value marks that an upper bound was read.
     void bound(bool is_upper, Value &value)
     {
         if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::const_value)))
@@ -234,7 +238,7 @@ private:
     }
 
     /// In split DWARF 5 clang writes a range list even for a function in one piece, to save an
-    /// address.
+    /// address. The start of such a range counts as DW_AT_low_pc.
     void ranges(Value &value)
     {
         if (die_.tag != DW_TAG_subprogram)

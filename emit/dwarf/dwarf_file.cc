@@ -89,9 +89,10 @@ Result<void> DwarfFile::find_sections()
     return {};
 }
 
-/// Of several sections with the same name, only the first counts. Exceptions are sections with
-/// units: the first that is not in a group counts, then all that are in groups; in split DWARF, all
-/// count.
+/// Of several sections with the same name, one counts: the first that is not in a group, otherwise
+/// the first. Exceptions are sections with units: the first that is not in a group counts, then all
+/// that are in groups. In split DWARF, groups do not matter, all sections with units count, and
+/// those of `types` then move to the end of `info`.
 Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 {
     const std::span<const NamedSection> names =
@@ -181,7 +182,8 @@ void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
             store(p, load<uint32_t>(p, order()) + static_cast<uint32_t>(begin), order());
 }
 
-/// Reads a table of relocations for a section of `size` bytes, and checks that they fit into it.
+/// Reads a table of relocations for a section of `size` bytes. Checks that the relocations are of
+/// known types, lie inside the section, and name symbols that exist.
 Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size) const
 {
     const ElfSection &rel = image_.sections[rel_index];
@@ -217,7 +219,7 @@ uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64
         if (!known) // R_*_NONE
             continue;
         uint64_t operand = symbols_.value(image_.reloc_symbol(r.info)) +
-                           static_cast<uint64_t>(r.addend); // machines with pairs have only RELA
+                           static_cast<uint64_t>(r.addend); // with reloc_pairs always SHT_RELA
         value = known->op == RelocOp::set   ? operand
                 : known->op == RelocOp::add ? value + operand
                                             : value - operand;
@@ -233,7 +235,7 @@ void DwarfFile::relocate(const DebugSection &section, std::span<std::byte> conte
         const RelocEntry r = section.relocs[i];
         const DebugReloc *known = find_reloc(*arch_, image_.reloc_type(r.info));
         if (!known || (i && section.relocs.offset(i - 1) == r.offset))
-            continue; // relocated() applies all relocations of one place together
+            continue; // relocated() is called once for all relocations of one place
         std::byte *at = contents.data() + r.offset;
         auto apply = [&]<typename T>(T old) {
             store(at, static_cast<T>(relocated(section, i, old)), order());

@@ -29,15 +29,15 @@ struct DebugSection {
     std::vector<std::byte> joined;                          // `data` of several pieces
     std::shared_ptr<const std::vector<std::byte>> unpacked; // `data` of one piece, if decompressed
     RelocTable relocs;                                      // empty in linked files
-    std::vector<std::byte> own_relocs;                      // of several pieces
-    bool rela = true;
+    std::vector<std::byte> own_relocs; // entries of `relocs`, if there are several pieces
+    bool rela = true;                  // relocations have addends (SHT_RELA)
 
     bool present() const { return !data.empty(); }
 };
 
 class DwarfFile;
 
-/// The name of a debug section in a file.
+/// The name of a debug section, and the member that has the section.
 struct NamedSection {
     std::string_view name;
     DebugSection DwarfFile::*section;
@@ -47,9 +47,10 @@ class DwarfFile
 {
 public:
     /// `bytes` (the whole file) must outlive the result; they are not changed. `skeleton`: if set,
-    /// opens a file of split DWARF (.dwo, .dwp), that is, sections whose names end in ".dwo", with
-    /// addresses in `skeleton`, which must outlive the result. Errors: a malformed ELF file; an
-    /// unsupported architecture; an unexpected type of relocation.
+    /// opens a file of split DWARF (.dwo, .dwp), that is, sections whose names end in ".dwo" and
+    /// the indexes of a .dwp, with addresses in `skeleton`, which must outlive the result. Errors:
+    /// a malformed ELF file; an unsupported architecture; a debug section that cannot be
+    /// decompressed; malformed relocations, or relocations of an unexpected type.
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton = nullptr);
     bool is_split() const { return skeleton_; }
@@ -71,7 +72,7 @@ public:
     bool lto_note() const { return lto_note_; }
 
     // Compilers write each type unit into its own section, so that linkers can drop duplicates.
-    // `info` and `types` have all of them, one after the other.
+    // `info` (DWARF 5) and `types` (DWARF 4) have all these sections, one after the other.
     DebugSection info, types, abbrev, str, line_str, str_offsets, addr, loc, loclists;
     DebugSection rnglists, cu_index, tu_index; // of split DWARF
     /// In split DWARF, `info` also has the units of .debug_types.dwo, from this offset on.
@@ -89,11 +90,12 @@ public:
         return symbols_.value(image_.reloc_symbol(r.info)) +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
-    /// The same, with the relocation found by offset.
+    /// The relocated value of `raw`, which is at `offset` of `section`; `raw` itself if there is no
+    /// relocation.
     uint64_t value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const;
 
-    /// The address at `offset` of .debug_info or .debug_addr. Empty if it has no relocation in a
-    /// relocatable file.
+    /// The address at `offset` of a section. Empty if the section ends before it, or if a
+    /// relocatable file has no relocation there that sets an address.
     std::optional<AddressRef> address_at(const DebugSection &section, uint64_t offset) const;
     /// The same for entry `index` of a unit's part of .debug_addr, which begins at `base`.
     std::optional<AddressRef> indexed_address(uint64_t index, uint64_t base) const;
@@ -119,14 +121,13 @@ private:
     bool lto_note_ = false;
     SymbolTable symbols_; // of a relocatable file
 
-    /// Applies all relocations at the place of entry `reloc`.
+    /// Applies all relocations at the place of entry `reloc` to `raw`. For Arch::reloc_pairs.
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
 };
 
-// debug_files.cc: finds separate files with debug information: all of a file's information, if the
-// program was stripped, or the part that it shares with other files (dwz). The search is gdb's: by
-// build id in a directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name in
-// the file.
+// debug_files.cc: finds separate files with debug information of a file: all of it, if the file was
+// stripped, or the part that several files share (dwz). The search is gdb's: by build id in a
+// directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name in the file.
 
 struct DebugFile {
     FileParts parts;
@@ -136,7 +137,8 @@ struct DebugFile {
 /// The file with all debug information of `image`, by build id or by .gnu_debuglink.
 Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_dir);
 
-/// The file that .gnu_debugaltlink of `image` names. Error: it cannot be found.
+/// The file that .gnu_debugaltlink of `image` names; DebugFile::file is nullptr if `image` does not
+/// have this section. Error: the file cannot be found.
 Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug_dir);
 
 } // namespace btflink::emit

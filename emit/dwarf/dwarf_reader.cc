@@ -26,7 +26,7 @@ std::string section_for_libdw(const DwarfFile &file)
     return "";
 }
 
-/// The kind of unit that the fast reader left out, if libdw may read it, or "".
+/// The kind of unit that the fast reader left out but libdw can read, or "".
 std::string unit_for_libdw(const Skips &skips)
 {
     for (Skip kind : {Skip::type_unit, Skip::partial_unit})

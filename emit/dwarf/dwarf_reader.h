@@ -12,7 +12,7 @@
 namespace btflink::emit
 {
 
-/// What a compile unit's own entry says about the unit.
+/// What a compile unit's own entry says about the unit, and where the unit is.
 struct UnitHead {
     const char *name = nullptr;
     uint16_t language = 0;              // DW_LANG_*
@@ -20,7 +20,7 @@ struct UnitHead {
     uint64_t offset = 0;                // of the unit; its entries have higher offsets in trees
     bool refers_to_other_units = false; // its entries may refer to other compile units
     Bytes entries;                      // the unit's bytes in the file; empty if unknown
-    const void *file = nullptr;         // identifies the file; units do not refer to other files
+    const void *file = nullptr;         // identifies the file; references stay inside a file
 };
 
 class DwarfReader
@@ -41,7 +41,7 @@ public:
 protected:
     explicit DwarfReader(const Arch &arch) : arch_(arch) {}
 
-    /// The entries of `units`, with those of other units that they need.
+    /// The entries of `units`, and the entries of other units that these need.
     virtual Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const = 0;
 
     std::vector<UnitHead> heads_;
@@ -50,8 +50,8 @@ private:
     const Arch &arch_;
 };
 
-// `file` must outlive the result, and have DWARF. `skips` counts units that are left out.
-// `debug_dir`: see find_separate().
+// In the functions below, `file` must outlive the result, and have DWARF; `skips` counts units that
+// are left out. `debug_dir`: see find_separate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 /// twice as fast as libdw. It skips and counts partial units, and type units that are not in split
@@ -59,8 +59,8 @@ private:
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips);
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
-/// alternate files (dwz). It decodes independently of the fast reader; if both can read a file,
-/// their trees are the same.
+/// alternate files (dwz). It decodes independently of the fast reader. If both can read a file,
+/// their trees are the same, except that this one does not read range lists of split DWARF 5.
 Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
                                                        const std::string &debug_dir, Skips &skips);
 

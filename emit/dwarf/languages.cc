@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The table of languages, and a parser for lists.
+// The table of source languages, and the parser of lists of their names.
 #include "emit/dwarf/languages.h"
 
 #include "common/io/bytes.h"
@@ -13,7 +13,7 @@ namespace btflink::emit
 namespace
 {
 
-/// A version of a language. `language` alone means all versions.
+/// A version of a language. In a list, the name of the language alone means all versions.
 struct Row {
     std::string_view language, version;
     uint16_t code;

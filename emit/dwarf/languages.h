@@ -18,10 +18,11 @@ namespace btflink::emit
 /// not matter. Unknown names are errors, which list the known names.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
-/// For example "c++14"; empty if the code is unknown.
+/// The name of a DW_LANG_* code, for example "c++14"; empty if the code is unknown.
 std::string language_name(uint16_t language);
 
-/// Are all names in this language C identifiers? True for C, assembler and unknown languages.
+/// Are all names in this language C identifiers? True for C and assembler, and if no language is
+/// stated (0); false for an unknown code.
 bool has_c_names(uint16_t language);
 
 struct UnitFilter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compiles abbreviations into the steps of the reader.
+// Compiles abbreviations into the steps by which the fast reader reads attributes (unit.h).
 #include "emit/dwarf/fast/unit.h"
 
 #include <dwarf.h>
@@ -14,8 +14,8 @@ namespace
 /// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
-/// Does the reader need this attribute of an entry with this tag? It needs all attributes of units'
-/// own entries.
+/// Does the reader need this attribute of an entry with this tag? True for all attributes of the
+/// own entries of compile units.
 bool is_needed(uint32_t attribute, uint32_t tag)
 {
     if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
@@ -130,7 +130,8 @@ Result<Abbrev> AbbrevTable::read(DebugCursor &in, const DwarfFile &file, const U
         out.has_signature |= name == DW_AT_signature && file.is_split();
         external |= name == DW_AT_external;
         uses_ref_addr_ |= form == DW_FORM_ref_addr;
-        // With its sibling's offset, an entry that BTF does not need is skipped in one step.
+        // By its DW_AT_sibling, an entry that BTF does not need is skipped together with its
+        // children. Only the usual form, DW_FORM_ref4, is used.
         const bool is_read = name == DW_AT_sibling
                                  ? form == DW_FORM_ref4 && out.children
                                  : is_needed(static_cast<uint32_t>(name), out.tag);

@@ -5,12 +5,12 @@
 // which BTF needs a third. Each must cost nanoseconds.
 //
 // Method. One walk over the unit's bytes, front to back. Abbreviations have been compiled into
-// steps (unit.h), so unneeded attributes are skipped by adding their size. An unneeded entry is
-// skipped with its children, by its sibling attribute if it has one. An explicit stack holds open
-// entries.
+// steps (unit.h), so most unneeded attributes are skipped by adding their sizes. An unneeded entry
+// is skipped with its children, by its sibling attribute if it has one. An explicit stack holds
+// open entries.
 //
-// Invariant. The walk only moves forward and stops at the unit's end, so for any input it takes at
-// most one step per byte.
+// Invariant. The walk only moves forward and stops at the unit's end, so for any input it visits at
+// most one entry per byte.
 #include "emit/dwarf/fast/form_reader.h"
 
 namespace btflink::emit
@@ -102,7 +102,8 @@ private:
         return sibling;
     }
 
-    /// Skips an entry and everything below it.
+    /// Skips an entry and everything below it. Sets unknown_code_ if an entry below has an
+    /// abbreviation that is not in the table.
     void skip_tree(const Abbrev &abbrev)
     {
         const uint64_t sibling = skip_attributes(abbrev);
@@ -142,8 +143,9 @@ private:
                                     : keep_tag(abbrev.tag, parent.tag, open_.size() == 1);
     }
 
-    /// Returns false with error_ set. A Result per entry would double the cost, and a function call
-    /// would take 2 % of btf-emit's time.
+    /// Reads or skips the entry at `offset`, whose abbreviation code has been read. After an error,
+    /// error_ is set and the result is false: a Result per entry would double the cost. Inlined,
+    /// because a function call would take 2 % of btf-emit's time.
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const OpenEntry parent = open_.back();

@@ -2,10 +2,11 @@
 // The DWARF reader for what compilers write for kernels: reads units into trees.
 //
 // Problem. A tree has the entries of one unit or of several in the order of their offsets, and with
-// split DWARF also the entries of all type units that they refer to.
+// split DWARF also the entries of all type units that these units reach.
 //
-// Method. Units that use no type units are read into one tree, one after the other. Otherwise each
-// unit and each type unit that it reaches is read into its own tree, and then the trees are joined.
+// Method. In a file without type units, units are read into one tree, one after the other.
+// Otherwise each unit, and each type unit that it reaches, is read into a tree of its own, and then
+// the trees are joined.
 // Entries that stand for a type in a type unit are not in the trees, so references to these entries
 // are replaced by references to the type.
 //
@@ -27,7 +28,7 @@ namespace
 using Units = std::vector<const Unit *>;
 
 /// Sorts units of one file by offset and drops duplicates. In a .dwp file units may be in any
-/// order, and several skeletons may belong to one unit.
+/// order, and several skeletons may belong to one unit. Error: units of several files.
 Result<Units> in_order(Units sorted)
 {
     std::ranges::sort(sorted, {}, &Unit::offset);
@@ -45,7 +46,7 @@ class TreeReader
 public:
     explicit TreeReader(Skips &skips) : skips_(skips) {}
 
-    /// Reads units, in order, with the type units that they need.
+    /// Reads units, which are in the order of their offsets, with the type units that they reach.
     Result<DieTree> run(const Units &units)
     {
         const TypeUnits *types = units.front()->types;
@@ -53,7 +54,7 @@ public:
         uint64_t bytes = 0;
         for (const Unit *unit : units)
             bytes += unit->end - unit->offset;
-        // In compilers' output a kept entry takes at least 11 bytes. The limit is for units of
+        // Compilers' units have at least 11 bytes per kept entry. The limit is for units of
         // gigabytes.
         const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
         DieTree &first = trees_[units.front()->offset];

@@ -201,7 +201,7 @@ std::optional<uint64_t> FormReader::table_entry(const DebugSection &section, uin
     return file_.value_at(section, at, in.read_sized(width));
 }
 
-/// The offset of list `index` in the table at `base`. Empty if the list does not exist.
+/// The offset in `lists` of list `index` of the table at `base`. Empty if the list does not exist.
 std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint64_t base,
                                                 uint64_t index) const
 {
@@ -295,7 +295,7 @@ std::optional<AddressRef> FormReader::range_start()
         } else {
             return std::nullopt;
         }
-        in.uleb(); // the end of the range
+        in.uleb(); // the end or length of the range
     }
     return std::nullopt;
 }

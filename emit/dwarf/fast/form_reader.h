@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads attribute values of one unit (DWARF 5, section 7.5.6) and relocates them. Entries are read
-// front to back and relocations are sorted by offset, so both advance together.
+// front to back and relocations are sorted by offset, so one pass over the relocations suffices.
 #pragma once
 
 #include "emit/dwarf/debug_cursor.h"
@@ -11,7 +11,7 @@
 namespace btflink::emit
 {
 
-/// Reads one value after the other. Its functions are those that DieAttributes calls for a value.
+/// Reads one value after the other. Has the functions that DieAttributes calls for a value.
 class FormReader
 {
 public:
@@ -58,15 +58,15 @@ public:
         return constant();
     }
     bool flag() { return form_ == DW_FORM_flag_present || constant().value != 0; }
-    /// nullptr if the value is not a string, or lies outside of its section (then problem() is
-    /// set).
+    /// nullptr if the value is not a string, or lies outside of its section (then problem() or
+    /// in().overrun() is set).
     const char *string();
     /// 0 for a reference that cannot be followed. Such references are counted.
     uint32_t reference();
     std::optional<AddressRef> address();
     std::optional<AddressRef> variable_address() { return decode_fixed_address(unit_, location()); }
-    /// The start of the only range in a range list, in split DWARF. Empty for a list of several
-    /// ranges and for other forms.
+    /// The start of the only range in a range list of split DWARF 5. Empty for a list of several
+    /// ranges, for other forms than DW_FORM_rnglistx, and in files that are not split.
     std::optional<AddressRef> range_start();
     ParamLocation param_location() { return decode_param_location(unit_, location()); }
 
@@ -92,13 +92,13 @@ private:
     uint64_t block_size();
     LocationAttr location();
     uint64_t number();
-    /// Entry `index` of the table of offsets at `base`. Empty if there is none.
+    /// Entry `index` of the table of offsets at `base` of `section`. Empty if there is none.
     std::optional<uint64_t> table_entry(const DebugSection &section, uint64_t base,
                                         uint64_t index) const;
     std::optional<uint64_t> list_offset(const DebugSection &lists, uint64_t base,
                                         uint64_t index) const;
 
-    /// `size` bytes, relocated.
+    /// Reads `size` bytes and relocates them.
     uint64_t relocated(unsigned size)
     {
         uint64_t at = in_.offset();

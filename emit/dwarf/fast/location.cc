@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decodes location expressions into short arrays. Decoding ends at an unknown operation, because an
-// expression that contains one is not a register, an address or a constant.
+// Walks through location lists, and decodes location expressions into short arrays. Decoding ends
+// at an unknown operation, because an expression that contains one is not a register, an address or
+// a constant.
 #include "emit/dwarf/fast/unit.h"
 
 #include "emit/dwarf/debug_cursor.h"
@@ -20,7 +21,7 @@ constexpr size_t max_ops = 32;
 class Expression
 {
 public:
-    /// The bytes [offset, offset + size) of a section.
+    /// Decodes the bytes [offset, offset + size) of a section.
     Expression(const DwarfFile &file, const UnitWidths &widths, Bytes section, uint64_t offset,
                uint64_t size)
     {
@@ -134,8 +135,8 @@ private:
             in.skip(reference);
             return true;
         default:
-            // Stack operations have no operands. DW_OP_GNU_uninit is not treated as one, because
-            // the location that it marks does not hold the parameter yet.
+            // The other stack operations have no operands. DW_OP_GNU_uninit, which has none either,
+            // counts as unknown: the location that it marks does not hold the parameter yet.
             return (op.atom >= DW_OP_deref && op.atom <= DW_OP_ne) || op.atom == DW_OP_nop ||
                    op.atom == DW_OP_push_object_address || op.atom == DW_OP_form_tls_address ||
                    op.atom == DW_OP_call_frame_cfa || op.atom == DW_OP_stack_value ||
@@ -166,8 +167,8 @@ public:
     }
 
 private:
-    /// Takes an entry of a list. Returns false if it cannot be decoded; then the rest of the list
-    /// is ignored.
+    /// Adds a lone expression, or an entry of a list, to rules_. Returns false if it cannot be
+    /// decoded; then the rest of the list is ignored.
     bool entry(Bytes section, uint64_t offset, uint64_t size)
     {
         const Expression expression(file_, unit_.widths, section, offset, size);
@@ -187,7 +188,7 @@ private:
     }
 
     /// A list of DWARF 5, or of GNU's form for split DWARF 4, which has only the first four kinds
-    /// of entries, and other widths.
+    /// of entries, with fixed widths of the range's length and the expression's size.
     void list5(uint64_t offset)
     {
         const bool is_old = unit_.widths.version < 5;
@@ -230,7 +231,7 @@ private:
                 in.uleb();
                 has_expression = false;
                 break;
-            default: // the end
+            default: // the end, or an unknown kind
                 return;
             }
             if (!has_expression)

@@ -55,7 +55,7 @@ public:
 private:
     uint64_t id_in(uint32_t slot) const { return number<uint64_t>(16 + uint64_t{slot} * 8); }
 
-    /// 0: the slot is free.
+    /// 0: the slot is free, or its row does not exist.
     uint32_t row_of(uint32_t slot) const
     {
         const auto row = number<uint32_t>(16 + uint64_t{slots_} * 8 + uint64_t{slot} * 4);
@@ -140,7 +140,7 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
     }
     if (!skeleton.dwo_name || !*skeleton.dwo_name)
         return std::nullopt;
-    // As named by the compiler, or next to the file, or in the file (-gsplit-dwarf=single).
+    // As named by the compiler, or next to the skeletons, or with them (-gsplit-dwarf=single).
     const std::string name = skeleton.dwo_name, &self = skeletons_.where().file;
     const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
     for (const std::string &path : {name.front() == '/' ? name : comp_dir + name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Units of the fast reader, and its steps: it lists the units, finds those of split DWARF in other
-// files, and reads entries and their values.
+// The parts of the fast reader and what they share: abbreviations, units, split DWARF in other
+// files, locations, entries.
 #pragma once
 
 #include "emit/dwarf/debug_cursor.h"
@@ -20,11 +20,10 @@
 namespace btflink::emit
 {
 
-// abbrev.cc: abbreviations (DWARF 5, section 7.5.3), compiled once per unit into steps: the
-// attributes that BTF needs, and how many bytes of other attributes (line numbers, alignments ...)
-// precede each.
+// abbrev.cc: abbreviations (DWARF 5, section 7.5.3), compiled into steps: the attributes that BTF
+// needs, and how many bytes of other attributes (line numbers, alignments ...) precede each.
 
-/// Widths that forms depend on.
+/// What the sizes of forms depend on: the version of DWARF, and the sizes of addresses and offsets.
 struct UnitWidths {
     uint16_t version = 5;
     uint8_t address = 8;
@@ -32,25 +31,25 @@ struct UnitWidths {
     bool operator==(const UnitWidths &) const = default;
 };
 
-/// The size of a value of `form`, or -1 if it depends on the value.
+/// The size of a value of `form`; -1 if the size depends on the value, or the form is unknown.
 int fixed_form_size(uint32_t form, const UnitWidths &widths);
 
-/// Skip `skip` bytes, then read a value of `form`. If `attribute` is 0, the value is skipped, too:
-/// its size varies, or this is the end of the attributes.
+/// Skip `skip` bytes, then read a value of `form`. If `attribute` is 0, the value is not needed,
+/// but must be decoded to find its end; or there is no value, because this is the last step.
 struct AbbrevStep {
     uint16_t attribute = 0; // DW_AT_*, or 0
-    uint16_t form = 0;      // DW_FORM_*, 0: nothing to read (end)
+    uint16_t form = 0;      // DW_FORM_*; 0: no value (last step)
     uint32_t skip = 0;
-    int64_t implicit = 0; // DW_FORM_implicit_const
+    int64_t implicit = 0; // the value, for DW_FORM_implicit_const
 };
 
 struct Abbrev {
     uint16_t tag = 0;
     bool known = false, children = false;
-    bool declares = false;      // has DW_AT_declaration
+    bool declares = false;      // has DW_AT_declaration, or is a static member of C++
     bool has_signature = false; // its type is in a type unit of split DWARF
-    uint32_t first = 0;         // steps, in AbbrevTable::steps
-    uint32_t count = 0;
+    uint32_t first = 0;         // index of the first step in the AbbrevTable
+    uint32_t count = 0;         // of steps
 };
 
 class AbbrevTable
@@ -88,22 +87,22 @@ struct TypeUnit;
 /// The type units of a file of split DWARF, by signature.
 using TypeUnits = std::unordered_map<uint64_t, TypeUnit>;
 
-/// The contents of a compile unit's header and first entry.
+/// A unit: what its header says, and for a compile unit also what its own entry says.
 struct Unit : UnitHead {
     const DwarfFile *file = nullptr; // the same as UnitHead::file
-    uint64_t die_offset = 0;         // of the unit's own DIE
-    uint64_t end = 0;
+    uint64_t die_offset = 0;         // of the unit's own entry
+    uint64_t end = 0;                // offset of the unit's end
     UnitWidths widths;
     uint64_t abbrev_offset = 0;
     std::shared_ptr<const AbbrevTable> abbrevs; // null for most units of an image, to save memory
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
-    uint64_t loc_base = 0; // of its part of .debug_loc
+    uint64_t loc_base = 0; // of the unit's part of .debug_loc
     // Split DWARF: whether the unit is a skeleton, and where its split unit is.
     bool is_skeleton = false;
     std::optional<AddressRef> low_pc; // base of range lists
     const char *dwo_name = nullptr, *comp_dir = nullptr;
     uint64_t dwo_id = 0;
-    const TypeUnits *types = nullptr; // the type units to which its entries may refer
+    const TypeUnits *types = nullptr; // the type units to which entries may refer
 
     /// Entry `index` of the unit's part of .debug_addr.
     std::optional<AddressRef> indexed_address(uint64_t index) const
@@ -116,11 +115,11 @@ struct Unit : UnitHead {
 class Abbrevs
 {
 public:
-    /// Sets `unit.abbrevs`, unless it is set.
+    /// Sets `unit.abbrevs`, unless they are set, and with them `unit.refers_to_other_units`.
     Result<void> attach(Unit &unit);
 
 private:
-    Unit last_;
+    Unit last_; // has the table that was used last
 };
 
 struct TypeUnit {
@@ -128,7 +127,7 @@ struct TypeUnit {
     uint32_t type = 0; // offset of the type's entry
 };
 
-/// nullptr: the unit does not exist.
+/// The type unit with this signature in `unit.types`; nullptr: there is none.
 inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
 {
     if (!unit.types)
@@ -139,8 +138,8 @@ inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
 
 // units.cc: headers of units, and their own entries.
 
-/// All compile units of the file, in order. Other units are counted in `skips`. `splits`: for
-/// skeleton units.
+/// All compile units of the file, in order. The split unit, which `splits` finds, is listed in
+/// place of a skeleton unit. `skips` counts units that are left out, but not those without entries.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
 
 /// Where the parts of a unit of split DWARF begin: at 0 in a .dwo file, by the index in a .dwp
@@ -161,7 +160,7 @@ struct SplitPlace {
     const TypeUnits *type_units = nullptr; // of the file
 };
 
-/// The split unit of `skeleton`. Empty if it is not at `place`.
+/// Searches for the split unit of `skeleton` from `place` on. Empty if it is not there.
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton);
 
 /// All type units of a .dwo file.
@@ -171,8 +170,9 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
 // split_files.cc
 
-/// Finds the split units of skeleton units: in one file per object (.dwo), or in a package next to
-/// the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's earlier form).
+/// Finds the split units of skeleton units: in a package next to the linked file (.dwp), by the
+/// package's index (DWARF 5, section 7.3.5, and GNU's earlier form), otherwise in one file per
+/// object (.dwo), or in the file with the skeletons.
 class SplitFiles
 {
 public:
@@ -198,14 +198,14 @@ private:
 // location.cc: location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF
 // needs them.
 
-/// A DW_AT_location: an expression (bytes of .debug_info), or a list elsewhere.
+/// A location or a member offset: an expression (bytes of .debug_info), or a list elsewhere.
 struct LocationAttr {
     enum Kind : uint8_t { none, expression, list } kind = none;
     uint64_t offset = 0; // expression: of its first byte in .debug_info; list: in .debug_loc(lists)
     uint64_t size = 0;   // expression: bytes
 };
 
-/// The register that holds a parameter when its function is entered.
+/// Where a parameter is when its function is entered.
 ParamLocation decode_param_location(const Unit &unit, const LocationAttr &location);
 
 /// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant
@@ -225,7 +225,8 @@ struct TypeReferences {
     std::unordered_map<uint32_t, uint32_t> signatures;
 };
 
-/// Appends the entries of a unit to `tree`. The unit must have its abbreviations.
+/// Appends the entries of a unit to `tree`, and their references to type units to `types`. The unit
+/// must have its abbreviations.
 Result<void> read_entries(const Unit &unit, DieTree &tree, TypeReferences &types, Skips &skips);
 
 } // namespace btflink::emit

@@ -11,8 +11,9 @@ namespace btflink::emit
 namespace
 {
 
-// The number of units that keep their tables of abbreviations. An image has thousands of units; the
-// tables of the others are compiled again when the units are read.
+// The number of units that keep their tables of abbreviations, apart from units of split DWARF,
+// which all keep them. An image has thousands of units; the tables of the others are compiled again
+// when the units are read.
 constexpr size_t tables_kept = 16;
 
 struct Header {
@@ -21,7 +22,7 @@ struct Header {
     uint64_t signature = 0, type_offset = 0; // of a type unit
 };
 
-/// Reads what follows the version. `in_types`: a type unit of DWARF 4, from .debug_types.
+/// Reads what follows the version. `in_types`: a type unit of DWARF 4, from .debug_types.dwo.
 void read_fields(DebugCursor &in, Header &h, bool in_types)
 {
     Unit &unit = h.unit;
@@ -148,6 +149,7 @@ Result<bool> read_own_entry(Unit &unit, Skips &skips)
 {
     const Where where = unit.file->where().in(".debug_info").at(unit.die_offset);
     // The first round finds the bases of tables, to which strings and addresses may be relative.
+    // The second round reads all values again.
     for (int round = 0; round < 2; ++round) {
         Skips none; // the unit's own entry has no references
         FormReader in(unit, unit.die_offset, none);
@@ -170,7 +172,7 @@ Result<bool> read_own_entry(Unit &unit, Skips &skips)
     return true;
 }
 
-/// Sets where the unit's parts of tables begin. Tables of DWARF 5 begin with a header.
+/// Sets where the tables of a unit of split DWARF begin, after their headers in DWARF 5.
 void set_bases(Unit &unit, const SplitPlace &place)
 {
     const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;

@@ -15,7 +15,7 @@ namespace
 struct Context {
     LibdwFile &file;
     const LibdwUnit &unit;
-    const std::function<void(Dwarf_Die &)> &on_foreign_entry;
+    const std::function<void(Dwarf_Die &)> &on_foreign_entry; // see read_entries()
     Skips &skips;
 };
 
@@ -54,8 +54,8 @@ public:
         bool set = false;
         return dwarf_formflag(attr_, &set) == 0 && set;
     }
-    /// DWARF 2 to 4 allow an expression. It counts as a constant only if it is a lone
-    /// DW_OP_plus_uconst or DW_OP_constu.
+    /// The value is a constant or an expression. An expression counts as a constant only if it is a
+    /// lone DW_OP_plus_uconst or DW_OP_constu.
     Constant member_offset()
     {
         if (const Constant offset = constant(); offset.known)
@@ -110,7 +110,7 @@ public:
             address = context_.file.elf().indexed_address(ops[0].number, context_.unit.addr_base);
         return address && count == 2 ? address->plus(ops[1].number) : address;
     }
-    /// libdw does not locate the range lists in a .dwo file.
+    /// Always empty: libdw does not locate the range lists in a .dwo file.
     std::optional<AddressRef> range_start() { return std::nullopt; }
     void skip() {}
 
@@ -147,7 +147,7 @@ private:
     Dwarf_Attribute *attr_;
 };
 
-/// The arguments of a callback for dwarf_getattrs().
+/// The state of set(), a callback for dwarf_getattrs().
 struct Attributes {
     const Context &context;
     DieAttributes<LibdwValue> entry;
@@ -234,7 +234,8 @@ private:
                (dwarf_hasattr(&die, DW_AT_external) || dwarf_hasattr(&die, DW_AT_declaration));
     }
 
-    /// Adds the entry, unless it is a variable inside a function.
+    /// Adds the entry with its children. Leaves out a variable that is neither at file level nor
+    /// only declared.
     Result<void> keep(Dwarf_Die &die, unsigned tag, const Parent &parent)
     {
         const auto index = static_cast<DieIndex>(tree_.dies.size());
@@ -275,7 +276,7 @@ private:
             ++context_.skips[Skip::unresolved_reference];
     }
 
-    /// The type that `die` stands for becomes part of this unit, even if nothing refers to it. A
+    /// The type that `die` stands for becomes part of this unit, even if nothing refers to `die`. A
     /// missing type is not counted here, but at each reference.
     void want_type(Dwarf_Die &die)
     {
