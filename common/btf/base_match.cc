@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Works out from split BTF which base it was made over. Split BTF does not state this.
+// Finds signs that split BTF was made over another base than a given one. Split BTF does not state
+// its base.
 //
 // Method.
-//   strings   Each offset beyond the base's strings must be the beginning of one of the split BTF's
-//             strings. If not, the highest offset is taken for that of the last string, which
-//             yields the size of the strings in the right base. (libbpf may keep strings that no
-//             type uses.)
+//   strings   Each string offset must be the beginning of a string of the base or of the split
+//             BTF. If an offset beyond the base's strings is not, or if there is no such offset,
+//             the highest offset is taken for that of the split BTF's last string, which yields the
+//             size of the strings in the right base. (This size may be wrong, because libbpf may
+//             keep strings that no type uses.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, but would if
 //             the split BTF's types began at another id, the right base ends before that id. If
 //             several ids fit, the right base stays unknown.
-// The types of a distilled base (`.BTF.base`) are looked up by name and size instead, as the kernel
-// does when it loads such a module.
+// For a module with a distilled base (`.BTF.base`), the types of this base are looked up by name
+// and size instead, as the kernel does when it loads the module.
 //
-// Cost. Linear, except for the search for that id: references times candidates.
+// Cost. Linear, except for the search for another id: references times types of the split BTF.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -52,7 +54,8 @@ private:
     std::string_view strings_;
 };
 
-/// Bytes of strings in the right base; nothing if the split BTF does not show this.
+/// Bytes of strings in the right base, if the highest string offset is that of the last string;
+/// nothing if this is impossible.
 std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
 {
     std::string_view own = split.strings();
@@ -67,8 +70,8 @@ std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
     return farthest - static_cast<uint32_t>(last);
 }
 
-/// Over a base with `base` bytes of strings: does the split BTF use strings of its own, and only
-/// from their beginnings?
+/// Does the split BTF use strings of its own, and only from their beginnings, if its base has
+/// `base` bytes of strings?
 bool strings_fit(const UnresolvedTypes &split, uint32_t base)
 {
     const std::string_view own = split.strings();
@@ -98,7 +101,7 @@ WantedKinds wanted_kinds(const UnresolvedTypes &split)
     return wanted;
 }
 
-/// Do all types have their wanted kinds over this base?
+/// Do all ids have their wanted kinds if `base` is the base of `split`?
 bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Btf &base)
 {
     const uint32_t first = raw(base.end_id());
@@ -111,13 +114,14 @@ bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Bt
     });
 }
 
-/// The first id over the right base; nothing if the split BTF does not show this.
+/// The first id of the split BTF, if there is exactly one with which its types have their wanted
+/// kinds. Ids in the base are taken to have them.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
                                                const UnresolvedTypes &split)
 {
     if (wanted.empty())
         return std::nullopt;
-    // Some of the wanted types may be in the base. The last one is in the split BTF, if any is.
+    // Some of the wanted ids may be in the base. If any is in the split BTF, the last one is.
     auto [last, kind_of_last] = *wanted.rbegin();
     const auto &types = split.types();
     std::optional<uint32_t> found;
@@ -138,7 +142,8 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
     return found;
 }
 
-/// Structs and unions of the distilled base that a type of the module embeds: their sizes count.
+/// By id of the distilled base: does a struct or union of the module have a member of this type, or
+/// of an array of it? If so, a struct or union must have the same size in the kernel.
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id()));
@@ -163,7 +168,7 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
     return embedded;
 }
 
-/// Does the kernel consider types of this kind?
+/// Does the kernel consider types of this kind when it looks for the types of a distilled base?
 bool may_be_found(btf::Kind kind)
 {
     switch (btf::kind_info(kind).family) {
@@ -184,8 +189,9 @@ bool may_be_found(btf::Kind kind)
     return false;
 }
 
-/// Does the kernel accept `there`, a type of the same name, for `wanted`? The rules are odd, but
-/// they are the kernel's.
+/// Does the kernel accept its type `there` for the type `wanted` of a distilled base, which has the
+/// same name? `embedded`: the sizes of structs and unions must be equal. The rules are odd, but
+/// they are those of kernel/bpf/btf_relocate.c.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
@@ -214,7 +220,8 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 }
 
 /// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
-/// `embedded`: the first type that is found must have the same size.
+/// `embedded`: see find_embedded(); only the first type that is found must then have the same size.
+/// `whole`: the kernel's types; `name`: what to call the kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)
 {
@@ -225,7 +232,7 @@ std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const 
     const std::vector<TypeId> &there = whole.of(distilled.name(id));
     const bool several = std::ranges::count_if(there, [&](TypeId other) {
                              return btf::is_composite(whole.btf().kind(other));
-                         }) > 1; // structs and unions with this name, so sizes must be equal
+                         }) > 1; // if so, structs and unions must have the same size as `type`
     std::vector<TypeId> found;
     for (TypeId other : there) {
         const btf_type &its = whole.btf().type(other);

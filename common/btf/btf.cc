@@ -76,7 +76,7 @@ Failure bad_type(std::span<const uint32_t> words, size_t at, uint32_t id, const 
                             btf::vlen_of(t)));
 }
 
-/// The error of the first type with a reference out of range.
+/// The error of the first type with a type id or string offset out of range. There must be one.
 Failure bad_reference(const Btf &btf, const Where &types)
 {
     const uint32_t end = raw(btf.end_id()), str_end = btf.str_base() + btf.str_size();
@@ -156,7 +156,7 @@ std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count)
     const auto *strings = reinterpret_cast<const char *>(blob.data() + h->length + h->str_off);
     if (reinterpret_cast<uintptr_t>(types) % 4 || strings[0] || strings[h->str_len - 1])
         return std::nullopt;
-    constexpr size_t very_long = 16 * 1024; // searching for shorter strings would take longer
+    constexpr size_t very_long = 16 * 1024; // with a smaller value, the search would take longer
     if (may_have_string({strings, h->str_len}, very_long))
         return std::nullopt;
     const std::span words(reinterpret_cast<const uint32_t *>(types), h->type_len / 4);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Adds types to a blob under construction, and finishes it.
+// Adds strings and types to a blob under construction, and serialises it.
 #include "common/btf/btf_builder.h"
 
 #include "common/btf/btf_check.h"
 
 #include <algorithm>
 #include <cstring>
-#define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
+#define XXH_INLINE_ALL // a function call costs as much as hashing a short string
 #include <xxhash.h>
 
 namespace btflink
@@ -48,7 +48,8 @@ StringTable::StringTable(std::string_view section)
 
 StrOff StringTable::add_stable(const char *text)
 {
-    // Names from one C header are close together in the section, and so are their entries here.
+    // Names from one C header are close together in the section, so their elements of
+    // section_strings_ are close together, too.
     const size_t at = section_offset(text);
     if (at >= section_.size())
         return add(text);

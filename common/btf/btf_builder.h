@@ -19,9 +19,9 @@ namespace btflink
 std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
                                 ByteOrder order, size_t room = 0);
 
-/// Each string once, at its own offset; offset 0 is "". Names in a file may be tails of one string,
-/// so in total they can be far longer than the file. Therefore a table has a limit, beyond which it
-/// adds nothing.
+/// The strings of a blob: each once, at its own offset; offset 0 is "". Names in an input file may
+/// be tails of one string, so in total they can be far longer than the file. Therefore a table has
+/// a limit, beyond which it adds nothing.
 class StringTable
 {
 public:
@@ -37,7 +37,8 @@ public:
     explicit StringTable(std::string_view section);
     /// The offset of `text`, which is added if it is new. Anything after a NUL byte is ignored.
     StrOff add(std::string_view text);
-    /// The same for text that may be in the section. A string of the section is read only once.
+    /// The same for text that may be in the section. Most strings of the section are read only
+    /// once.
     StrOff add_stable(const char *text);
     /// Prefetches what add_stable(text) reads.
     void prefetch(const char *text) const
@@ -53,7 +54,7 @@ public:
     size_t longest() const { return longest_; }
     /// Does any string contain '$' or a byte beyond ASCII? Compilers allow these in identifiers.
     bool has_odd_character();
-    /// Reserves memory for `strings` strings of `bytes` bytes in all.
+    /// Reserves memory for `strings` strings of `bytes` bytes in all. Call it before add().
     void reserve(size_t strings, size_t bytes);
 
 private:
@@ -62,21 +63,23 @@ private:
         uint32_t at = UINT32_MAX; // offset in the section
         StrOff offset{};          // offset in the table
     };
-    /// The offset of `text` in the section; more than the section's size if `text` is not in it.
+    /// The offset of `text` in the section; at least the section's size if `text` is not in it.
     size_t section_offset(const char *text) const
     {
         return reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
     }
 
     std::string_view section_;
-    std::vector<SectionString> section_strings_; // one per 4 bytes: most strings are longer
+    // One per 4 bytes of the section. Strings that begin in the same 4 bytes replace each other,
+    // but most strings are longer.
+    std::vector<SectionString> section_strings_;
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
     bool is_full_ = false;
     size_t longest_ = 0;
     size_t checked_ = 0; // bytes of blob_ that has_odd_character() has read
-    bool odd_ = false;   // one of these bytes is odd
+    bool odd_ = false;   // has_odd_character() has found one
 };
 
 class BtfBuilder
@@ -100,12 +103,13 @@ public:
     /// Prefetches what stable_str(text) reads.
     void prefetch_str(const char *text) const { strings().prefetch(text); }
     std::string_view str(StrOff off) const { return strings().at(off); }
-    /// Includes strings that others added to a shared table.
+    /// See StringTable::has_odd_character(). Includes strings that other builders added to a shared
+    /// table.
     bool has_odd_character() { return strings().has_odd_character(); }
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
 
-    // `name`: a text, or the offset of one that was added.
+    // In the functions below, `auto name` is a text, or the offset of a string that was added.
 
     /// `encoding`: BTF_INT_* flags. `size` in bytes; all bits are used, at offset 0.
     TypeId add_int(auto name, uint32_t size, uint32_t encoding)
@@ -178,11 +182,11 @@ public:
     /// Adds a type as raw words in host order, with ids and string offsets of this blob.
     TypeId add_words(std::span<const uint32_t> words);
     /// Gives each type the id new_ids[id - first id] and updates references. A type whose new id is
-    /// that of an earlier type is dropped; the others must be numbered in order, without gaps. All
-    /// strings stay, so drop a type only if an earlier type has the same strings.
+    /// that of an earlier type is dropped; the others must be numbered in order, without gaps. The
+    /// strings of dropped types stay in the blob.
     void renumber(std::span<const TypeId> new_ids);
 
-    /// A type that was added before. May be changed in place.
+    /// A type that was added before. May be changed in place. Invalidated by the next addition.
     btf_type &type(TypeId id)
     {
         return *reinterpret_cast<btf_type *>(&words_[starts_[raw(id) - first_]]);
@@ -194,12 +198,14 @@ public:
     bool is_full() const { return strings().is_full(); }
     size_t longest_name() const { return strings().longest(); }
 
-    /// The types so far, for reading. Invalidated by the next addition.
+    /// The types so far, for reading. Invalidated by the next addition. Ids are counted from 1, and
+    /// string offsets from 0, so the types of split BTF cannot be read.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder stays usable. Precondition: less
     /// than 4 GB, and not too_large(). `room`: as for btf_blob().
     std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
-    /// Does a type have more elements than every kernel accepts (65,535)?
+    /// Were elements left out because their type already had 65,535, the most that every kernel
+    /// accepts?
     bool too_large() const { return too_large_; }
 
 private:

@@ -7,7 +7,8 @@
 //   1. the header;
 //   2. the kinds, if the kernel is known; then each type by itself (btf_check_alone.cc);
 //   3. loops; this pass also computes the size of each type (type_sizes.cc);
-//   4. each type against the types that it refers to (btf_check_targets.cc).
+//   4. each type against the types that it refers to, then chains of modifiers
+//      (btf_check_targets.cc).
 //
 // Cost. Linear in types and elements. No recursion: a chain may have as many links as there are
 // types.
@@ -21,7 +22,7 @@ namespace btflink
 namespace
 {
 
-constexpr uint32_t accepted_length = 128; // characters of a name that all kernels accept
+constexpr uint32_t accepted_length = 128; // all kernels accept names of up to 128 characters
 
 /// Checks all types with `rule`. Stops when `found` has `most` violations. Returns whether there
 /// are none.
@@ -150,7 +151,8 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
     const auto [layout_off, layout_len] = layout_place(blob, length, btf.order());
     if (blob[3] != std::byte{0})
         return at(3, "flags are not 0");
-    // Kernels that know the fields ignore the offset of an empty layout; older ones do not.
+    // If the layout is empty, its offset must be 0, too: kernels that know layouts ignore this
+    // field, but older ones refuse unknown fields that are not 0.
     for (uint32_t i = layout_len ? layout_header_size : btf::header_size; i < length; ++i)
         if (blob[i] != std::byte{0})
             return at(i, "unknown fields are not 0");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The second pass of check_btf(): each type by itself.
+// The second pass of check_btf(), except for unknown kinds: each type by itself.
 #include "common/btf/btf_check.h"
 #include "common/btf/btf_check_rules.h"
 
@@ -13,7 +13,7 @@ namespace
 
 constexpr uint32_t int_data_bits = 0x0fffffff;
 
-/// The fields that all kinds have.
+/// The fields that all kinds have, and the offsets of all names, also of elements.
 Result<void> check_common_fields(BtfChecking &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);

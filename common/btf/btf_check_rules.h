@@ -21,7 +21,7 @@ namespace btflink
 class TypeSizes
 {
 public:
-    /// The size of void, functions, forward declarations, variables and tags, and of modifiers and
+    /// The size of void, FUNC, FUNC_PROTO, FWD, VAR, DATASEC and DECL_TAG, and of modifiers and
     /// arrays of these.
     static constexpr uint64_t unsized = UINT64_MAX;
 
@@ -30,7 +30,7 @@ public:
     /// of structs, unions, arrays and modifiers.
     static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
 
-    /// The size of a type in bytes. Arrays of more than 4 GB count as 4 GB.
+    /// The size of a type in bytes, or `unsized`. Arrays of more than 4 GB count as 4 GB.
     uint64_t of(TypeId id) const { return id == void_id ? unsized : sizes_[place(id)]; }
     /// The type at the end of the chain of modifiers that begins with `id`; `id` itself if it is
     /// not a modifier.
@@ -43,9 +43,10 @@ private:
         return raw(id) >= first_ ? raw(id) - first_ : base_places_.at(raw(id));
     }
 
-    // The blob's own types, and the few types of its base that are needed.
-    uint32_t first_ = 1;
-    std::unordered_map<uint32_t, uint32_t> base_places_;
+    // sizes_ and targets_ have the blob's own types, then the few types of its base that are
+    // needed.
+    uint32_t first_ = 1;                                 // id of the blob's first type
+    std::unordered_map<uint32_t, uint32_t> base_places_; // id of a type of the base to its index
     std::vector<uint64_t> sizes_;
     std::vector<TypeId> targets_;
 };
@@ -62,15 +63,16 @@ struct BtfChecking {
     uint32_t pointer_size;
     std::optional<KernelVersion> kernel;
     TypeSizes sizes = {};                        // from the third pass on
-    std::optional<KernelForms> known_forms = {}; // few types need them: see forms()
-    std::vector<bool> identifiers = {};          // see is_identifier_at()
+    std::optional<KernelForms> known_forms = {}; // set by forms() when a type needs them
+    std::vector<bool> identifiers = {};          // by string offset; see is_identifier_at()
 
     const KernelForms &forms();
 };
 
-// The rules of the second and fourth pass. Each function returns the first violation of a type.
+// The rules of the second and fourth pass. The next three functions return the first violation of a
+// type.
 
-/// Second pass: names, flags, counts, and offsets within the type's own size.
+/// Second pass: the words of the type itself, such as names, flags, counts, sizes and offsets.
 Result<void> check_alone(BtfChecking &c, TypeId id);
 /// Fourth pass: the type against the types that it refers to.
 Result<void> check_targets(BtfChecking &c, TypeId id);
@@ -82,8 +84,8 @@ Failure violation(const BtfChecking &c, TypeId id, const std::string &rule, size
 /// The error for a violation by an element: "member 2 'next': RULE".
 Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
 
-/// Is the string at `offset` an identifier of a length that kernels accept? The answer is cached,
-/// because most names are used more than once.
+/// Is the string at `offset` an identifier of a length that kernels accept? If so, this is cached
+/// for strings of the blob itself, because most names are used more than once.
 bool is_identifier_at(BtfChecking &c, uint32_t offset);
 bool is_short_enough(BtfChecking &c, std::string_view name);
 /// What is wrong with a name that is too long.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The fourth pass of check_btf(): each type against the types that it refers to.
+// The fourth pass of check_btf(): each type against the types that it refers to, and chains of
+// modifiers.
 #include "common/btf/btf_check_rules.h"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
     case btf::Kind::RESTRICT:
     case btf::Kind::TYPE_TAG: {
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
-        // (A kernel accepts a FUNC here if it happens to have resolved that FUNC before.)
+        // (A kernel accepts a FUNC as target if it happens to have resolved this FUNC before.)
         if (!btf::is_type(kind))
             return violation(
                 c, id, strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
@@ -207,7 +208,8 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
 
 Result<void> check_modifier_chain(BtfChecking &c, TypeId first)
 {
-    // The chain ends at a type before `first`, because the kernel has resolved that type already.
+    // The walk ends with the first type whose id is less than `first`: kernels check chains in the
+    // order of ids, so the chain that begins with this type was checked before.
     TypeId id = first;
     for (uint32_t length = 0; btf::is_modifier(c.btf.kind(id)); ++length) {
         if (length == max_modifiers)
