@@ -114,7 +114,7 @@ Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
     return {};
 }
 
-/// An option that is valid with -J.
+/// An option that has a purpose other than showing types.
 struct PaholeOption {
     const char *name;
     int has_value; // as getopt_long() has it

@@ -14,7 +14,7 @@
 namespace btflink::kbuild
 {
 
-/// The version that btf-pahole reports. Kernels choose their options by this version.
+/// The version of pahole that btf-pahole reports. Kernels choose pahole's options by the version.
 constexpr const char *pahole_version = "v1.32";
 constexpr const char *pahole_numeric_version = "132";
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes one unit: entries in, one contribution of object BTF out.
+// Encodes one unit: entries in, one contribution of object BTF out. Units that link-time
+// optimisation made refer to each other are read into one tree and count as one unit here.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -17,9 +18,9 @@ struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
     bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
-    /// If set, encode_tree() makes an OpenUnit. C units whose names are all legal in BTF add their
-    /// strings to this table, which stores a string once for all units; other units have a table of
-    /// their own. Used by one thread at a time.
+    /// If set, encode_tree() makes an OpenUnit. C units in which no name had to be changed add
+    /// their strings to this table, which stores a string once for all units; other units have a
+    /// table of their own. Used by one thread at a time.
     std::shared_ptr<StringTable> strings;
 };
 
@@ -47,7 +48,8 @@ struct UnitObject {
     Skips skips;
     std::vector<RejectedVariable> rejected;
     std::vector<Error> left_out; // parts of types that BTF cannot express
-    // For --stats.
+    // For --stats. `types_before`: the unit's types with duplicates; `inline_only`: functions that
+    // have a prototype in the trailer instead of a FUNC.
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 

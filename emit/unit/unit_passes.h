@@ -21,7 +21,7 @@
 namespace btflink::emit
 {
 
-// type_layout.cc: answers questions about C types that no single DWARF attribute answers: sizes,
+// type_layout.cc: answers questions about types that no single DWARF attribute answers: sizes,
 // alignments, offsets of members and bitfields, whether a struct is packed. All walks along type
 // references are bounded, because the references may form cycles.
 
@@ -112,9 +112,9 @@ struct Param {
     // Results:
     bool optimized = false;  // not passed, or in an unknown place instead of a register
     bool unexpected = false; // not in the register that the ABI prescribes
-    DieIndex member = 0;    // the only member in a register; the parameter's name includes its name
-    bool is_member = false; // `member` is in the register where the whole struct would begin
-    bool dropped = false;   // set by unit_functions.cc: omitted from the true signature
+    DieIndex member = 0;     // the only member in a register; added to the parameter's name
+    bool is_member = false;  // `member` is in the register where the whole struct would begin
+    bool dropped = false;    // set by unit_functions.cc: omitted from the true signature
 };
 
 class ParamRegisters
@@ -125,8 +125,8 @@ public:
     {
     }
 
-    /// For functions of clang without DW_CC_nocall, by which clang states that it changed the
-    /// signature.
+    /// For abstract instances of clang, and for its functions without DW_CC_nocall, by which clang
+    /// states that it changed the signature.
     void check_kept_signature(std::span<Param> params) const;
     /// For other compilers, and for functions whose signature clang has changed: compares the
     /// prototype of the source with the locations.
@@ -196,8 +196,8 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
 
 // unit_variables.cc: the variables that become VARs.
 
-/// A defined variable. Type ids are those of UnitTypes. `name` and `tags` are the strings of the
-/// entries, `section` is that of UnitFile::sections; none of them is copied.
+/// A defined variable. Type ids are those of UnitTypes. Strings are not copied: `name` and `tags`
+/// are those of the entries, `section` is a name in UnitFile::sections.
 struct VariableCandidate {
     std::string_view name;
     TypeId type{};
@@ -235,8 +235,8 @@ struct FunctionTag {
     bool operator==(const FunctionTag &) const = default;
 };
 
-/// One instance of a function. Type ids are those of UnitTypes. Names and tags are the strings of
-/// the entries, which are not copied.
+/// One instance of a function. Type ids are those of UnitTypes. Names, tags and `symbol` are the
+/// strings of the entries, which are not copied.
 struct FunctionCandidate {
     std::string_view name;
     uint32_t flags = 0; // FunctionFlag

@@ -10,9 +10,9 @@
 // types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
-// the second checks this. A type for which BTF has not even a substitute gets no id; references to
-// it become void. If kernels may refuse a type that was written, UnitTypes::suspect is set, and
-// mend_btf() decides later.
+// the second checks this. A type for which BTF has not even a substitute gets no id, and is counted
+// if yields_type() gives a reason; references to it become void. If kernels may refuse a type that
+// was written, UnitTypes::suspect is set, and mend_btf() decides later.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
@@ -308,7 +308,7 @@ private:
         DieIndex index;
         const Die &die;
         const char *name;
-        bool bitfields = false;   // it has bitfields
+        bool bitfields = false;   // it has bitfields that BTF can express
         uint64_t last_offset = 0; // of the previous member, in bits
     };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Chooses the variables of a unit that may become VARs.
 //
-// A variable is chosen if it is defined at file level or in a namespace, is in memory at a fixed
-// address, is in a section that the features select, and has a sized type and a name that
-// is_filtered_name() does not reject. The merge finds out whether the linker kept the variable, and
-// at which address.
+// A variable is chosen if the source defines it at file level or in a namespace, and if it is in
+// memory at a fixed address, is in a section that the features select, and has a sized type and a
+// name that is_filtered_name() does not reject. The merge finds out whether the linker kept the
+// variable, and at which address.
 #include "common/btf/btf_check.h"
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/unit_passes.h"

@@ -16,15 +16,15 @@ struct CompileCommand {
     /// Object files that the command writes and that may get object BTF. Empty for a link, a
     /// preprocessing step or a probe.
     std::vector<std::string> objects;
-    /// "OBJECT: why it is not changed", for --verbose. Empty if `objects` is not, or if the command
-    /// makes no object.
+    /// "OBJECT: why it is not changed", for --verbose. Empty if there are `objects`, or if the
+    /// command makes no object.
     std::string left_alone;
     /// A warning about objects that are not changed. Usually empty.
     std::string warning = {};
     bool is_module = false; // -DMODULE
     /// -g or the like. False for assembler files, because their DWARF describes no types.
     bool asks_for_dwarf = false;
-    /// All sources are C, unless the compiler is g++, which takes C sources for C++.
+    /// All sources are C if the compiler is one for C. (g++ takes .c files for C++.)
     bool only_c = false;
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;

@@ -10,8 +10,8 @@
 // btflink's build are installed with btflink; plugins from `btf-cc --build-plugin` are in a folder
 // whose name is a hash of btflink's version and of the size and time of their sources. (The time
 // alone is not sufficient: some distributions give all files the same time.) A folder that
-// $BTF_CC_PLUGIN_DIR names is used instead of all these; btf-cc does not check whether its plugins
-// match btflink.
+// $BTF_CC_PLUGIN_DIR names is used instead of all these; btf-cc does not check whether the plugins
+// in this folder match btflink.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"

@@ -109,8 +109,8 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
 std::vector<std::string> ccache_prefix();
 
 /// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets variables so
-/// that ccache runs this executable, with `options`, around the compiler, and also runs it to get
-/// the cache_key(). Returns true if the caller must run `program` and do nothing after it.
+/// that ccache runs the compiler through this executable, with `options`, and gets the cache_key()
+/// from this executable. Returns true if the caller must run `program` and do nothing after it.
 bool put_cache_in_front(const std::string &program, const OptionValues &options);
 
 } // namespace btflink::kbuild

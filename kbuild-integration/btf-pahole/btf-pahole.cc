@@ -113,7 +113,7 @@ void report_names(const EncodeReport &report, bool fatal)
 }
 
 /// -V: prints the notes, then, in pahole's words, the functions that were left out and all types.
-/// Returns `done`, or an error of listing the types.
+/// Returns `done`, or an error of reading or printing the types.
 Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
 {
     for (const std::string &text : report.notes)

@@ -24,8 +24,8 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 }
 
 /// Encodes `file`. Returns whether anything was encoded. Variables that BTF cannot express are
-/// reported; unless `options` have Feature::encode_force, they are an error. `all`: the file has no
-/// other object BTF.
+/// reported; unless `options` have Feature::encode_force, they are an error. `all`: no other object
+/// BTF is merged.
 Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
                     const PaholeOptions &options, bool all, DwarfReport &report)
 {

@@ -17,8 +17,8 @@
 // Method. Choose the inputs, then run btf-merge in this process. For a vmlinux whose objects have
 // object BTF, btf-merge calls back when it knows which units its inputs cover; the other units are
 // encoded into a file in memory, which becomes one more input. For a relocatable file, whose
-// addresses are not final and whose relocations must be kept, the other units are added to a copy
-// of the file in memory. For any other linked file, gather_units() (dwarf_units.cc) passes units on
+// addresses are not final and whose relocations must be kept, such units are added to a copy of the
+// file in memory. For any other linked file, gather_units() (dwarf_units.cc) passes all units on
 // to merge/gather one by one, to limit memory; with a base or in strict mode, all units are encoded
 // into a file in memory instead.
 //

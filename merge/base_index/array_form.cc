@@ -21,8 +21,8 @@
 // inner array type on its own, but only arrays refer to it, this type is lost, because nothing
 // distinguishes it from an inner array.
 //
-// Cost. Usually nothing. Over a flat base, one look at all types of the objects, and new stub
-// hashes of changed objects.
+// Cost. Usually nothing. Over a base with few chained arrays, one look at all types of the objects;
+// if its form is flat, also new stub hashes of changed objects.
 #include "merge/base_index/base_index.h"
 
 #include "common/io/parallel.h"

@@ -154,14 +154,15 @@ Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Whe
 
 // index_file.cc: keeps the index of a base in a file, for many runs with the same base.
 
-/// Reads the base in the file `path` and gives it an index. If the file `index` has an index of
-/// this base, the base is not parsed. Otherwise an index is made, and kept in the file `index` for
-/// later runs if the file can be written and is not of another kind. `index`: "" keeps nothing.
+/// Reads the base in the file `path` and gives it an index; "" results in an empty Base. If the
+/// file `index` has an index of this base, the base is not parsed. Otherwise an index is made and,
+/// if possible, kept in the file `index` for later runs; a file with other contents is not
+/// overwritten. `index` may be empty.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
 // array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in
 // object BTF and from pahole 1.32 on, and one ARRAY of 6 (a flat array) up to pahole 1.31. Types
-// can equal those of a base only if they have the base's form.
+// that reach such arrays can equal types of a base only if the arrays have the base's form.
 
 /// If the arrays of the base are flat, makes those of the objects flat and, if `hashed`, updates
 /// the objects' stub hashes.

@@ -53,8 +53,8 @@ std::shared_ptr<const BaseIndex> open_index(const std::string &file, Bytes blob)
 
 void keep_index(const Base &base, Bytes index, const std::string &path, const std::string &file)
 {
-    // Only an old index is overwritten. For some bases no later run could use an index: a pipe can
-    // be read only once, and BaseIndex::open() needs BTF that is aligned and in host byte order.
+    // No index is kept for a base with which no later run could use the index: a pipe can be read
+    // only once, and BaseIndex::open() needs BTF that is aligned and in host byte order.
     if (is_not_an_index(file) || is_special_file(path) ||
         !types_in_place(base.blob, base.btf->size()))
         return;
