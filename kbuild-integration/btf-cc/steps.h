@@ -93,7 +93,8 @@ Result<std::string> find_plugin(const std::string &program);
 Result<std::string> file_hash(const std::string &path);
 
 /// The command (emit/gcc/build-plugin) that builds the plugin for the compiler `program` where
-/// find_plugin() looks for the plugin, and prints the plugin's path. Creates the folder.
+/// find_plugin() looks for the plugin, and prints the plugin's path. Creates the folder for
+/// plugins.
 Result<std::vector<std::string>> plugin_builder(const std::string &program);
 
 // compiler_cache.cc: ccache caches the output of the command that it runs. To cache objects with
