@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Adds sections to an ELF file, and drops the sections that they replace.
+// Drops sections from an ELF file, and appends others.
 //
 // Problem. The rest of the file must stay as it is. The step must be cheap, because it runs for
 // every object of a kernel build, and for images of a gigabyte. A killed run must leave a valid
@@ -12,8 +12,8 @@
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
 //
 // New sections come last in the section headers, so that no index changes. The section header of
-// the old names then describes the new names; if symbols need the old names, the new names are one
-// more section, the last.
+// the old names then describes the new names. If symbols need the old names, or there are no old
+// names, the new names are one more section, the last.
 //
 // Old BTF, and DWARF if the caller wants, is dropped first, in one of three ways:
 //   append   if there is nothing to drop: the new part goes after the file

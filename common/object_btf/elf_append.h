@@ -25,7 +25,7 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image,
 
 /// The part of the new file that comes before the appended sections.
 struct ElfBody {
-    uint64_t kept = 0;                // so many first bytes of the file stay, ...
+    uint64_t kept = 0;                // number of first bytes of the file that stay ...
     ByteParts rebuilt;                // ... or, if this is not empty, it replaces the whole file
     std::vector<uint32_t> symbol_map; // if rebuilt: what drop_sections() returns; otherwise empty
 

@@ -26,7 +26,7 @@ enum class Feature : uint32_t {
     decl_tag_kfuncs = 1u << 8,    // tag kfuncs
     reproducible_build = 1u << 9, // no effect: output is always reproducible
     global_var = 1u << 10,        // variables of all sections
-    distilled_base = 1u << 11,    // split BTF includes the parts of its base that it needs
+    distilled_base = 1u << 11,    // split BTF gets a distilled base
     attributes = 1u << 12,        // mark arena pointers of kfuncs
     true_signature = 1u << 13,    // functions with the parameters that are really passed
     layout = 1u << 14,            // final BTF has a layout section, if its kernel accepts one

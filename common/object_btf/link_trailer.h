@@ -78,7 +78,7 @@ struct LinkVariable {
 /// Bits of LinkTrailer::flags.
 enum TrailerFlag : uint32_t {
     trailer_final_addresses = 1u << 0, // made from a linked image: `addresses` is set
-    trailer_has_pool = 1u << 1,        // the object has an address pool
+    trailer_has_pool = 1u << 1,        // an address pool was written for the object
     trailer_by_compiler = 1u << 2,     // written by the gcc plugin, not made from DWARF
 };
 
@@ -128,8 +128,8 @@ struct TrailerSamples {
     std::span<const uint32_t> samples;
     uint32_t types = 0, plain_end = 0; // number of types; LinkTrailer::plain_end
 };
-/// All is empty if the trailer has no samples, is cut off, is in another byte order than the
-/// host's, or is misaligned.
+/// Returns no samples and zeros if the trailer has no samples, is cut off, is in another byte order
+/// than the host's, or is misaligned.
 TrailerSamples trailer_samples(Bytes trailer);
 
 } // namespace btflink

@@ -132,8 +132,9 @@ private:
             hashes_[raw(members[i])] = hashes[i];
     }
 
-    /// Returns all types from `first` on that reach such a cycle. Sets their state to `open` again,
-    /// so that ref() treats them as parts of a cycle, unless references to them count by name.
+    /// Returns all types from `first` on that reach a cycle without a named struct or union. Sets
+    /// the state of those that are not by_name_ to `open` again, so that ref() treats references to
+    /// them as parts of a cycle.
     std::vector<TypeId> reopen_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {

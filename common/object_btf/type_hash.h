@@ -29,8 +29,8 @@ struct HashSlot {
     uint64_t home() const { return hash.low; }
 };
 
-/// 'S' or 'U' if references to the type are hashed by this letter and its name alone (a named
-/// struct, a named union, or a forward declaration of one); otherwise 0.
+/// 'S' or 'U' if references to the type are hashed by this letter and the type's name alone (a
+/// named struct, a named union, or a forward declaration of one); otherwise 0.
 inline char stub_class(const Btf &btf, TypeId id)
 {
     if (id == void_id)
@@ -75,7 +75,7 @@ private:
 
 // cycle_hash.cc: stub hashes of types that reach a cycle without a named struct or union, in which
 // no type can be hashed first. C has no such cycles; recursive function types of other languages
-// may form one. See FORMAT.md, 6.
+// may form one. See common/FORMAT.md, 6.
 
 /// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: the types that type i
 /// refers to, in order. `own[i]`: a hash of everything else in type i. Different types never get

@@ -62,7 +62,7 @@ std::string_view name_in(const ElfSection &section)
 }
 
 /// The first of `paths` that exists, has DWARF, and for which belongs(file) is true.
-/// DebugFile::file is nullptr if there is none. Error: a file of these paths cannot be read.
+/// DebugFile::file is nullptr if there is none. Error: one of the files cannot be read as ELF.
 template <typename Belongs>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Belongs belongs)
 {

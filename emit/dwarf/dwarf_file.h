@@ -16,8 +16,8 @@
 namespace btflink::emit
 {
 
-/// A debug section with the relocations that apply to it. A value is relocated when it is read;
-/// most values are never read.
+/// A debug section with the relocations that apply to it. The fast reader relocates a value when it
+/// reads the value; most values are never read. libdw reads sections that are relocated as a whole.
 struct DebugSection {
     /// A section of the file.
     struct Piece {

@@ -6,9 +6,8 @@
 //
 // Method. In a file without type units, units are read into one tree, one after the other.
 // Otherwise each unit, and each type unit that it reaches, is read into a tree of its own, and then
-// the trees are joined.
-// Entries that stand for a type in a type unit are not in the trees, so references to these entries
-// are replaced by references to the type.
+// the trees are joined. Entries that stand for a type in a type unit are not in the trees, so
+// references to these entries are replaced by references to the type.
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.

@@ -155,8 +155,8 @@ struct SplitPlace {
         str_offsets = 6,
         rnglists = 8, // GNU: macros
     };
-    const DwarfFile *file = nullptr; // nullptr: not found
-    uint64_t at[rnglists + 1] = {};
+    const DwarfFile *file = nullptr;       // nullptr: not found
+    uint64_t at[rnglists + 1] = {};        // by Part: where it begins in its section
     const TypeUnits *type_units = nullptr; // of the file
 };
 
