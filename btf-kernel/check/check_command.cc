@@ -21,7 +21,7 @@ namespace btflink::kernel
 namespace
 {
 
-/// A line of the --known file: RULE BINARY [SUBJECT]. Findings that match it are ignored. '#'
+/// A line of the --known file: RULE BINARY [SUBJECT]. Findings that match the line are ignored. '#'
 /// begins a comment.
 struct KnownFinding {
     Rule rule;
@@ -61,7 +61,7 @@ Result<void> read_line(const std::string &line, const Where &where, std::vector<
     return {};
 }
 
-/// Error: a line is malformed, or its rule is unknown.
+/// Errors: the file cannot be read; a line is malformed, or its rule is unknown.
 Result<std::vector<KnownFinding>> read_known(const std::string &path)
 {
     const auto bytes = TRY(read_file(path));
@@ -90,14 +90,14 @@ size_t drop_known(std::vector<Finding> &findings, std::vector<KnownFinding> &kno
 struct CheckCommandLine {
     bool help = false, quiet = false, verbose = false, json = false;
     unsigned threads = processors();
-    std::optional<KernelVersion> version; // whose rules apply
+    std::optional<KernelVersion> version; // whose rules apply; std::nullopt: the package's
     std::string release;
     std::vector<Rule> ignored;
     std::string known_file;
     Degree fail_on = Degree::error;
     std::vector<std::string> against;
     std::vector<KnownFinding> known; // the lines of known_file
-    size_t dropped = 0;              // number of known findings
+    size_t dropped = 0;              // number of findings that these lines match
 };
 
 Result<void> take_ignored(CheckCommandLine &line, std::string_view list)
@@ -155,7 +155,9 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
     });
 }
 
-/// Opens and checks the kernel. Leaves out what --ignore and --known list.
+/// Opens the kernel of `packages`, puts it into `kernel`, checks it, and compares it with that of
+/// --against. Leaves out findings that --ignore and --known list, and counts the known ones in
+/// line.dropped.
 Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommandLine &line,
                           std::optional<Kernel> &kernel)
 {
@@ -173,7 +175,7 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
     return report;
 }
 
-// Text has a line per cause; JSON has each finding.
+// Text has a line per cause, and with --verbose a line per finding below it. JSON has each finding.
 
 constexpr size_t most_names = 3; // in one line
 
@@ -212,7 +214,8 @@ void sort_subjects(Cause &cause)
     });
 }
 
-/// Sorted by degree, then by their first findings. `findings` must outlive the result.
+/// Causes are sorted by degree, then by the places of their first findings in `findings`, which
+/// must outlive the result.
 std::vector<Cause> group_by_cause(const std::vector<Finding> &findings)
 {
     std::vector<Cause> out;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks vmlinux, then all modules over it. If BTF violates the kernel's rules, its other checks
-// are skipped, because they rely on correct references.
+// Checks vmlinux, then all modules over it. If the BTF of a file violates the kernel's rules, or
+// that of a module was made over another vmlinux, further checks of the file are skipped, because
+// they rely on correct references.
 //
-// A module's own copy of a type of vmlinux is the encoder's fault. It matters if kfuncs or helpers
-// take the type: a program cannot pass them a value that it got from the module.
+// A module's own copy of a type of vmlinux, without any difference, is the encoder's fault. The
+// copy matters if kfuncs or helpers take the type: a program cannot pass them a value of the copy's
+// type.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/btf_check.h"
@@ -24,16 +26,17 @@ namespace
 /// One kernel, and the data that its checks share.
 struct CheckContext {
     const Kernel &kernel;
-    std::optional<KernelVersion> version = {}; // whose rules apply; empty: the newest kernel's
+    std::optional<KernelVersion> version = {}; // whose rules apply; std::nullopt: the newest's
     // check_vmlinux() sets the rest.
     std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that follows the rules
     std::optional<NameIndex> names = {};     // of vmlinux
-    std::optional<diff::Side> side = {};     // vmlinux to compare modules with
+    std::optional<diff::Side> side = {};     // vmlinux to compare modules with, if there are any
     bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
-    std::set<uint32_t> passed_types = {};    // types that vmlinux's kfuncs take
+    std::set<uint32_t> passed_types = {};    // ids of types that vmlinux's kfuncs take
 };
 
-/// Does the BTF follow the kernel's rules (common/btf/btf_check.h)? `blob`: the bytes of `btf`.
+/// Adds findings for violations of the kernel's rules (common/btf/btf_check.h). Returns whether
+/// there are none. `blob`: the bytes of `btf`.
 bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, const Btf &btf,
                  const Where &where, Findings &out)
 {
@@ -65,7 +68,7 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
     }
 }
 
-/// The problem with a per-CPU variable; empty if there is none.
+/// The problem with the per-CPU variable `name` at `entry`; "" if there is none.
 std::string per_cpu_problem(const Binary &binary, std::string_view name,
                             const btf_var_secinfo &entry)
 {
@@ -86,7 +89,7 @@ std::string per_cpu_problem(const Binary &binary, std::string_view name,
     return "the symbol is at " + std::to_string(elsewhere->offset);
 }
 
-/// Compares the DATASEC .data..percpu with the symbols of the section.
+/// Compares the DATASEC .data..percpu with the symbols in the section of that name.
 void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
 {
     for (TypeId id : btf.ids()) {
@@ -113,7 +116,7 @@ void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
 }
 
 constexpr size_t most_listed_names = 5; // in one line
-// Helpers take these types.
+// Types that count as taken by helpers.
 constexpr std::string_view well_known[] = {"task_struct", "sock",   "sk_buff",   "file",
                                            "inode",       "cgroup", "net_device"};
 
@@ -122,13 +125,13 @@ bool is_well_known(const std::string &name)
     return std::ranges::find(well_known, name) != std::end(well_known);
 }
 
-/// Do kfuncs or helpers take the type?
+/// Do kfuncs of vmlinux or helpers take the type? `base`: its id in vmlinux.
 bool is_passed(const CheckContext &context, const std::string &name, TypeId base)
 {
     return context.passed_types.contains(raw(base)) || is_well_known(name);
 }
 
-/// Well-known types come first.
+/// A few of the names, those of well-known types first.
 std::string list_of(std::vector<std::string> &names)
 {
     std::stable_partition(names.begin(), names.end(), is_well_known);
@@ -137,7 +140,8 @@ std::string list_of(std::vector<std::string> &names)
 }
 
 /// Reports types that differ only in a type to which they refer: one finding for each type that
-/// makes others differ. The encoder is not at fault, because the sources differ in that type.
+/// makes others differ. The encoder is not at fault: the sources of vmlinux and of the module
+/// differ in that one type.
 void report_derived(const CheckContext &context, const Binary &module, const Btf &btf,
                     const std::vector<Redefinition> &redefined, Findings &out)
 {
@@ -205,7 +209,8 @@ void report_absent(const CheckContext &context, const Binary &module, Findings &
                  "there is no configuration that says whether modules have BTF");
 }
 
-/// Was the module's BTF made over this vmlinux? True unless there is evidence against it.
+/// Adds findings for signs that the module's BTF was made over another vmlinux. Returns whether
+/// there are none.
 bool compare_base(const CheckContext &context, const Binary &module, Findings &out)
 {
     auto size = btf_blob_size(module.btf, module.btf_where);
@@ -213,7 +218,7 @@ bool compare_base(const CheckContext &context, const Binary &module, Findings &o
         module.btf.size() > 1 && context.kernel.vmlinux->btf.size() > 1 &&
         std::equal(module.btf.begin(), module.btf.begin() + 2, context.kernel.vmlinux->btf.begin());
     if (!size || *size > module.btf.size() || !same_order)
-        return true; // other checks report this
+        return true; // malformed, or of another byte order, which other checks report
     auto found = compare_to_base(module.btf, module.btf_where, *context.vmlinux, "vmlinux");
     for (Error &error : found)
         out.add(Rule::base, module.name, std::move(error));
@@ -277,7 +282,7 @@ uint32_t number_of(std::string_view text)
     return value;
 }
 
-/// Kernels need no layout section, and older Go programs refuse it.
+/// Reports a layout section: kernels do not need one, and older Go programs refuse BTF with one.
 void note_layout(const Binary &vmlinux, Findings &out)
 {
     const auto header_length = load<uint32_t>(vmlinux.btf.data() + 4, vmlinux.order);
@@ -304,8 +309,9 @@ void note_without_tags(const CheckContext &context, const Binary &binary, size_t
                  "there is no configuration that says whether kfuncs are tagged");
 }
 
-/// Must kfuncs be tagged? From 6.10 on Kbuild asks pahole for tags, which pahole 1.27 and newer
-/// write; from 7.2 on resolve_btfids writes them.
+/// Must kfuncs be tagged? Yes if any kfunc of vmlinux is tagged. Otherwise yes for kernels from 7.2
+/// on, where resolve_btfids writes the tags, and for kernels from 6.10 on that were built with
+/// pahole 1.27 or newer, which Kbuild asks for tags.
 bool expect_tags(const CheckContext &context)
 {
     if (has_kfunc_tags(*context.names))
@@ -328,7 +334,7 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         return {};
     }
     if (module.base.empty() && !context.vmlinux)
-        return {}; // reported for vmlinux
+        return {}; // check_vmlinux() has reported why there is no valid BTF of vmlinux
     auto parsed = parse_module(module, context.vmlinux);
     if (!parsed) {
         out.add(Rule::verifier, module.name, parsed.error());
@@ -339,7 +345,7 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
     return check_parsed(context, module, *parsed, out);
 }
 
-/// Checks vmlinux, and puts its BTF into the context.
+/// Checks vmlinux. If its BTF follows the kernel's rules, sets the fields of the context.
 KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
 {
     if (!context.kernel.vmlinux) {
@@ -380,9 +386,9 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
     return counts;
 }
 
-/// Finds files of other builds. Builds can have the same release: a rebuild, another flavour, a
-/// vendor's kernel. Reports images whose banner differs from that of vmlinux. If modules have a
-/// finding of rule `base`, also reports the releases that these modules state.
+/// Reports files of other builds: images whose banners differ from kernel.banner and, if modules
+/// have findings of rule `base`, the releases that these modules state. Another build can have the
+/// same release: a rebuild, another flavour, a vendor's kernel.
 void check_other_builds(const Kernel &kernel, Findings &out)
 {
     std::set<std::string> over_another;
@@ -392,7 +398,7 @@ void check_other_builds(const Kernel &kernel, Findings &out)
     for (const Error &other : kernel.other_builds)
         out.add(Rule::base, "vmlinux",
                 {other.where, other.what + ", another build than \"" + kernel.banner + "\""});
-    std::map<std::string_view, size_t> releases; // number of these modules by release
+    std::map<std::string_view, size_t> releases; // number of modules in over_another
     for (const Binary &module : kernel.modules)
         if (!module.release.empty() && over_another.contains(module.name))
             ++releases[module.release];

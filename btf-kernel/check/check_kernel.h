@@ -13,22 +13,22 @@ namespace btflink::kernel
 
 enum class Rule : uint8_t {
     unreadable, // a file is damaged, or was refused
-    no_btf,     // there is no BTF although the configuration asks for it
+    no_btf,     // there is no vmlinux, or vmlinux or a module has no .BTF
     empty,      // BTF without types
-    verifier,   // BTF breaks a rule of the kernel (common/btf/btf_check.h)
-    base,       // a module's BTF was made over another vmlinux
-    ids,        // .BTF_ids does not match the BTF
+    verifier,   // BTF is malformed, or breaks a rule of the kernel (common/btf/btf_check.h)
+    base,       // a module's BTF does not fit vmlinux, or an image is from another build
+    ids,        // .BTF_ids was not filled in, is malformed, or does not match the BTF
     kfunc_func, // a kfunc has no FUNC
     kfunc_tag,  // a kfunc has no tag bpf_kfunc
     kfunc_impl, // implicit arguments are not hidden, or there is no FUNC NAME_impl
-    kfunc_type, // a kfunc takes a module's own copy of a kernel type
-    redefined,  // a module has its own copy of a type of vmlinux
+    kfunc_type, // a kfunc takes or returns a type that the module defines again (see redefined)
+    redefined,  // a module defines a type whose name vmlinux has, too
     ids_func,   // .BTF_ids names a function that has no FUNC
-    ids_twice,  // .BTF_ids names a type that has two definitions
+    ids_twice,  // .BTF_ids names a type that has several definitions
     enum64,     // enumerators may be cut to 32 bits
-    per_cpu,    // per-CPU variables are not at the addresses of their symbols
-    against,    // the other build has different BTF
-    layout,     // some readers refuse BTF with a layout section
+    per_cpu,    // per-CPU variables differ from the symbols in .data..percpu
+    against,    // the build of --against differs
+    layout,     // the BTF has a layout section, which some readers refuse
 };
 constexpr const char *rule_names[] = {
     "unreadable", "no-btf",    "empty",      "verifier",   "base",      "ids",
@@ -36,7 +36,7 @@ constexpr const char *rule_names[] = {
     "ids-twice",  "enum64",    "per-cpu",    "against",    "layout",
 };
 static_assert(std::size(rule_names) == static_cast<size_t>(Rule::layout) + 1);
-/// "kfunc-tag".
+/// The name of a rule in options and output: "kfunc-tag".
 constexpr const char *rule_name(Rule rule)
 {
     return rule_names[static_cast<size_t>(rule)];
@@ -44,7 +44,7 @@ constexpr const char *rule_name(Rule rule)
 
 /// The severity of a finding.
 enum class Degree : uint8_t {
-    error,      // a kernel refuses it, or a program breaks
+    error,      // a kernel refuses the BTF, or a program breaks
     suspicious, // a program may break
     harmless,
 };
@@ -70,11 +70,11 @@ struct Finding {
 struct SkippedCheck {
     Rule rule;
     std::string why;
-    std::vector<std::string> binaries; // "vmlinux" comes first
+    std::vector<std::string> binaries; // in the order of checks: "vmlinux", if it is there, first
 };
 
 struct Findings {
-    std::vector<Finding> list;           // vmlinux first, then modules by path
+    std::vector<Finding> list;           // in the order of the checks
     std::vector<SkippedCheck> unchecked; // one for each rule and reason
 
     /// The arguments are the fields of a Finding.
@@ -88,56 +88,61 @@ struct Findings {
 
 struct CheckReport {
     Findings found;
-    std::optional<KernelVersion> version; // whose rules were applied
+    std::optional<KernelVersion> version; // whose rules were applied; std::nullopt: the newest's
     size_t modules = 0, with_btf = 0;
     size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; kfuncs that also have the tag
 };
 
-/// `version`: whose rules apply; empty: the kernel's own version.
+/// `version`: whose rules apply; std::nullopt: the kernel's own version or, if that is not known,
+/// the newest kernel's.
 CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> version = {});
 
-/// Adds findings of rule `against`: of vmlinux, then of modules by path. Modules that differ only
-/// because vmlinux differs are counted in a note.
+/// Adds findings of rule `against`: differences of vmlinux, of the compiler, configuration, user
+/// and time, and of modules. Modules that differ only because vmlinux differs are counted in one
+/// harmless finding.
 void compare_builds(const Kernel &here, const Kernel &there, Findings &out);
 
 // The single checks.
 
-/// A struct, union or enum of a module whose name is also in vmlinux.
+/// A struct, union or enum of a module, with the name and kind of a type of vmlinux.
 struct Redefinition {
     TypeId own{}, base{}; // the module's type, and that of vmlinux
     enum class Why : uint8_t {
         copy,    // nothing differs: the module should use the base's type
-        derived, // only types that it refers to differ
-        clash,   // the type itself differs
+        derived, // only other structs, unions or enums, to which the type refers, differ
+        clash,   // the type differs, or a typedef, declaration or unnamed type that it uses
     };
     Why why = Why::copy;
-    std::string cause;     // the member that differs, and how; empty for a copy
-    std::string root;      // for a derived type: the name of the type that differs
-    bool declared = false; // only one side defines the differing type, the other declares it
+    // A difference: of this type or, if it is derived, of `root`; empty for a copy.
+    std::string cause;
+    std::string root;      // for a derived type: the name of the clash that makes it differ
+    bool declared = false; // `cause`: one side only declares a type that the other defines
 };
 
-/// Sorted by id. `split`: the BTF of the module. `vmlinux`, `names`: of its base.
+/// The types that a module defines again, by id. `split`: the BTF of the module. `vmlinux` and
+/// `names` are made from the BTF of vmlinux, the base of `split`.
 std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &split,
                                              const diff::Side &vmlinux, const NameIndex &names);
 
 /// The difference between two types of one BTF with the same kind and name, or between types to
-/// which they refer.
+/// which these two refer; "nothing differs" if none is found.
 std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 struct KfuncCounts {
-    size_t kfuncs = 0, tagged = 0;
+    size_t kfuncs = 0, tagged = 0;   // kfuncs that have a FUNC; those of them that have the tag
     std::set<uint32_t> passed_types; // ids: types of arguments, or those to which arguments point
 };
 
-/// Do the ids in .BTF_ids match the BTF, and does the BTF describe kfuncs as the kernel and program
-/// loaders expect? `index`: the BTF of `binary`. `of_vmlinux`: the BTF of vmlinux if `binary` is a
-/// module. `redefined`: types of the module that vmlinux also has. `kernel`: whose rules apply;
-/// empty: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
+/// Adds findings about two questions: do the ids in .BTF_ids match the BTF, and does the BTF
+/// describe kfuncs as the kernel and program loaders expect? `index`: the BTF of `binary`.
+/// `of_vmlinux`: the BTF of vmlinux if `binary` is a module and this BTF is valid, else null.
+/// `redefined`: the result of find_redefinitions(), or none. `kernel`: whose rules apply;
+/// std::nullopt: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);
 
-/// Does any FUNC have the tag bpf_kfunc? FUNCs of the base do not count.
+/// Does any function have the tag bpf_kfunc? Tags in the base do not count.
 bool has_kfunc_tags(const NameIndex &index);
 
 } // namespace btflink::kernel

@@ -4,8 +4,9 @@
 //
 // .BTF_ids has ids of types and functions that the kernel's C code asks for by name
 // (include/linux/btf_ids.h); resolve_btfids fills them in after the link. The section's entries
-// are found by symbol (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the
-// symbols in a set give its names, but not which entry has which name.
+// are found by symbol (common/btf/id_symbols.h); without symbols only sets of kfuncs are found, by
+// their form. resolve_btfids sorts each set by id, so the symbols in a set give the names of its
+// entries, but not which entry has which name.
 //
 // The kernel finds a kfunc by its id in a set; programs find it by the name of its FUNC. vmlinux.h
 // declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has two FUNCs:
@@ -29,14 +30,15 @@ struct IdSet {
     uint64_t offset = 0;
     bool of_kfuncs = false;                  // before 6.9 every SET8; later marked by a flag
     size_t width = 1;                        // words of an entry; 2 in a SET8: an id and its flags
-    std::span<const uint32_t> entries = {};  // their words
+    std::span<const uint32_t> entries = {};  // all words of the entries
     std::vector<std::string> names = {};     // of the entries, in another order; may be empty
-    std::vector<std::string> functions = {}; // those of them that name functions
+    std::vector<std::string> functions = {}; // those in `names` that are functions
 
     size_t size() const { return entries.size() / width; }
     uint32_t id(size_t i) const { return entries[i * width]; } // 0: the BTF lacks the type
     uint32_t flags(size_t i) const { return entries[i * width + 1]; }
-    /// The offset of entry `i`. The count takes the place of one entry.
+    /// The offset of entry `i`. The words before the entries (the count; in a SET8 also the flags)
+    /// take the place of one entry.
     uint64_t entry_offset(size_t i) const { return offset + (i + 1) * width * 4; }
     std::string title() const { return name.empty() ? "a set" : name; }
 };
@@ -85,9 +87,10 @@ public:
     }
 
 private:
-    /// Are all ids and counts 0 although the BTF has one of the types? Without symbols it is
-    /// unknown which types these are. Then only vmlinux is judged, because it always has ids,
-    /// unlike a module.
+    /// Are all ids and counts 0 although the BTF has one of the types for which .BTF_ids has ids?
+    /// Without symbols it is unknown which types these are. Then vmlinux, for which of_vmlinux_ is
+    /// null, is judged by its words alone, because vmlinux always has ids. The ids of a module may
+    /// all be of types that do not exist, so for a module the answer is no.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
@@ -105,7 +108,8 @@ private:
         return known;
     }
 
-    /// Checks all ids and sets, by offset. Error: one does not fit into the section.
+    /// Checks all ids and sets, in the order of their offsets. Error: one does not fit into the
+    /// section.
     Result<void> check_by_symbols()
     {
         const std::vector<SectionSymbol> &symbols = binary_.id_symbols;
@@ -138,8 +142,8 @@ private:
         return {};
     }
 
-    /// Checks the sets of kfuncs, which it finds by their form: ids are sorted, and each is 0 or
-    /// that of a FUNC.
+    /// Checks the sets of kfuncs, recognised by their form: a count and flags of plausible size,
+    /// and sorted ids, each 0 or that of a FUNC.
     void check_by_form()
     {
         for (size_t at = 0; at < words_.size();) {
@@ -187,7 +191,7 @@ private:
     }
 
     /// `cause`: the same for findings that are printed together as one line, with their subjects.
-    /// `subject`: the name of the kfunc or type.
+    /// `subject`: the name of the function or type. `offset`: in .BTF_ids.
     void report(Rule rule, uint64_t offset, const std::string &what,
                 const std::string &subject = "", const std::string &cause = "",
                 Degree degree = Degree::error)
@@ -207,7 +211,8 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// An id of 0 is correct for a type that this kernel does not have.
+    /// An id of 0 is correct for a type that the kernel does not have. For a function it is
+    /// reported.
     void check_single(const IdSymbol &symbol, uint64_t offset)
     {
         const uint32_t id = words_[offset / 4];
@@ -229,8 +234,8 @@ private:
             report(Rule::ids, offset, title + " has id " + shown(id));
     }
 
-    /// If two types have the name, the kernel uses one of them, and a program may be checked
-    /// against the other.
+    /// Reports a name that several types of the kind have: the kernel uses one of them, and a
+    /// program may be checked against another.
     void check_twice(btf::Kind kind, uint32_t used, const std::string &name,
                      const std::string &title, uint64_t offset)
     {
@@ -252,7 +257,7 @@ private:
                name, "functions that the kernel asks for by name have no FUNC", Degree::suspicious);
     }
 
-    /// The reason, according to the symbols of the file.
+    /// Why the function has no FUNC, according to the symbols of the file.
     std::string why_absent(const std::string &name) const
     {
         std::string clones;
@@ -323,7 +328,8 @@ private:
                        neighbours(set));
     }
 
-    /// For a set without a name: one of its kfuncs.
+    /// For a set without a name: a text with one of its kfuncs, by which users can recognise the
+    /// set. Otherwise "".
     std::string neighbours(const IdSet &set) const
     {
         if (!set.name.empty())

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds out why a module has a type that vmlinux also has.
+// Finds out why a module has a type that vmlinux also has, and why one BTF has two types of the
+// same name (why_two()).
 //
 // Problem. Split BTF should refer to types of the base. If a module has its own `struct
 // task_struct`, this is a different type for the kernel: programs cannot pass a task to the
-// module's kfuncs, and programs that read the module's type are refused. A single difference far
-// down is sufficient. Users need to know where it is.
+// module's kfuncs, and programs that read the module's type are refused. A single difference, even
+// in a type that `struct task_struct` only reaches through others, is sufficient for a type of the
+// module's own. Users need to know where the difference is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name, as by btf-kernel diff. If they differ, the type is a clash. That comparison sees only the
-// names of the types to which the two refer, so these types are then compared in pairs, through
-// typedefs and unnamed types. Each pair ends in one of three ways:
+// name and kind, as by btf-kernel diff. If the two differ, the module's type is a clash. The
+// comparison sees only the names of the types to which the two refer, so these types are then
+// compared in pairs, through typedefs and unnamed types. Each pair ends in one of three ways:
 //  - The two have the same id: nothing differs.
 //  - They are structs, unions or enums with the same name: an edge leads to that pair.
-//  - They differ: the type is a clash, too.
+//  - They differ: the module's type from which the comparison began is a clash, too.
 // The root of a type is the nearest clash along edges. A type without a root is a copy.
 //
 // Cost. Linear in the module's own types.
@@ -40,7 +42,8 @@ bool may_be_redefined(const btf_type &t)
     return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
 }
 
-/// A type of the module, and vmlinux's type of that name.
+/// Two types that are compared: `own` of the module, `base` of vmlinux; in why_two() both of one
+/// BTF.
 struct TypePair {
     TypeId own, base;
     auto operator<=>(const TypePair &) const = default;
@@ -49,14 +52,15 @@ struct TypePair {
 /// The result of comparing two types.
 struct TypeDifference {
     std::string text = {};            // empty if only edges may lead to a difference
-    bool declared = false;            // `text`: one side only declares what the other defines
+    bool declared = false;            // `text` says that one side only declares a type
     std::vector<TypePair> edges = {}; // structs, unions and enums that the two refer to
 };
 
 class PairComparer
 {
 public:
-    /// `base`: that of `own`; null if `own` is vmlinux. `between`: names the two sides in messages.
+    /// `base`: the Side of own's base; null if `own` has no base. `between`: the two sides, for
+    /// messages ("vmlinux -> here").
     PairComparer(const diff::Side &own, const diff::Side *base, std::string between)
         : own_(own), base_(base), btf_(*own.btf), between_(std::move(between))
     {
@@ -102,8 +106,9 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// A compared pair refers to these two types at the same place. Must they be compared as a part
-    /// of it? If not, they are equal, an edge, or a difference; edges and differences are recorded.
+    /// The two types that run() is comparing refer to the types of `pair` at the same place.
+    /// Returns true if run() must compare these, too. Otherwise they are the same or void, an edge,
+    /// or a difference; edges and differences are recorded.
     bool is_followed(TypePair pair)
     {
         const auto [own, base] = pair;
@@ -134,14 +139,15 @@ private:
     TypeDifference difference_;
 };
 
-/// A redefinition, and how it differs.
+/// A redefinition, and how the module's type differs from vmlinux's.
 struct Entry {
     Redefinition result;
     TypeDifference difference;
-    size_t root = SIZE_MAX; // index of the clash that causes it
+    size_t root = SIZE_MAX; // index of the clash that makes it differ; SIZE_MAX: none
 };
 
-/// The types of the module whose names vmlinux also has, in the order of their ids.
+/// The types of the module that have the name and kind of a type of vmlinux, by id, without roots.
+/// If vmlinux has several such types, the first one without a difference counts, or else the first.
 std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlinux,
                                const NameIndex &names)
 {
@@ -165,8 +171,8 @@ std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlin
     return entries;
 }
 
-/// Walks breadth first from all clashes, against the edges, so that the nearest clash reaches each
-/// entry first.
+/// Sets Entry::root. Walks breadth first from all clashes, against the edges, so that the nearest
+/// clash reaches each entry first.
 void find_roots(std::vector<Entry> &entries)
 {
     std::unordered_map<uint32_t, size_t> places; // by own id
@@ -220,6 +226,7 @@ std::string why_two(const Btf &btf, TypeId a, TypeId b)
     std::optional<diff::Side> base;
     if (btf.base())
         base.emplace(btf.base(), nullptr);
+    // Does not own `btf`, which outlives `own`.
     const std::shared_ptr<const Btf> outlives_side(std::shared_ptr<void>(), &btf);
     const diff::Side own(outlives_side, base ? &*base : nullptr);
     std::vector<TypePair> pairs{{b, a}};
