@@ -33,7 +33,7 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.btf_bytes += unit.size;
 }
 
-/// DWARF that was not read must not be dropped.
+/// Error: the file has units that were not read, so its DWARF must not be dropped.
 Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 {
     for (Skip unread : unread_units)
@@ -44,10 +44,11 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     return {};
 }
 
-/// For a file without DWARF: reports code without BTF.
+/// For a file without DWARF: records whether it has code without BTF, and whether it has code that
+/// is compiled at the link.
 void look_at_code(const ElfImage &image, EmitReport &report)
 {
-    bool has_btf = false; // made before the DWARF was dropped
+    bool has_btf = false; // from the gcc plugin, or from DWARF that has been dropped
     for (const ElfSection &s : image.sections) {
         has_btf |= s.name == ".BTF";
         report.has_code |= (s.head.sh_flags & SHF_EXECINSTR) && s.head.sh_size != 0;
@@ -56,21 +57,22 @@ void look_at_code(const ElfImage &image, EmitReport &report)
     report.has_code &= !has_btf;
 }
 
-/// `given.unit`, or, if settings are to be kept, the settings of the file's object BTF.
+/// Returns `given.unit`. With `given.keep_settings`, the features and the address pool setting are
+/// those of the file's object BTF, if there is any.
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {
     UnitOptions options = given.unit;
     if (!given.keep_settings || !file.relocatable())
         return options;
     auto found = read_existing_btf(file.image(), file.arch());
-    if (!found || !found->features) // unreadable object BTF will be replaced
+    if (!found || !found->features) // unreadable object BTF, which will be replaced, or none
         return options;
     options.features = *found->features;
     options.address_pool = found->has_pool;
     return options;
 }
 
-/// Encodes the chosen units of `file`, and adds their counts to `report`.
+/// Chooses units of `file`, encodes them, and adds their counts to `report`.
 Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOptions &options,
                                              const SourceCounts &covered, EmitReport &report)
 {
@@ -85,7 +87,7 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     if (options.strip_dwarf)
         TRY(check_droppable(file, report.skips));
     phase.end();
-    // From here on the units are independent of each other.
+    // From here on, groups of units are independent of each other.
     auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
     if (objects)
         for (const UnitObject &unit : *objects)
@@ -93,7 +95,8 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     return objects;
 }
 
-/// The file to encode. Errors: files that need other options.
+/// Opens the file to encode. Errors: those of DwarfFile::open(); bitcode; a linked file, if the
+/// options are for an object.
 Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes bytes,
                                               const EmitOptions &options)
 {
@@ -109,7 +112,8 @@ Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes byt
     return file;
 }
 
-/// The separate file with the DWARF of a linked file, if the linked file has none.
+/// If `file` is linked and has no DWARF: the separate file with its DWARF. The result has no file
+/// if that is not found, or not needed.
 Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &options)
 {
     if (file.has_dwarf() || file.relocatable())
@@ -126,7 +130,8 @@ EmitReport::Outcome outcome_of(const EmitOptions &options, const EmitReport &rep
     return has_dwarf ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
 }
 
-/// `report`: the run so far.
+/// Encodes the file at `path`, which has the bytes `before`, and writes the result. `report`: an
+/// empty report, which is filled in and returned.
 Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options,
                               EmitReport report)
 {
@@ -156,7 +161,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         look_at_code(file->image(), report);
         TRY(write_without_btf(*file, options));
         break;
-    case EmitReport::Outcome::no_types: // an earlier BTF and, if requested, DWARF are dropped
+    case EmitReport::Outcome::no_types: // drops old object BTF and, if requested, DWARF
     case EmitReport::Outcome::written:
         trace::Phase phase("write");
         TRY(check_mapped_files());

@@ -25,45 +25,47 @@ struct EmitOptions {
     /// Like strip_dwarf, but allowed even if some DWARF was not read: for an `output` of which only
     /// the BTF is used.
     bool leave_out_dwarf = false;
-    /// If a relocatable file already has object BTF, use its features and pool setting instead of
-    /// those of `unit`.
+    /// If a relocatable file already has object BTF, take features and the address pool setting
+    /// from it, not from `unit`.
     bool keep_settings = false;
     bool dry_run = false; // write nothing
-    /// Keep the object BTF of a relocatable file, and encode the units that it does not cover:
-    /// those of linked objects that had no object BTF.
+    /// Keep the object BTF of a relocatable file, and encode the units that this BTF does not
+    /// cover. They come from objects without object BTF that `ld -r` has linked into the file.
     bool add_missing_units = false;
     /// Skip units of these source files, because other inputs have their BTF. If the file has more
-    /// units of a name than are counted here, all units of that name are encoded. Encoding a unit
-    /// twice is harmless.
+    /// units of a source file than are counted here, all of them are encoded. Encoding a unit twice
+    /// is harmless. Not used if add_missing_units applies.
     SourceCounts covered;
     uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
     bool exclude_flag = true;           // SHF_EXCLUDE on .BTF
     std::string output;                 // "": in place
-    std::string detached;               // if not "", write plain BTF here, and no ELF file
-    /// If set, nothing is written. Each unit that has BTF is passed to this function as soon as it
-    /// is encoded, on the thread that encoded it. `number`: the position of the unit among all
-    /// encoded units.
+    std::string detached;               // if not "", write the BTF here, without an ELF file
+    /// If set, the encoded units are not written. Each unit that has BTF is passed to this function
+    /// as soon as it is encoded, on the thread that encoded it. Units that are encoded together
+    /// count as one (group_units() in passes.h). `number`: the position of the unit among all that
+    /// are encoded, from 0 on.
     std::function<Result<void>(uint32_t number, OpenUnit unit)> take;
 };
 
 struct EmitReport {
     enum class Outcome {
         written,
-        unchanged, // the file already has the same object BTF
+        unchanged, // the file already has the same object BTF, or no unit was missing
         no_dwarf,
         no_types, // the DWARF has nothing to encode
     };
     Outcome outcome = Outcome::written;
     const char *reader = nullptr; // of the DWARF; nullptr without DWARF
-    std::string reader_why;       // why it is not the fast reader, or ""
+    std::string reader_why;       // why libdw was chosen; "" if it was requested, or not chosen
     std::string debug_file;       // the separate file that has the DWARF, or ""
     Skips skips;
     // Also counted in `skips`:
     std::vector<RejectedVariable> rejected; // with Feature::encode_force
-    std::vector<Error> left_out;            // parts of types that BTF cannot express
-    // For a file without DWARF. LTO code is compiled at the link.
+    std::vector<Error> left_out; // parts of types, functions and variables that BTF cannot express,
+                                 // and changes to types that kernels would refuse
+    // Set only if the file has no DWARF: it has code but no BTF; code that is compiled at the link.
     bool has_code = false, has_lto_code = false;
-    // Sums over units.
+    // Sums over the encoded units; input_bytes is the size of the file.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
              variables = 0;
     uint64_t blob_bytes = 0, btf_bytes = 0, input_bytes = 0;
@@ -72,9 +74,10 @@ struct EmitReport {
 /// Encodes the file at `path`. On an error nothing is written.
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
-/// Warnings about DWARF that got no BTF, with a remedy: one line each, without newline. For every
-/// program that runs the encoder. An object without DWARF causes no warning. Without `all`, only
-/// the first part of a type that BTF cannot express is named, with the number of others.
+/// Warnings for every program that runs the encoder, one line each, without newline: about DWARF
+/// that was not read, with a remedy, and about what `report.left_out` names. Without `all`, only
+/// the first item of left_out is named, with the number of others. An object without DWARF causes
+/// no warning.
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report,
                                   bool all = false);
 

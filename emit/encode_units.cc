@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Leaves out units that other inputs cover or that a filter excludes, puts the rest into groups,
-// and encodes each group; those of an image on several threads.
+// Chooses the units to encode: not those that are covered or that a filter excludes. Puts the
+// chosen units into groups and encodes each group; the groups of an image on several threads.
 #include "emit/passes.h"
 
 #include "common/io/file_io.h"
@@ -29,8 +29,8 @@ SourceCounts count_sources(const std::vector<UnitHead> &units)
     return counts;
 }
 
-/// Does link-time optimisation make units refer to each other? Shown by the kernel's ELF note, or
-/// by the forms of the units' attributes.
+/// May link-time optimisation have made units refer to each other? True if the kernel's ELF note
+/// says so, or if the reader found that one of `units` may refer to other units.
 bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
                    const std::vector<uint32_t> &units)
 {
@@ -39,8 +39,8 @@ bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
            });
 }
 
-/// Releases pages that were read for `group`: those of split DWARF and, with `all`, those of
-/// `file`. Other threads map again what they still read.
+/// Releases mapped pages: those of the group's units in split DWARF and, with `all`, those of whole
+/// sections of `file`. A page that another thread still needs is read again.
 void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, bool all)
 {
     for (uint32_t unit : group)
@@ -51,8 +51,8 @@ void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup gr
             release_pages(section->data);
 }
 
-/// Encodes group `number`. If there is an options.take(), passes the BTF to it and returns the
-/// rest.
+/// Encodes group `number`. If there is an options.take(), passes the BTF to it, and returns
+/// everything else.
 Result<UnitObject> encode_group(const DwarfFile &file, const DwarfReader &reader, UnitGroup group,
                                 size_t number, const UnitOptions &unit_options,
                                 const EmitOptions &options)
@@ -128,7 +128,8 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
             if (options.take && !unit_options.strings) // one per thread, kept from unit to unit
                 unit_options.strings = std::make_shared<StringTable>(names);
             results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
-            // All pages only at every 32nd group, because a release interrupts the other threads.
+            // Many groups release the pages of `file` only at every 32nd, because a release
+            // interrupts the other threads.
             release_read(file, reader, groups[i], i % 32 == 0 || groups.size() < 32);
         }
     });

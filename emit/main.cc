@@ -97,7 +97,8 @@ constexpr Option<CommandLine> own_options[] = {
      sets<&CommandLine::verbose>},
 };
 
-/// Refuses options that contradict each other, or of which one would have no effect.
+/// Refuses options that contradict each other, that would have no effect, or that would overwrite
+/// an input.
 Result<void> check_together(const CommandLine &line)
 {
     const EmitOptions &emit = line.emit;
@@ -149,7 +150,8 @@ std::string help_text()
            options_text(own_options);
 }
 
-/// "fast", or for example "libdw (type-unit)" with the reason for libdw.
+/// "fast"; "libdw" if it was requested; otherwise libdw with the reason, for example "libdw
+/// (type-unit)".
 std::string reader_text(const EmitReport &r)
 {
     return r.reader_why.empty() ? r.reader : strf("%s (%s)", r.reader, r.reader_why.c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes of btf-emit over a file whose reader is open (dwarf/dwarf_reader.h), in order.
+// The passes of btf-emit, in order, after a reader has been opened (dwarf/dwarf_reader.h).
 #pragma once
 
 #include "emit/emit.h"
@@ -10,13 +10,13 @@
 namespace btflink::emit
 {
 
-// encode_units.cc: chooses units, puts those together that refer to each other, and encodes them.
+// encode_units.cc: chooses units, puts units that refer to each other together, and encodes them.
 
 /// Indices into DwarfReader::units().
 using UnitGroup = std::span<const uint32_t>;
 
-/// The units to encode: those that `options.filter` accepts and `covered` lacks. `skips`: counts
-/// the others.
+/// The units to encode: those that `options.filter` accepts and that are not in `covered`, which
+/// counts as EmitOptions::covered says. Adds the others to `skips`.
 std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
                                    const SourceCounts &covered, Skips &skips);
 
@@ -25,24 +25,26 @@ std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions 
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
 
-/// Object BTF by group, in the order of `groups`. If there is an options.take(), blobs are passed
-/// to it, and the results contain the rest.
+/// Object BTF by group, in the order of `groups`. If there is an options.take(), it gets the BTF,
+/// and the results have everything else.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options);
 
-/// The object BTF of one group. `reader` must read `file`. encode_groups() calls it.
+/// The object BTF of one group. `reader` must read `file`. encode_groups() calls this.
 Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader, UnitGroup units,
                                 const UnitOptions &options);
 
 // write_result.cc: writes what was encoded as the options say.
 
-/// `kept`: object BTF that stays. `path`: of `file`. On an error nothing is written.
+/// `kept`: object BTF that stays. `path`: of `file`. If the file already has this object BTF, sets
+/// report.outcome to `unchanged`. On an error nothing is written.
 Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report);
 
-/// For a file without DWARF: removes the output of an earlier run.
+/// For a file without DWARF: makes options.output a copy of the file, and options.detached an empty
+/// file, so that the output of an earlier run does not stay.
 Result<void> write_without_btf(const DwarfFile &file, const EmitOptions &options);
 
 } // namespace btflink::emit

@@ -2,14 +2,14 @@
 // Finds where a parameter is when its function is entered, from the parameter's location list.
 //
 // Problem. fentry programs read a function's arguments from the registers that the ABI names. A
-// compiler that knows all callers may have put a parameter elsewhere; only the parameter's location
-// list shows this.
+// compiler that knows all callers may have put a parameter elsewhere, as the parameter's location
+// list shows.
 //
-// Method. The first entry of the list is valid at the function's entry, so it decides: a register,
-// or a value computed from one. Later entries count only as DW_OP_entry_value(register), which
-// names the register at entry in any context. An aggregate in several registers is described in
-// pieces; its first register decides. The rules are pahole's, so that both tools leave out the same
-// functions.
+// Method. The first entry of the list is valid at the function's entry, so it decides: it names a
+// register, a value computed from one, the stack or a constant. Two kinds of later entries count,
+// too: DW_OP_entry_value(register), which names the register at entry in any context, and
+// descriptions of an aggregate in pieces. If an aggregate is in several registers, the first one in
+// the list decides. The rules are pahole's, so that both tools leave out the same functions.
 #include "emit/dwarf/die_attributes.h"
 
 #include <algorithm>

@@ -49,7 +49,8 @@ private:
         return append(section, 4, out_.all.btf, out_.all.btf_relocs);
     }
 
-    /// Appends the section's contents, and its relocations for addresses of `size` bytes.
+    /// Appends the section's contents to `bytes`, and its relocations to `relocs`. Each relocation
+    /// fills `size` bytes.
     Result<void> append(uint32_t section, uint8_t size, std::vector<std::byte> &bytes,
                         std::vector<Reloc> &relocs)
     {

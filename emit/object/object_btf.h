@@ -22,12 +22,14 @@ struct ObjectBtf {
     std::vector<Reloc> pool_relocs;     // pointer-sized
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
-    bool strip_dwarf = false;           // drop .debug_* (also .zdebug_*, and .gnu.debuglto_* where
-                                        // there is no .gnu.lto_*) and their relocations
+    /// Drop sections of DWARF with their relocations: .debug*, .zdebug*, .gdb_index, and, if there
+    /// is no .gnu.lto_*, .gnu.debuglto_*.
+    bool strip_dwarf = false;
 };
 
 // existing_btf.cc: the object BTF that a relocatable file already has: its own, or that of the
-// objects from which it was linked. It is kept when missing units are added.
+// objects from which it was linked. EmitOptions::keep_settings takes its features, and
+// EmitOptions::add_missing_units keeps all of it.
 
 /// The number of units or contributions per source file (DW_AT_name of a unit).
 using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
@@ -39,18 +41,19 @@ struct ExistingBtf {
     SourceCounts sources;
     /// The union of the objects' features. Nothing if no BTF was made by btflink.
     std::optional<FeatureSet> features;
-    bool has_pool = false; // there is an address pool, empty or not
+    bool has_pool = false; // an object has an address pool, empty or not
 };
 
-/// Errors: `.BTF` is not a sequence of contributions; a relocation has an unexpected type.
+/// Errors: a malformed `.BTF` or link trailer; an unexpected relocation; those of
+/// find_object_btf().
 Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch);
 
-// object_writer.cc: appends sections and a new section header table, and optionally drops DWARF.
-// Does not interpret DWARF or BTF.
+// object_writer.cc: drops old object BTF and, if requested, DWARF; appends the new object BTF.
 
 /// The change that puts `added` into `object`. Replaces existing object BTF, so that running twice
-/// has the same result as running once. For ET_REL, and for ET_EXEC and ET_DYN if `added` has no
-/// relocations. Error: a malformed ELF file.
+/// has the same result as running once. Errors: a malformed ELF file; a `.BTF` that is loaded at
+/// run time; relocations in a linked file, or of symbols that the new file does not have; a result
+/// that is too large for 32-bit ELF.
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 

@@ -14,8 +14,8 @@ namespace btflink::emit
 namespace
 {
 
-/// Is the section dropped with the DWARF? `lto`: the object has code that is compiled at the link,
-/// and refers to .gnu.debuglto_* sections.
+/// Is the section dropped with the DWARF? `lto`: the object has code that is compiled at the link.
+/// That code refers to .gnu.debuglto_* sections, so these stay.
 bool is_dwarf(const ElfSection &s, bool lto)
 {
     if (s.head.sh_flags & SHF_ALLOC) // part of the program, whatever its name
@@ -25,7 +25,7 @@ bool is_dwarf(const ElfSection &s, bool lto)
            s.name == ".gdb_index";
 }
 
-/// The sections to drop.
+/// The sections to drop: old object BTF and, with `strip_dwarf`, DWARF.
 Result<std::vector<bool>> find_unwanted(const ElfImage &image, bool strip_dwarf)
 {
     auto drop = find_object_btf(image);
@@ -39,7 +39,7 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, bool strip_dwarf)
     return drop;
 }
 
-/// Adds sections with relocations.
+/// Appends `.BTF` and the address pool, each with its relocations.
 class ObjectAppender
 {
 public:
@@ -117,7 +117,8 @@ private:
         return {};
     }
 
-    /// The new number of a symbol. `count`: the number of symbols in the new file.
+    /// The new number of the symbol that `reloc` names. `count`: how many symbols the new file has.
+    /// `section`: the name of the relocation section, for messages.
     Result<uint32_t> new_symbol(const Reloc &reloc, uint32_t count, std::string_view section)
     {
         uint32_t symbol = reloc.symbol;

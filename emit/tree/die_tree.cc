@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the entries that a tree keeps, and finds them by offset.
+// Chooses the entries that a tree keeps, joins trees, and makes the index for DieTree::find().
 #include "emit/tree/die_tree.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The debugging information entries (DIEs) of one unit as a flat array, with attributes decoded
-// once. Only entries that BTF needs are kept: types with their parts, functions with their
-// parameters, variables outside functions, annotations. Blocks and inlined calls are not kept, but
-// types nested in blocks are.
+// The debugging information entries (DIEs) of one unit, or of several that are read as one, as a
+// flat array, with attributes decoded once. Only entries that BTF needs are kept: types with their
+// parts, functions with their parameters, variables outside functions, declarations of variables
+// inside functions, annotations. Blocks and inlined calls are not kept, but types and declarations
+// nested in blocks are.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -20,9 +21,9 @@
 namespace btflink::emit
 {
 
-// Counts what is left out or changed, by reason.
+// Counts of what is left out or changed, by reason.
 
-/// The reasons, in alphabetical order. Calls X for each.
+/// Calls X(reason) for each reason, in alphabetical order.
 #define BTFLINK_SKIPS(X)                                                                           \
     X(array_of_incomplete_type)                                                                    \
     X(atomic_qualifier_dropped)                                                                    \
@@ -82,8 +83,8 @@ using Skips = std::map<Skip, uint64_t>;
 constexpr Skip unread_units[] = {Skip::split_dwarf_unit, Skip::partial_unit, Skip::type_unit,
                                  Skip::unknown_unit};
 
-/// What the passes over a unit need to know about its file, in addition to the entries. A DWARF
-/// reader takes it from the ELF file, the gcc plugin from the compiler.
+/// What the passes over a unit need to know about the unit's file, in addition to the entries. It
+/// comes from the ELF file (DwarfFile::unit_file()), or in the gcc plugin from the compiler.
 struct UnitFile {
     const Arch &arch;
     ByteOrder order;
@@ -95,7 +96,7 @@ struct UnitFile {
 /// An address in a unit's entries. In an object it is relative to a symbol; in a linked file it is
 /// final.
 struct AddressRef {
-    uint32_t symbol = 0;  // index into .symtab, or the reader's own number; 0 in linked files
+    uint32_t symbol = 0;  // index into .symtab, or the plugin's own number; 0 in linked files
     int64_t addend = 0;   // in linked files the address
     uint64_t offset = 0;  // in `section` of the input file; in linked files the address
     uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
@@ -123,7 +124,8 @@ struct RejectedVariable {
 /// Index of a DIE in DieTree::dies. 0 is a placeholder that means "none".
 using DieIndex = uint32_t;
 
-/// Tags and attributes of GCC 16's annotations (btf_decl_tag, btf_type_tag), which <dwarf.h> lacks.
+/// Annotations (btf_decl_tag, btf_type_tag): the tags that gcc 16 and clang use, and the attribute
+/// by which gcc refers to an annotation. <dwarf.h> may lack them.
 constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
@@ -132,8 +134,9 @@ constexpr uint32_t tag_llvm_annotation = 0x6000;
 /// `signature`, which keep_tag() never returns, is for an entry whose type is in a type unit
 /// (DW_AT_signature); only its children are read.
 enum class Keep : uint8_t { no, yes, children_only, signature };
-/// Returns `yes` for all variables inside functions and classes; readers keep only those of them
-/// that are declarations.
+/// What to do with an entry, by its tag and that of its parent. `top_level`: the parent is the
+/// unit. Returns `yes` for all variables inside functions and classes; of these, readers keep only
+/// declarations.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
 /// The deepest nesting that is read. Compilers stay below 100.
@@ -161,7 +164,7 @@ struct Die {
         ranges = 1u << 5,
         location = 1u << 6,
         const_value = 1u << 7,
-        const_negative = 1u << 8, // const_value is a signed form and below zero
+        const_negative = 1u << 8, // the const_value has a signed form and is below zero
         data_bit_offset = 1u << 9,
         located = 1u << 10,    // DW_AT_data_member_location
         msb_offset = 1u << 11, // DW_AT_bit_offset: counts from the most significant bit
@@ -175,8 +178,9 @@ struct Die {
         displaced = 1u << 17,
     };
 
-    // Offset of this entry, and of those that it refers to; 0: none. These are offsets in
-    // .debug_info, or other ascending numbers of the reader's. More than 4 GB are refused.
+    // The offset of this entry, and the offsets of entries that it refers to; 0: none. They are
+    // offsets in .debug_info, or other ascending numbers that the reader or the gcc plugin assigns.
+    // Readers refuse files in which they would exceed 32 bits.
     uint32_t offset = 0;
     uint32_t type = 0, origin = 0, specification = 0, annotation = 0;
     uint32_t has = 0;
@@ -188,8 +192,8 @@ struct Die {
         // Members: bit offset if data_bit_offset is set, else byte offset. Enumerators: the
         // constant. Subranges: the element count.
         uint64_t value = 0;
-        const char *text; // annotations: const_value as a string; functions: their symbol, if
-                          // DWARF has another name for it
+        const char *text; // annotations: const_value as a string; functions: the symbol, if there
+                          // is a DW_AT_linkage_name
         uint64_t pieces;  // parameters, see ParamLocation
     };
     int32_t bit_offset = 0; // DW_AT_bit_offset
@@ -212,17 +216,18 @@ class DieTree
 {
 public:
     std::vector<Die> dies; // [0] is the placeholder; in order of offset
-    // Kept DIEs other than parts of types and functions, in the order in which they end.
+    // Kept DIEs other than annotations and parts of types and functions, in the order in which they
+    // end.
     std::vector<DieIndex> types, functions, variables;
     std::vector<AddressRef> addresses;
     const char *source = nullptr;        // DW_AT_name of the (first) unit
-    std::vector<UnitLanguage> languages; // of its units, by offset
+    std::vector<UnitLanguage> languages; // of the tree's units, sorted by offset
     bool clang = false;
     bool c_names = true;      // names are C identifiers
-    bool annotations = false; // there are entries with tags for BTF
+    bool annotations = false; // there are annotations
     bool atomics = false;     // there are entries for _Atomic
-    // The compiler itself states which parameters are passed: those with Die::location. Registers
-    // are unknown.
+    // The gcc plugin made the tree. Registers are unknown; instead Die::location and Die::displaced
+    // state which parameters are where the prototype puts them.
     bool signatures_known = false;
     uint8_t address_size = 8;
 
@@ -238,14 +243,15 @@ public:
     std::string language_of(const Die &d) const;
     /// Ends the DIE at `i`, after all its children have been added.
     void end_die(DieIndex i);
-    /// Appends the entries of `other`, whose offsets must be higher.
+    /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);
-    /// Drops functions and variables, but keeps the types that they use.
+    /// Empties the lists of functions and variables. All entries stay.
     void keep_types();
     /// In a type unit, a type inside a namespace or another type has two entries: a declaration in
-    /// that scope, and the entry that specifies the declaration. Drops the declaration.
+    /// that scope, and a definition that refers to the declaration (DW_AT_specification). Drops
+    /// such declarations from `types`.
     void drop_specified();
-    /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
+    /// The kept DIE whose Die::offset is `offset`, or 0. Call index() once before.
     DieIndex find(uint32_t offset) const
     {
         const uint64_t bucket = (uint64_t{offset} - first_offset_) / 16;
@@ -259,7 +265,7 @@ public:
     void index();
 
 private:
-    // The first DIE at or after each 16th byte. A search is a look-up and one or two steps.
+    // The first DIE at or after each 16th byte. A search is a look-up and usually one or two steps.
     std::vector<DieIndex> buckets_;
     std::vector<uint32_t> offsets_; // of each DIE; then UINT32_MAX
     uint32_t first_offset_ = 0;

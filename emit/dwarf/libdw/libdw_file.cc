@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prepares a file for libdw, and resolves its addresses.
+// Prepares a file for libdw, numbers its entries, and resolves its addresses.
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include "common/object_btf/elf_append.h"
@@ -27,7 +27,7 @@ uint64_t size_of_units(Dwarf *dwarf)
     return at;
 }
 
-/// Is the unit in .debug_types? DWARF 5 has all units in .debug_info.
+/// Is the unit in .debug_types or .debug_types.dwo? DWARF 5 has all units in .debug_info.
 bool is_in_types(Dwarf_CU *unit)
 {
     Dwarf_Half version = 0;
@@ -51,7 +51,7 @@ Result<void> LibdwFile::start()
 {
     plain_ = TRY(make_plain());
     elf_version(EV_CURRENT);
-    // elf_memory() expects memory that it may change, but it only reads.
+    // elf_memory() takes a pointer to non-const memory, but only reads the memory.
     elf_ = elf_memory(reinterpret_cast<char *>(plain_.data()), plain_.size());
     dwarf_ = elf_ ? dwarf_begin_elf(elf_, DWARF_C_READ, nullptr) : nullptr;
     if (!dwarf_)
@@ -65,7 +65,7 @@ Result<void> LibdwFile::start()
     return {};
 }
 
-/// Not recursive, because an alternate file has no alternate file.
+/// Opens the alternate file, if this file names one. The alternate file itself names none.
 Result<void> LibdwFile::open_alternate(const std::string &debug_dir)
 {
     auto found = TRY(find_alternate(file_.image(), debug_dir));
@@ -86,7 +86,8 @@ LibdwFile::~LibdwFile()
         elf_end(elf_);
 }
 
-/// The file that libdw reads: the debug sections only, relocated.
+/// The file that libdw reads: only the debug sections that the readers use, decompressed and
+/// relocated.
 Result<std::vector<std::byte>> LibdwFile::make_plain() const
 {
     ElfImage image;
@@ -121,7 +122,7 @@ std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operan
 std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
                                                 uint64_t addr_base) const
 {
-    // libdw has checked that indices, of at most ten bytes, lie inside the unit.
+    // For an index, of at most ten bytes. libdw has checked that it ends inside the unit.
     DebugCursor in({reinterpret_cast<const std::byte *>(attr.valp), 10}, 0, 10, file_.order());
     if (attr.form == DW_FORM_addr)
         return address_in_info(attr.valp);
@@ -132,7 +133,7 @@ std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
     return std::nullopt;
 }
 
-/// What number_of() adds to the offset of an entry in the section with `unit`.
+/// What number_of() adds to the offset of each entry of `unit`.
 uint64_t LibdwFile::first_number(Dwarf_CU *unit)
 {
     Dwarf *dwarf = dwarf_cu_getdwarf(unit);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens a file with libdw. DwarfFile has done what libdw does not support: it has decompressed all
-// sections, and joined the sections of type units, of which an object has one per type. LibdwFile
-// applies the relocations.
+// Opens a file with libdw. DwarfFile has decompressed the debug sections, and joined those of type
+// units: an object has one section per type unit, which libdw does not support. LibdwFile applies
+// the relocations.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -26,20 +26,22 @@ public:
     Dwarf *dwarf() const { return dwarf_; }
     const DwarfFile &elf() const { return file_; }
 
-    /// Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types,
-    /// then those of the alternate file. Units of a file of split DWARF do not refer to other
-    /// files, so their numbers begin at 0 again. Returns 0 if the number exceeds 32 bits.
+    /// The number of an entry, which takes the place of its offset in trees. Entries in .debug_info
+    /// have their offsets as numbers. The numbers of .debug_types follow, then those of the
+    /// alternate file. In each file of split DWARF numbers begin at 0 again, because its units do
+    /// not refer to other files. Returns 0 for a number of UINT32_MAX or more.
     uint32_t number_of(Dwarf_Die &die);
 
-    // These return nullopt for an address without relocation in a relocatable file. `addr_base`:
-    // where the unit's part of .debug_addr begins.
+    // address_of() and address_in_info() return nullopt if there is no address: for example, in a
+    // relocatable file, if no relocation applies to it.
 
-    /// The address in DW_FORM_addr or DW_FORM_addrx*.
+    /// The address in DW_FORM_addr, DW_FORM_addrx* or DW_FORM_GNU_addr_index. `addr_base`: where
+    /// the unit's part of .debug_addr begins.
     std::optional<AddressRef> address_of(const Dwarf_Attribute &attr, uint64_t addr_base) const;
     /// The address in the operand of DW_OP_addr.
     std::optional<AddressRef> address_in_info(const unsigned char *operand) const;
 
-    /// An error at `offset` of .debug_info, with libdw's reason.
+    /// An error at `offset` of .debug_info, with libdw's reason if there is one.
     Failure dwarf_error(uint64_t offset, std::string_view what) const;
 
 private:
@@ -56,17 +58,19 @@ private:
     Elf *elf_ = nullptr;
     Dwarf *dwarf_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info
-    Dwarf *split_ = nullptr;                 // the last file of split DWARF with .debug_types.dwo
-    uint64_t split_types_at_ = 0;            // the number of the first entry of that section
+    // The file of split DWARF whose .debug_types.dwo was numbered last, and the number that stands
+    // for offset 0 of that section.
+    Dwarf *split_ = nullptr;
+    uint64_t split_types_at_ = 0;
 };
 
 struct LibdwUnit {
     Dwarf_Die die{};
-    uint64_t addr_base = 0; // of its part of .debug_addr
+    uint64_t addr_base = 0; // where its part of .debug_addr begins
 };
 
-/// Appends the entries of `unit` to `tree`. `on_foreign_entry` is called for each entry of another
-/// unit that this unit refers to or imports.
+/// Appends the entries below the unit's own entry to `tree`. Calls on_foreign_entry(entry) at each
+/// reference to an entry of another unit, and at each import of a unit.
 Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
                           const std::function<void(Dwarf_Die &)> &on_foreign_entry, DieTree &tree,
                           Skips &skips);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The DWARF reader for what fast/ does not read: reads units into trees by means of libdw.
 //
-// Problem. Entries of a compile unit may be anywhere: types in type units, shared entries in
-// partial units or in another file (dwz), everything except addresses in a .dwo file (split DWARF).
-// But BTF of a unit is made from one tree.
+// Problem. Entries that a compile unit needs may be elsewhere: types in type units, shared entries
+// in partial units or in another file (dwz), everything except addresses in a .dwo file (split
+// DWARF). But BTF of a unit is made from one tree.
 //
-// Method. The tree of a unit has its own entries and, recursively, all entries of each unit that
-// these import or refer to. Other compile units contribute only types: their functions and
-// variables are encoded with their own units.
+// Method. The tree of a unit has the unit's own entries and, recursively, all entries of each unit
+// that these import or refer to. A compile unit that is read only because of such a reference
+// contributes only types: its functions and variables are in its own tree.
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
 //
-// Cost. Linear in the entries of a tree. A unit that several others need is read for each of them.
+// Cost. Linear in the entries of a tree. A unit that several trees need is read for each of them.
 #include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/dwarf_reader.h"
 #include "emit/dwarf/libdw/libdw_file.h"
@@ -60,14 +60,14 @@ uint64_t addr_base_of(Dwarf_Die unit)
     return base;
 }
 
-/// Are the entries of the unit in another file?
+/// Does the unit name a file of split DWARF, which has the unit's entries?
 bool names_split_file(Dwarf_Die unit)
 {
     return unit.cu &&
            (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
 }
 
-/// Does an abbreviation use DW_FORM_ref_addr?
+/// Does an abbreviation of the unit use DW_FORM_ref_addr?
 bool uses_ref_addr(Dwarf_Die unit)
 {
     size_t length = 0;
@@ -86,8 +86,8 @@ bool uses_ref_addr(Dwarf_Die unit)
     }
 }
 
-/// Is the abstract instance of a function in another compile unit? Link-time optimisation puts it
-/// there.
+/// Does a function of the unit have its abstract instance in another compile unit? Link-time
+/// optimisation puts the instance there.
 bool has_origin_elsewhere(Dwarf_Die unit)
 {
     Dwarf_Die child;
@@ -123,7 +123,8 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     return head;
 }
 
-/// The version of DWARF in the header of the unit at `offset` of .debug_info; 5 if it is cut off.
+/// The version of DWARF in the header of the unit at `offset` of .debug_info; 5 if the header is
+/// cut off.
 unsigned LibdwReader::version_at(uint64_t offset) const
 {
     const Bytes info = file_->elf().info.data;
@@ -134,9 +135,9 @@ unsigned LibdwReader::version_at(uint64_t offset) const
     return in.overrun() ? 5 : version;
 }
 
-/// The error for unit `number` of the file. libdw gives the reason but not the place, so this walks
-/// to the unit. Units in .debug_types come last. libdw reads these only in version 4; clang also
-/// writes them in versions 2 and 3, which no debugger reads.
+/// The error for unit `number` of the file, which libdw cannot read. libdw gives the reason but not
+/// the place, so this walks to the unit. Units in .debug_types are counted last. Of these libdw
+/// reads only version 4; clang also writes versions 2 and 3 there, which no debugger reads.
 Failure LibdwReader::cannot_read(size_t number) const
 {
     const char *reason = dwarf_errmsg(0);
@@ -196,7 +197,7 @@ Result<void> LibdwReader::list(Skips &skips)
     return {};
 }
 
-/// Reads units with all units that they need.
+/// Reads units, with all units that they need, into one tree.
 class LibdwTreeReader
 {
 public:
@@ -208,7 +209,7 @@ public:
     Result<void> add(LibdwUnit unit)
     {
         auto [place, is_new] = parts_.try_emplace(file_.number_of(unit.die));
-        if (!is_new) // a unit of a second file of split DWARF
+        if (!is_new) // numbers begin at 0 again in a second file of split DWARF
             return fail(file_.elf().where().in(".debug_info"),
                         "units of several files cannot be read as one");
         DieTree &part = place->second;
