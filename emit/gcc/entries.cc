@@ -5,15 +5,15 @@
 // optimises (all functions of the source, with names) and after (the functions in the object, with
 // the remaining parameters). A DieTree needs entries in order, parents before children.
 //
-// Method. new_type() gives a type its number at the first mention. Its entry is added when it is
-// described, and refers to other types by number; at the end offsets of entries replace the
-// numbers. When gcc has written a function into the object, its entry is completed. A clone gets an
-// entry of its own, whose parameters refer to the function's parameters as those of an out-of-line
-// copy do in DWARF.
+// Method. new_type() gives a type its number at the first mention. The entry of a type is added
+// when the type is described, and refers to other types by number; at the end offsets of entries
+// replace the numbers. When gcc has written a function into the object, the function's entry is
+// completed. A clone gets an entry of its own, whose parameters refer to the function's parameters
+// as those of an out-of-line copy do in DWARF.
 //
 // Invariant. Entries are only appended, so their offsets ascend, and parents come before children.
 //
-// Cost. Linear in the number of entries.
+// Cost. Linear in the number of entries, except that functions are sorted if there are clones.
 #include "emit/gcc/entries.h"
 
 #include "common/object_btf/address_pool.h"
@@ -37,7 +37,7 @@ namespace
 /// entry.
 constexpr uint32_t offset_step = 16;
 
-// By Kind.
+// Tags of entries, by Kind.
 constexpr uint16_t tags[] = {
     DW_TAG_base_type,
     DW_TAG_pointer_type,
@@ -61,7 +61,7 @@ constexpr uint16_t tags[] = {
     DW_TAG_subprogram,
     DW_TAG_variable,
 };
-// By BaseKind.
+// DWARF's encodings of base types, by BaseKind.
 constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
                                  DW_ATE_complex_float};
 
@@ -105,15 +105,15 @@ const Arch *target_arch(const Setup &setup)
     return nullptr;
 }
 
-/// A message with the source file. The offset of the entry is omitted, because offsets are made up
-/// here.
+/// The message of `error` with the source file, once. The offset of the entry is omitted, because
+/// offsets are made up here.
 std::string loss(const Error &error, const std::string &source)
 {
     const Where where = error.what.starts_with(source + ": ") ? Where{} : Where{source};
     return Error{where, error.what}.str();
 }
 
-/// The reference holds a TypeNumber until finish_tree() replaces it by an offset.
+/// Sets the type of `d`. Die::type holds a TypeNumber until finish_tree() replaces it by an offset.
 void refer(Die &d, TypeNumber target)
 {
     d.type = static_cast<uint32_t>(target);
@@ -121,7 +121,7 @@ void refer(Die &d, TypeNumber target)
         d.has |= Die::typed;
 }
 
-/// The name in gcc's DWARF.
+/// The name that gcc's DWARF has for a _BitInt.
 std::string bit_precise_name(const Entry &entry)
 {
     return (entry.base == BaseKind::unsigned_integer ? "unsigned _BitInt(" : "_BitInt(") +
@@ -135,8 +135,8 @@ void put_hex(std::string &out, uint64_t value)
     out.append(digits, std::to_chars(digits, std::end(digits), value, 16).ptr);
 }
 
-/// Appends `bytes` as words; see assembly_text(). `relocs` are in ascending order, each
-/// `reloc_size` bytes long and aligned to its size.
+/// Appends `bytes` as words; see assembly_text(). `relocs`: in ascending order of offsets. Each
+/// replaces `reloc_size` bytes, which are aligned to this size.
 void put_words(std::string &out, Bytes bytes, std::span<const Reloc> relocs, size_t reloc_size,
                ByteOrder order, const std::vector<std::string> &symbols)
 {
@@ -169,9 +169,10 @@ void put_words(std::string &out, Bytes bytes, std::span<const Reloc> relocs, siz
 }
 
 /// `.BTF` and the address pool (common/FORMAT.md, 1) as directives for the assembler: lists of
-/// 8-byte words in hexadecimal, which the assembler reads faster than shorter items, strings, or a
-/// line per word. For a relocation, the symbol's name replaces a word. `symbols`: the names of the
-/// symbols to which relocations refer by number, from 1 on.
+/// words in hexadecimal, of 8 bytes where no relocation prevents this. The assembler reads such
+/// lists faster than shorter items, strings, or a line per word. For a relocation, the symbol's
+/// name replaces a word. `symbols`: the names of the symbols to which relocations refer by number,
+/// from 1 on.
 std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder order,
                           const std::vector<std::string> &symbols)
 {
@@ -205,16 +206,16 @@ struct Entries::State {
     }
 
     std::pmr::monotonic_buffer_resource text_memory{64 * 1024};
-    std::unordered_map<const char *, const char *> kept_names; // by gcc's unique pointers
+    std::unordered_map<const char *, const char *> kept_names; // copies, by gcc's pointers
     DieTree tree;
     std::vector<uint32_t> offset_of = {0};           // of each type's entry, by TypeNumber
-    DieIndex open = 0;                               // the entry begun and not yet ended
+    DieIndex open = 0;                               // the type or function that was begun last
     bool clones = false;                             // there are clones
     DieIndex subject = 0;                            // the entry that gets annotations
     std::unordered_map<uint32_t, DieIndex> entry_of; // of functions and variables, by DECL_UID
-    std::vector<Parameter> parameters;               // of functions, in order
-    std::vector<std::string> symbols;
-    std::string labels; // assembler text that defines our own symbols
+    std::vector<Parameter> parameters;               // of functions, in order of entries
+    std::vector<std::string> symbols;                // AddressRef::symbol is an index + 1
+    std::string labels;                              // assembler text that defines our own symbols
     std::vector<ElfSection> sections = {{}};
     std::unordered_map<std::string, uint32_t> section_of;
 
@@ -301,8 +302,9 @@ uint32_t Entries::State::add_symbol(const char *text)
     return static_cast<uint32_t>(symbols.size()); // 0 stands for "no symbol"
 }
 
-/// A symbol for the address of a function. The linker resolves the name of a weak function to the
-/// strong one that replaces it. A local label stays with the code, like the labels in gcc's DWARF.
+/// A symbol for the address of a function. The linker would resolve the name of a weak function to
+/// the strong function that replaces it, so a weak function gets a local label, which stays with
+/// the code, like the labels in gcc's DWARF.
 uint32_t Entries::State::add_function_symbol(const EmittedFunction &function)
 {
     if (!function.weak)
@@ -325,9 +327,10 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
     return found->second;
 }
 
-/// Adds an entry for a clone. First come the parameters that the clone takes, as in gcc's DWARF,
-/// then those that it does not take. A parameter that is where the clone's prototype puts it has a
-/// location. Parameters after a new one, for example a part of a struct, have none.
+/// Adds an entry for a clone. `uids`: see Entries::emitted(). First come the function's parameters
+/// that the clone takes, as in gcc's DWARF, then those that it does not take. A parameter that the
+/// clone takes has a location, unless `displaced` is set, or a new parameter, for example a part of
+/// a struct, comes before it.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {
@@ -352,7 +355,7 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         auto found = std::ranges::find(left, uid, &Parameter::uid);
         located &= found != left.end();
         if (found == left.end())
-            continue; // a new one, or a duplicate
+            continue; // a new parameter, or a second one made from the same
         add_parameter(*found, located);
         left.erase(found);
     }
@@ -462,7 +465,7 @@ void Entries::tag(const char *kind, const char *text)
     d.text = s.copy(text);
     s.tree.end_die(s.last());
     s.tree.annotations = true;
-    s.tree.dies[s.subject].end = s.last() + 1; // end() of an open entry moves this further
+    s.tree.dies[s.subject].end = s.last() + 1; // end() sets it again if the subject is open
 }
 
 bool Entries::has(uint32_t uid) const

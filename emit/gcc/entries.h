@@ -18,7 +18,7 @@ namespace btflink::emit::gcc
 enum class TypeNumber : uint32_t {};
 constexpr TypeNumber void_type{0};
 
-/// Kinds of entries, with the names of DWARF's tags.
+/// Kinds of entries. Each corresponds to a tag of DWARF.
 enum class Kind : uint8_t {
     // Types.
     base_type,
@@ -66,7 +66,7 @@ struct Entry {
 struct EmittedFunction {
     const char *symbol; // as the assembler spells it
     bool split;         // into hot and cold parts, in two ranges of addresses
-    bool displaced;     // some parameter is not in the register of its position
+    bool displaced;     // some parameter is not in the register where BPF programs look for it
     bool weak;
 };
 
@@ -80,14 +80,15 @@ struct Setup {
     const char *source;
 };
 
-/// Messages about missing or incomplete object BTF; "" if it is complete.
+/// Messages about missing or incomplete object BTF; both are "" if there is nothing to report.
 struct Losses {
-    std::string no_btf;   // there is no object BTF
-    std::string left_out; // the object BTF lacks a part
+    std::string no_btf;   // why there is no object BTF
+    std::string left_out; // which parts the object BTF lacks
 };
 
-/// Call order: first describe types, functions and variables, in any order, each once; then the
-/// emitted_...() calls; then assembly(). Strings are copied.
+/// Call order: first describe types, functions and variables, in any order, each once, except that
+/// variable() may be repeated; then was_inlined(), emitted() and emitted_variable(), in any order;
+/// then assembly(), once. Strings are copied unless stated otherwise.
 class Entries
 {
 public:
@@ -104,23 +105,24 @@ public:
     void begin_function(const Entry &entry);
     void part(const Entry &entry);
     void end();
-    /// A type without parts.
+    /// Adds a type without parts.
     void add(TypeNumber type, const Entry &entry);
-    /// A second call for a variable changes its type.
+    /// Adds a variable. A second call for the same variable changes its type.
     void variable(const Entry &entry);
 
-    /// Annotates the type, part, function or variable that was added or begun last. `kind`, which
-    /// is not copied: "btf_decl_tag"; or "btf_type_tag" on the target of a pointer, the innermost
-    /// tag first.
+    /// Annotates the type, part, function or variable that was added, begun or ended last. `kind`,
+    /// which is not copied: "btf_decl_tag"; or, for a pointer, "btf_type_tag": a tag of its target,
+    /// of which the innermost comes first.
     void tag(const char *kind, const char *text);
 
-    /// Was a function or variable described? `uid`: its DECL_UID.
+    /// Was the function or variable with DECL_UID `uid` described?
     bool has(uint32_t uid) const;
-    /// Records that a caller or a clone has a copy of the function's body.
+    /// Records that a caller or a clone has a copy of the function's body. Has no effect if the
+    /// function itself was or will be emitted.
     void was_inlined(uint32_t uid);
     /// Records that gcc wrote the function itself, with all parameters (`clone` is null), or a
     /// clone. `clone`: for each parameter of the clone, the uid of the function's parameter, or 0
-    /// if the parameter is new.
+    /// if the parameter is new or has another type.
     void emitted(uint32_t uid, const EmittedFunction &written, const std::vector<uint32_t> *clone);
 
     /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.
@@ -128,7 +130,7 @@ public:
                           bool weak);
 
     /// Object BTF with its address pool as assembler text; empty if there is nothing to encode, or
-    /// if it cannot be made.
+    /// if losses.no_btf was set.
     std::string assembly(Losses &losses);
 
 private:

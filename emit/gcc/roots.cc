@@ -7,8 +7,8 @@
 // Method. The same roots, by the same rules:
 // - variables outside functions that are defined, or declared and used; each with the type of its
 //   first declaration and with the type of its definition;
-// - functions that are defined or called: result and parameters; of defined ones also the local
-//   variables and local declarations of all blocks;
+// - functions that are defined, with the types of the variables and functions that their blocks
+//   declare; of functions that are only called, the types of result and parameters;
 // - types that a function or a defined variable names in a cast, in sizeof or by an enumerator;
 // - base types that occur in a type declared outside functions, used or not: gcc never drops them.
 //
@@ -29,21 +29,21 @@ bool is_in_function(tree type)
     return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
 }
 
-/// Is it an unused declaration? gcc drops these from its symbol table, and from gcc 10 on does not
-/// describe them.
+/// Is `variable` an unused declaration? gcc drops such declarations from its symbol table, and from
+/// gcc 10 on does not describe them.
 bool is_left_out(tree variable)
 {
     return GCCPLUGIN_VERSION_MAJOR > 9 && TREE_PUBLIC(variable) && !varpool_node::get(variable);
 }
 
-/// In memory at a fixed address.
+/// Is `variable` defined in this unit, in memory at a fixed address?
 bool is_static_storage(tree variable)
 {
     return TREE_STATIC(variable) && !DECL_EXTERNAL(variable) && !DECL_HARD_REGISTER(variable) &&
            !DECL_THREAD_LOCAL_P(variable);
 }
 
-/// The body of a function that is in this unit, or null.
+/// The body of `function`; null if the function has no body in this unit.
 tree body_of(tree function)
 {
     tree body = DECL_INITIAL(function);
@@ -98,8 +98,8 @@ void TreeReader::declared_type(tree decl)
         originals_.push_back({DECL_UID(decl), original});
 }
 
-/// Only the first declaration and the first definition count. gcc does not describe what later
-/// declarations add to the type, such as the size of an array.
+/// Only the first declaration of a variable and its first definition count. gcc does not describe
+/// what other declarations add to the type, such as the size of an array.
 void TreeReader::declared_variable(tree decl)
 {
     const bool defines = !DECL_EXTERNAL(decl);
@@ -182,8 +182,8 @@ void TreeReader::add_type_of_local(tree decl)
     }
 }
 
-/// gcc marks more types as used than it describes. It describes typedefs without qualifiers, and
-/// structs, unions and enums that are complete or inside a function; others only if something else
+/// Of the types that gcc marks as used, it describes typedefs without qualifiers, and structs,
+/// unions and enums that are complete or declared inside a function; others only if something else
 /// refers to them. The types are sorted by TYPE_UID, because the order of gcc's hash tables differs
 /// from run to run.
 void TreeReader::add_used_types(std::vector<tree> types)

@@ -11,8 +11,9 @@
 //
 // Invariant. No tree is created or changed, so gcc generates the same code as without the plugin.
 //
-// Cost. One step per reference. Structs, unions, enums and prototypes wait in a list, so recursion
-// is only as deep as pointers, arrays and typedefs nest.
+// Cost. One step per reference; for each type with several qualifiers, a walk over its variants.
+// Structs, unions, enums and prototypes wait in a list, so recursion is only as deep as pointers,
+// arrays and typedefs nest.
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -40,8 +41,9 @@ int count_of(int quals)
     return __builtin_popcount(static_cast<unsigned>(quals));
 }
 
-/// The largest proper subset of `quals` with which a variant of `type` exists. Variants made later
-/// than `qualified` do not count: gcc described `qualified` before it had them.
+/// The largest proper subset of `quals` with which a variant of `type` exists. `qualified`: the
+/// variant with all of `quals`, or null. Variants made later than `qualified` do not count, because
+/// gcc described `qualified` before it made them.
 int nearest_variant(tree type, int quals, tree qualified)
 {
     int best = 0;
@@ -67,7 +69,7 @@ std::vector<const char *> attribute_texts(const char *name, tree attributes)
     return texts;
 }
 
-/// gcc's DWARF describes its internal sizetype as the type of size_t.
+/// gcc's DWARF describes sizetype, a type internal to gcc, as the type of size_t.
 tree without_sizetype(tree type)
 {
     if (type != sizetype)
@@ -76,8 +78,8 @@ tree without_sizetype(tree type)
     return name && TREE_CODE(name) == TYPE_DECL ? TREE_TYPE(name) : size_type_node;
 }
 
-/// gcc stores the length of an array as its highest index, which is -1 for an empty array. Unknown
-/// lengths are 0, too.
+/// gcc stores the length of an array as the highest index, which is -1 for an empty array. An
+/// unknown length counts as 0, too.
 uint64_t element_count(tree array)
 {
     tree domain = TYPE_DOMAIN(array);
@@ -106,7 +108,8 @@ BaseKind base_kind(tree type)
     }
 }
 
-/// An unnamed bitfield is only padding. An unnamed struct or union is a member.
+/// Is the field a member? An unnamed bitfield is only padding, but an unnamed struct or union is a
+/// member.
 bool is_member(tree field)
 {
     if (TREE_CODE(field) != FIELD_DECL || DECL_IGNORED_P(field))
@@ -115,7 +118,7 @@ bool is_member(tree field)
     return DECL_NAME(field) || code == UNION_TYPE || code == RECORD_TYPE;
 }
 
-/// The entry of a member without its type.
+/// The entry of a member. The caller sets Entry::type.
 Entry member_entry(tree field)
 {
     Entry member{.kind = Kind::member, .name = decl_name(field)};
@@ -132,7 +135,8 @@ Entry member_entry(tree field)
 
 /// The type that the typedef `decl` names; null for a TYPE_DECL that is not a typedef in the
 /// source. gcc clears DECL_ORIGINAL_TYPE when the typedef is declared again, so `originals_` keeps
-/// it. It does not keep arrays: a repeated typedef of an array has no entry in gcc's DWARF.
+/// the type; but not an array type, because a repeated typedef of an array has no entry in gcc's
+/// DWARF.
 tree TreeReader::original_of(tree decl) const
 {
     if (DECL_ORIGINAL_TYPE(decl) || DECL_ARTIFICIAL(decl))
@@ -165,16 +169,17 @@ TypeNumber TreeReader::new_type(tree type)
     return known(type) = entries_.new_type();
 }
 
-/// Describes `found`, the variant of `type` with `quals`, by the typedef that gave it its name.
-/// Returns nothing if it is that typedef with further qualifiers, which the caller describes.
+/// Describes `found`, the variant of `type` with `quals`, by the typedef that gave `found` its
+/// name. Returns nothing if `found` is the typedef with further qualifiers: then the caller adds
+/// the qualifiers.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree found)
 {
     tree decl = typedef_of(found), defined = TREE_TYPE(decl);
     if (found == defined)
         return add_typedef(decl);
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // The typedef with an attribute such as ms_abi. Since September 2026 (GCC PR125421), gcc 16
-    // describes it as the typedef.
+    // `found` is the typedef with an attribute such as ms_abi. Since September 2026 (GCC PR125421),
+    // gcc 16 describes `found` as the typedef.
     if (TYPE_QUALS(found) == TYPE_QUALS(defined) &&
         !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
         return known(found) = type_of(defined, quals);
@@ -182,7 +187,7 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     const int defined_quals = TYPE_QUALS(defined) & known_quals;
     const bool lacks_qualifier = defined_quals & ~quals;
     const bool has_other_attributes = defined_quals == quals && original_of(decl) != type;
-    if (lacks_qualifier || has_other_attributes) // it is not the typedef
+    if (lacks_qualifier || has_other_attributes) // `found` is not the typedef
         return type_of(original_of(decl), quals);
     return std::nullopt;
 }
@@ -276,8 +281,6 @@ TypeNumber TreeReader::add_typedef(tree decl)
 
 TypeNumber TreeReader::add_pointer(tree type)
 {
-    // The pointer needs its number first, because its target may be a struct that contains the
-    // pointer.
     const TypeNumber number = new_type(type);
     const TypeNumber target = type_of(TREE_TYPE(type));
     const Kind kind = TREE_CODE(type) == POINTER_TYPE ? Kind::pointer_type : Kind::reference_type;
@@ -301,7 +304,7 @@ TypeNumber TreeReader::add_array(tree type)
     for (; TREE_CODE(element) == ARRAY_TYPE; element = TREE_TYPE(element)) {
         counts.push_back(element_count(element));
         if (tree domain = TYPE_DOMAIN(element); domain && TREE_TYPE(domain))
-            type_of(TREE_TYPE(domain), 0); // gcc's DWARF has the type of the bounds
+            type_of(TREE_TYPE(domain), 0); // gcc's DWARF has the type of the bounds, too
     }
     const TypeNumber element_type = type_of(element);
     entries_.begin(number, {.kind = Kind::array_type, .type = element_type});
@@ -350,8 +353,8 @@ void TreeReader::describe(tree type)
     }
 }
 
-// Types of members, enumerators and parameters are added before begin(), because entries of types
-// do not nest.
+// The types of members and parameters, the result type of a prototype and the underlying type of an
+// enum are added before begin(), because entries of types do not nest.
 
 void TreeReader::describe_composite(tree type, TypeNumber number)
 {

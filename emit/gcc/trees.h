@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Translates gcc's trees to entries. All sources of the plugin include gcc's headers through this
-// one.
+// Translates gcc's trees to entries. Sources of the plugin include gcc's headers only through this
+// header.
 #pragma once
 
 #include "emit/gcc/entries.h"
@@ -44,7 +44,7 @@
 namespace btflink::emit::gcc
 {
 
-/// Adds to `Entries` exactly what gcc's dwarf2out would describe.
+/// Adds to `Entries` what gcc's dwarf2out would describe. README.md lists the known differences.
 class TreeReader
 {
 public:
@@ -112,14 +112,15 @@ private:
     std::deque<TypeNumber> numbers_; // by TYPE_UID. A deque grows without a copy.
     std::vector<tree> waiting_;      // structs, unions, enums and prototypes to describe
     std::vector<DeclaredVariable> variables_;
-    std::unordered_map<unsigned, bool> defined_; // by DECL_UID, for all in variables_
-    std::vector<tree> base_types_;               // main variants; used in types outside functions
-    std::vector<Original> originals_;            // of typedefs outside functions, by uid
+    // By DECL_UID, for all in variables_: is a definition among them?
+    std::unordered_map<unsigned, bool> defined_;
+    std::vector<tree> base_types_;    // main variants; used in types outside functions
+    std::vector<Original> originals_; // of typedefs outside functions, except arrays; sorted by uid
 };
 
 // Small questions about trees.
 
-/// Does DW_TAG_base_type describe it?
+/// Is `type` described by a DW_TAG_base_type?
 inline bool is_base_type(tree type)
 {
     switch (TREE_CODE(type)) {
@@ -155,21 +156,22 @@ inline const char *type_name(tree type)
     return text_of(name);
 }
 
-/// -1 if `value` is not a constant, or does not fit.
+/// The value of a constant; -1 if `value` is null, not a constant, or does not fit.
 inline int64_t constant_value(tree value)
 {
     return value && TREE_CODE(value) == INTEGER_CST && tree_fits_shwi_p(value) ? tree_to_shwi(value)
                                                                                : -1;
 }
 
-/// 0 if the size is known only at run time.
+/// 0 if the type is incomplete, or its size is known only at run time.
 inline uint64_t size_in_bytes_of(tree type)
 {
     const HOST_WIDE_INT size = int_size_in_bytes(type);
     return size > 0 ? static_cast<uint64_t>(size) : 0;
 }
 
-/// The declared type of a bitfield; DECL_BIT_FIELD_TYPE is null for all other fields.
+/// The declared type of a field. A bitfield has it in DECL_BIT_FIELD_TYPE, which is null for all
+/// other fields.
 inline tree field_type(tree field)
 {
     return DECL_BIT_FIELD_TYPE(field) ? DECL_BIT_FIELD_TYPE(field) : TREE_TYPE(field);
