@@ -22,27 +22,28 @@ struct CommandLine {
     std::optional<FeatureSet> features;  // if given, replaces options.features
     bool distilled_base = false;         // adds this feature to options.features
     bool quiet = false, stats = false;
-    bool help = false, version = false; // with either, nothing else is set
+    bool help = false, version = false; // with either, the other fields mean nothing
 };
 
-/// Errors are usage errors. Call it once per process, see common/cli/option_table.h.
+/// Errors are usage errors. Call this once per process, because getopt_long() keeps a state.
 Result<CommandLine> parse_command_line(int argc, char **argv);
 
 /// The text of --help.
 std::string help_text();
 
-// report_page.cc: --report: a page about one merge, written by btf-kernel report.
+// report_page.cc: the page of --report. `btf-kernel report` writes it after the merge.
 
 /// Runs btf-kernel after the merge. Inputs that the merge will change are copied first.
 class ReportPage
 {
 public:
-    /// Finds btf-kernel, and copies an input that the merge updates. If `options` ask for no trace,
-    /// has one written into memory. Errors: btf-kernel is not installed, or cannot read the result;
-    /// an input cannot be read.
+    /// Call it before the merge. Finds btf-kernel, and copies an input that the merge updates. If
+    /// `options` ask for no trace, sets options.time_trace to a file in memory. Errors: btf-kernel
+    /// is not found; the file to update is relocatable, and no base is given; a file cannot be read
+    /// or copied.
     Result<void> prepare(Options &options);
-    /// Call it after the merge has written its result. Error: the page could not be written;
-    /// btf-kernel has printed the reason.
+    /// Call it after the merge has written its result. `page`: the file to write. Error: btf-kernel
+    /// cannot be run, or fails after it has printed the reason.
     Result<void> write(const std::string &page, const Options &options);
 
 private:
@@ -50,7 +51,7 @@ private:
 
     std::string program_, image_;
     std::vector<std::string> objects_;
-    std::vector<std::unique_ptr<Fd>> files_; // in memory
+    std::vector<std::unique_ptr<Fd>> files_; // in memory: copies of inputs, a trace
 };
 
 /// Error: the result is not in a file, or not of a kind that btf-kernel reads.

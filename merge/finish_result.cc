@@ -34,8 +34,8 @@ Result<std::shared_ptr<const Btf>> distil_base(MergeResult &result, const Base &
     return std::make_shared<const Btf>(std::move(parsed));
 }
 
-/// For Feature::layout and BTF without a base. A kernel's BTF shows whether the kernel reads
-/// layouts.
+/// Adds a layout section to BTF without a base. If the types show that the BTF belongs to a kernel
+/// that does not read layouts, warns instead.
 Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, Report &report)
 {
     auto btf = TRY(Btf::parse(blob, Where{"merged BTF", "", 0}));
@@ -68,7 +68,8 @@ bool has_name(const Object &o, std::string_view name)
            });
 }
 
-/// If `error`, from check_btf() for `btf`, concerns a name: the first object with this name, or "".
+/// `error`: from check_btf() for `btf`. If the error is an illegal name, returns the first object
+/// with this name; otherwise, or if there is no such object, "".
 std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects)
 {
     if (!error.what.ends_with(illegal_name))
@@ -95,9 +96,9 @@ void report_mended(const std::vector<std::string> &changes, const std::string &o
     report.notes.insert(report.notes.end(), changes.begin() + 1, changes.end());
 }
 
-/// Parses `blob`. If a kernel would refuse it, mends it if possible. btf-emit does this for its
-/// objects, but objects may come from other tools, and some violations appear only in the merged
-/// BTF.
+/// Parses `blob`. If a kernel would refuse the BTF, mends it, or fails if that is impossible.
+/// btf-emit mends its objects, but objects may come from other tools, and some violations appear
+/// only in the merged BTF.
 Result<Btf> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
                             Report &report)
 {

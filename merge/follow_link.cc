@@ -31,13 +31,14 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
     report.warnings.push_back(std::move(text));
 }
 
-/// Reports which objects were linked, and how their addresses were found.
+/// Reports objects that were not linked, linked objects that are not among the inputs, and what the
+/// image lacks.
 void report_image(const std::vector<Input> &inputs, const Image &image,
                   const std::vector<Object> &objects, const Locations &locations, Report &report,
                   Stats &stats)
 {
     bool any_pool = false;
-    size_t missing = 0; // inputs of their own, not members of an archive
+    size_t missing = 0; // objects that were not linked, without members of archives
     const Object *first_missing = nullptr;
     for (size_t i = 0; i < objects.size(); ++i) {
         any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;

@@ -28,14 +28,14 @@ struct Source {
     const Btf *btf;
     const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
     uint32_t count;                // ids 1..count may be plain types
-    const std::vector<bool> *skip; // by id - 1: not a plain type; null: all are plain
+    const std::vector<bool> *skip; // by id - 1: not a plain type; null: none to skip
     // By id: 1, 2, ... for the types of a base that take part, 0 for others. Null for an object.
     const uint32_t *chosen;
-    // Where its types begin in the numbering of all types. In a base, all types that are not chosen
-    // share this number; the chosen types follow.
+    // Where the source's types begin in the numbering of all types. In a base, all types that are
+    // not chosen share this number; the chosen types follow.
     size_t offset;
 
-    /// Of an object's type, by id - 1.
+    /// The stub hash of an object's type. `i`: its id - 1.
     Hash128 hash(uint32_t i) const
     {
         return {load<uint64_t>(hashes + size_t{i} * 16, ByteOrder::little),
@@ -58,7 +58,7 @@ struct Sources {
     std::vector<Source> list;
     std::vector<uint32_t> of_object; // source of each object; UINT32_MAX: not linked
     bool has_base = false;
-    size_t types = 0;           // total of all sources
+    size_t types = 0;           // the end of the numbering of all types
     std::vector<uint32_t> base; // Source::chosen of the base
 
     bool is_base(uint32_t source) const { return has_base && source == 0; }
@@ -80,7 +80,8 @@ struct Sources {
 };
 
 /// A class of types with equal stub hashes. Final classes that were split off are numbered after
-/// all of these. In lists of references, none means void.
+/// all of these. In lists of references, `none` means void, or a type of the base that does not
+/// take part.
 enum class ClassId : uint32_t { none = UINT32_MAX };
 
 constexpr uint32_t no_refs = UINT32_MAX;
@@ -117,8 +118,8 @@ struct MergedTypes {
     Partition partition;
 };
 
-/// `base` may be null; its types are not chosen yet and have no numbers. The objects must outlive
-/// the result and not move.
+/// `base` may be null; its types are not chosen yet and have no numbers. The objects and the base
+/// must outlive the result and not move.
 Sources make_sources(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
                      const Btf *base);
 
@@ -128,8 +129,8 @@ Sources make_sources(const std::vector<Object> &objects, const std::vector<bool>
 MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                         const BaseIndex *base, bool explained, unsigned threads, Stats &stats);
 
-/// For --dedup=libbpf (libbpf/dedup_libbpf.cc): all types of the linked objects, each in a class of
-/// its own.
+/// For --dedup=libbpf (libbpf/dedup_libbpf.cc): all plain types of the linked objects, each in a
+/// class of its own.
 MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
                      const Btf *base);
 

@@ -31,7 +31,7 @@ constexpr uint64_t visible(uint64_t hash)
     return hash & low_bits(hash_bits);
 }
 
-/// Vectors of numbers as keys.
+/// The VectorIndex of common/graph/tables.h, with the bits of this build.
 using VectorIndex = btflink::VectorIndex<low_bits(hash_bits)>;
 
 /// Not the number of any block, set or key.

@@ -12,7 +12,7 @@ namespace
 {
 
 constexpr uint32_t shown_whole = 10; // up to this number, all members of a type are printed
-constexpr uint32_t shown_around = 2; // of more members: those on either side of `place`
+constexpr uint32_t shown_around = 2; // of more members: so many on either side of `place`
 constexpr unsigned max_depth = 40;   // of pointers to pointers to ...
 constexpr unsigned max_types = 1000; // ends the text of unnamed structs that reach themselves
 

@@ -11,20 +11,22 @@ namespace btflink::merge
 {
 
 /// Declares `name`, which may be empty, with type `id`: "int (*name)(struct s *)". Named types are
-/// not expanded. `indent`: tabs before further lines. `place`: the index of a member or enumerator;
-/// if this member is an unnamed struct or union, then the index of a member of it, and so on.
+/// not expanded. `indent`: how far lines after the first are indented, in tabs; the members by one
+/// more. `place` tells which part of a long type to show: the index of a member or enumerator; if
+/// this member is an unnamed struct or union, then the index of a member of it, and so on.
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent = 0,
                           std::span<const uint32_t> place = {});
 
-/// The definition of a struct, union, enum or typedef, with its semicolon. If it has more than ten
-/// members, only those around `place` are printed.
+/// The definition of a struct, union, enum or typedef, or a forward declaration, with its
+/// semicolon. If there are more than ten members or enumerators, only those around `place` are
+/// printed, or the first ones if `place` is empty.
 std::string c_definition(const Btf &btf, TypeId id, unsigned indent = 0,
                          std::span<const uint32_t> place = {});
 
 /// Member or enumerator `i` of a struct, union or enum; "nothing" if it does not exist.
 std::string c_element(const Btf &btf, TypeId id, uint32_t i);
 
-/// "struct s", "enum e", "foo_t", "int".
+/// "struct s", "enum e", "foo_t", "int"; "struct" for an unnamed one.
 std::string c_name(const Btf &btf, TypeId id);
 
 } // namespace btflink::merge

@@ -6,7 +6,9 @@
 // another base.
 //
 // Method. Check the kernel's rules one after the other. If split BTF violates a rule, also compare
-// it with its base (common/btf/base_match.cc), and report signs of another base first.
+// it with the given base (common/btf/base_match.cc), and report signs of another base first. BTF
+// with a distilled base is checked over that base; if both pass, the types of the distilled base
+// are looked up in the given base.
 #include "merge/explain/explain.h"
 
 #include "common/btf/btf_check.h"
@@ -27,7 +29,7 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
     if (input.elf)
         distilled = TRY(find_final_btf(input, ".BTF.base"));
     std::vector<Error> out;
-    // Appends the violations of one blob, which extends `over`. Returns null if it cannot be
+    // Appends the violations of one blob, which extends `over`. Returns null if the blob cannot be
     // parsed.
     auto check = [&](const FinalBlob &blob,
                      std::shared_ptr<const Btf> over) -> std::shared_ptr<const Btf> {

@@ -18,9 +18,9 @@ struct MergedTypes;
 // check_file.cc: finds what a kernel would refuse in final BTF.
 
 /// Checks the final BTF of the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF file). Returns
-/// violations of the kernel's rules (common/btf/btf_check.h), and mismatches with the BTF of the
-/// file `base` ("": none), over which it will be loaded. Empty if a kernel would accept it.
-/// `kernel`: see kernel_forms(). Error: there is nothing to check.
+/// violations of the kernel's rules (common/btf/btf_check.h), and mismatches with `base`, the file
+/// with the BTF over which the checked BTF will be loaded ("": none); empty if nothing was found.
+/// `kernel`: see kernel_forms(). Error: a file cannot be read, or has no final BTF.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -35,14 +35,14 @@ std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types
 
 /// A name of structs, unions, enums or typedefs in the result; or the unnamed types of one shape.
 enum class TypeName : uint32_t { none = UINT32_MAX };
-/// Classes that differ only in the types that they refer to have one shape.
+/// Classes have one shape if they differ only in which of several types of one name they refer to.
 enum class Shape : uint32_t { none = UINT32_MAX };
 
 /// A name and its classes in the result.
 struct NameUse {
     char space;                      // 's', 'u', 'e' or 't'; 0 for unnamed types
     std::vector<ClassId> classes;    // definitions, in order
-    ClassId forward = ClassId::none; // a declaration without a definition
+    ClassId forward = ClassId::none; // its declaration, if the result has one
     std::vector<Shape> versions;     // its shapes, in order; a root has two or more
     // The name that caused the split into several classes: this name if it is a root; none if
     // there is one class, or the cause is unknown. If it is another name, `split` is the shape of
@@ -64,7 +64,7 @@ struct ShapeUse {
     uint32_t position = 0;
 };
 
-/// All names and shapes of a result, and the name that split each.
+/// All names and shapes of a result, and the name that split each shape.
 class SplitGraph
 {
 public:

@@ -7,8 +7,9 @@
 //
 // Method, on the final classes (merge/dedup/dedup.h):
 //  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
-//     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
-//     structs) count by their own shapes. A name whose classes have several shapes is a root.
+//     and names of the structs, unions, enums and typedefs that it refers to. All other types to
+//     which it refers, here called unnamed (pointers, prototypes, unnamed structs, but also
+//     numbers), count by their own shapes. A name whose classes have several shapes is a root.
 //  2. A shape with several classes was split. At each position, its classes refer to types of the
 //     same name. (From here on, each shape of unnamed types counts as a name.) If the types at a
 //     position differ, their name split the shape, and the shape has an edge to the name:
@@ -30,8 +31,8 @@
 // nothing else explains this. With several definitions the declaration does not count: their root
 // cause also explains why it stays unresolved.
 //
-// Cost. One pass over the final types and their references. (why_dup.cc makes one more, over the
-// classes of all input types, to find the objects of each version.) Only with --why-dup.
+// Cost. A few passes over the final types and their references. (why_dup.cc makes one more, over
+// the classes of all input types, to find the objects of each version.) Only with --why-dup.
 #include "merge/explain/explain.h"
 
 #include "common/graph/graphs.h"
@@ -81,7 +82,8 @@ ClassId SplitGraph::class_at(uint32_t source, uint32_t ref) const
     return partition_.of[index] == ClassId::none ? ClassId::none : partition_.class_of(index);
 }
 
-/// The classes that a class refers to, in the order of its words; none means void.
+/// Finds the classes that a class refers to, in the order of its words; none: void, or a type of
+/// the base that does not take part.
 void SplitGraph::refs_of(ClassId c, std::vector<ClassId> &out) const
 {
     out.clear();
@@ -125,8 +127,8 @@ uint64_t SplitGraph::stub(ClassId c) const
     return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])} : hash_[c];
 }
 
-/// The shape of a class. The shapes of unnamed classes that it refers to are already known, except
-/// on a cycle.
+/// A hash that identifies the shape of a class. The hashes of unnamed classes that it refers to are
+/// already known, except on a cycle.
 uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
                                 std::string &buffer) const
 {

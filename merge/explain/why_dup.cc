@@ -142,7 +142,7 @@ private:
     std::string chain(TypeName n) const
     {
         std::string out = title(n);
-        bool behind_title = true; // of a type; then a member's label follows after a space
+        bool behind_title = true; // `out` ends with a title: a label follows after a space
         for (TypeName at = n; at != graph_.names[n].root;) {
             const ShapeUse &shape = graph_.shapes[graph_.names[at].split];
             const std::string text = label(shape.classes[0], shape.position);
@@ -157,8 +157,8 @@ private:
     }
 
     struct VersionUsers {
-        size_t count = 0;            // of objects
-        uint32_t last = UINT32_MAX;  // source that was counted last
+        size_t count = 0;            // of sources with the version
+        uint32_t last = UINT32_MAX;  // the source that was counted last
         std::vector<uint32_t> first; // sources
     };
 
@@ -272,7 +272,8 @@ private:
         return true;
     }
 
-    /// If both are unnamed structs or unions, searches these for the difference and returns true.
+    /// If both are unnamed structs, or both unnamed unions, searches these for the difference and
+    /// returns true.
     bool differ_inside(TypeAt a, TypeAt b, Difference &out) const
     {
         auto unnamed = [&](TypeAt t) {

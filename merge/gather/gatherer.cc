@@ -74,7 +74,7 @@ private:
 
     std::vector<std::unique_ptr<const InternedTypes>> types_; // by object
     std::vector<std::pair<uint32_t, TypeId>> first_;
-    // By class of an interner.
+    // For each interner, by its class: the class in the common numbering.
     std::unordered_map<const TypeInterner *, std::vector<uint32_t>> final_;
 };
 

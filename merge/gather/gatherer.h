@@ -18,7 +18,7 @@ namespace btflink::merge
 {
 
 // type_interner.cc: keeps the types of many objects. Types with equal stub hashes form a class, of
-// which it keeps one type.
+// which one type is kept. Only objects in which a name or class occurs twice keep all their types.
 
 class TypeInterner;
 
@@ -57,19 +57,20 @@ public:
     /// A distinct type.
     struct DistinctType {
         Hash128 hash;
-        uint32_t object; // the lowest that has it
-        TypeId type;     // in that object
-        uint32_t word;   // index of its words
-        const InternedTypes *home;
+        uint32_t object;           // the lowest that has it
+        TypeId type;               // in that object
+        uint32_t word;             // index of its words
+        const InternedTypes *home; // of `object`
     };
 
-    /// `strings`: the interner's strings, kept alive by it. Objects may use them, too.
+    /// `strings`: the interner's strings, which the interner keeps alive. Objects may use them,
+    /// too.
     explicit TypeInterner(std::shared_ptr<StringTable> strings) : strings_(std::move(strings)) {}
     bool uses(const StringTable &strings) const { return strings_.get() == &strings; }
 
-    /// Takes the types of `o` and the hashes of its trailer; strings in its trailer become the
-    /// interner's. The caller replaces o.btf by the result. `number`: position of `o` in link
-    /// order.
+    /// Takes the types of `o` and the hashes of its trailer. Names in the trailer become offsets
+    /// into the interner's strings. The caller replaces o.btf by the result. `number`: position of
+    /// `o` in link order.
     std::unique_ptr<const InternedTypes> put(uint32_t number, Object &o);
 
     const std::vector<DistinctType> &kept() const { return kept_; }
@@ -122,17 +123,17 @@ public:
     /// `where`: the file from which the objects are made.
     explicit Gatherer(Where where) : where_(std::move(where)) {}
 
-    /// Takes one object with the contents of its section (common/FORMAT.md, 2). `number`: its
+    /// Takes one object: the blob and the link trailer of its `.BTF`. `number`: the object's
     /// position in link order. `order`: byte order of the file. `strings`: a table that has all
     /// strings of `btf`, or is to get them. Any thread may call this, in any order, but only one at
-    /// a time with the same table.
+    /// a time with the same table. Error: a type of the link part is malformed.
     Result<void> add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order,
                      const std::shared_ptr<StringTable> &strings);
     const Where &where() const { return where_; }
     bool empty() const { return objects_.empty(); }
 
     /// All objects in link order. Call it once, after the last add(). The result has `classes`
-    /// instead of hashes. The Gatherer must outlive it.
+    /// instead of hashes. The Gatherer must outlive the result.
     LoadedObjects finish();
 
 private:

@@ -5,7 +5,7 @@
 // base that can neither equal a type of the module nor resolve a declaration must cost nothing.
 //
 // Method. The module's types are grouped by stub hash already.
-//  1. Collect the names of the module's structs, unions and enums.
+//  1. Collect the names of the structs, unions and enums that the module defines or declares.
 //  2. Choose each type of the base
 //      - that has the stub hash of a type of the module, or
 //      - that is a struct, union or enum, defined or declared, and the module has one of that name.
@@ -22,10 +22,12 @@
 //    which two definitions of the base differ may be lost, but the conflict graph only needs to
 //    know that there are two.
 // Enums are an exception: a type that refers to the declaration of an enum has another hash than a
-// type that refers to the definition. If the base declares an enum that the module defines,
-// or the reverse, all types whose names occur in the module take part (choose_all()).
+// type that refers to the definition. If the base declares an enum that the module defines, or the
+// reverse, all types of the base whose names occur in the module take part (choose_all()).
+// --why-dup asks for these types, too (`all`).
 //
-// Cost. A few look-ups per class of the module.
+// Cost. A few look-ups per class of the module. choose_all() also reads all types of the base, and
+// up to six times those whose names occur in the module.
 #include "merge/base_index/base_index.h"
 #include "merge/dedup/classes/classes.h"
 
@@ -52,7 +54,7 @@ using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;
 /// A chosen type of the base.
 struct ChosenType {
     TypeId type;
-    TypeId lowest;  // with the same hash
+    TypeId lowest;  // type of the base with the same hash
     ClassId equals; // the objects' class with the same hash; or none
 };
 
@@ -91,7 +93,7 @@ std::unordered_set<std::string_view, TextHash> collect_strings(const Sources &so
 }
 
 /// Do all names of the type occur in the objects? Of a named struct, union or enum only its own
-/// name counts, because the objects may only declare it.
+/// name counts, because the objects may have just a declaration of the type.
 bool has_known_names(const Btf &btf, TypeId id,
                      const std::unordered_set<std::string_view, TextHash> &strings)
 {
@@ -134,7 +136,8 @@ std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base
         chosen[raw(c.type)] = stays;
         return !stays;
     };
-    // A sweep may drop only one type of a chain. Types that are chosen needlessly change no result.
+    // A chain of types that refer to each other may need one sweep per type. The number of sweeps
+    // is limited, because a type that is chosen needlessly does not change the result.
     constexpr int max_sweeps = 6;
     for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, drop); ++sweep)
         continue;
@@ -184,7 +187,7 @@ void add_classes(const std::vector<ChosenType> &chosen, const Sources &sources, 
 {
     IdVector<ClassId, TypeAt> first;
     IdVector<ClassId, ClassId> number(classes.first.size(), ClassId::none);
-    std::vector<ClassId> of_base{ClassId::none}; // by number as in Source::index()
+    std::vector<ClassId> of_base{ClassId::none}; // by Source::chosen
     const Source &base = sources.list[0];
     for (const ChosenType &c : chosen) {
         if (c.lowest == c.type) {

@@ -2,23 +2,24 @@
 // Builds the class graph, and merges classes that differ only by the declarable enums to which they
 // refer.
 //
-// Problem. The stub hash of a reference to a struct covers only its name. So a type that refers to
-// the struct has one class, however the struct is declared or defined. The stub hash of a reference
-// to an enum covers the whole enum, but gcc allows declarations of enums, too. If one header
-// declares an enum and three sources define it differently, every struct from which the enum is
-// reached is in four classes.
+// Problem. In the stub hash of a type, a reference to a struct counts by the struct's name only. So
+// the type has one class, however the struct is declared or defined. A reference to an enum counts
+// with the whole enum, but gcc allows declarations of enums, too. If one header declares an enum
+// and three sources define it differently, every struct that refers to the enum through a pointer
+// or a prototype is in four classes.
 //
-// Method. The graph has one node per class, read from the lowest type of the class. There are some
-// hundred thousand nodes for millions of types. Structs and unions have names, which declarations
-// and definitions share. In the graph, an enum has a name only if some object declares it; kernels
-// declare a handful. References to named structs are by name, so they end the search for classes
-// that reach such an enum. These classes are partitioned again, by partition refinement: first by
-// their own contents, with references to named types by name, then by the blocks to which they
-// refer, until no block splits. The classes of a block become aliases of the lowest. (Merging
-// upwards from the enums would miss cycles without a named type.) From then on a declared enum is
-// treated like a declared struct.
+// Method. The graph has one vertex per class, read from the lowest type of the class. There are
+// some hundred thousand vertices for millions of types. Structs and unions have names, which
+// declarations and definitions share. In the graph, an enum has a name only if some object declares
+// it; kernels declare a handful. References to named structs are by name, so they end the search
+// for classes that reach such an enum. These classes are partitioned again, by partition
+// refinement: first by their own contents, with references to named types by name, then by the
+// blocks to which they refer, until no block splits. The classes of a block become aliases of the
+// lowest. (Merging upwards from the enums would miss cycles without a named type.) From then on a
+// declared enum is treated like a declared struct.
 //
-// Cost. Each edge once. The rounds touch only classes that reach a declarable enum.
+// Cost. Each reference of a class once, or three times if an object declares an enum. The rounds of
+// refinement touch only classes that reach a declarable enum.
 #include "merge/dedup/classes/classes.h"
 
 #include "common/graph/graphs.h"
@@ -150,8 +151,8 @@ bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, Clas
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];
 }
 
-/// The word that represents a reference in a class's own contents: one word for all open
-/// references, and one for all references to a name.
+/// The word that represents a reference in a class's own contents. All open references have the
+/// same word, and so have all references to one name.
 uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     constexpr uint32_t open = raw(ClassId::none) - 1;
@@ -167,7 +168,8 @@ uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &
 
 using TextNumbers = std::unordered_map<std::string_view, uint32_t>;
 
-/// The contents of a class: equal for classes that differ only in open references.
+/// The contents of a class in words: reference_word() for each reference, a number of `texts` for
+/// each name. Classes that differ only in open references have equal contents.
 std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGraph &graph,
                               const IdVector<ClassId, bool> &above, std::span<const ClassId> refs,
                               TextNumbers &texts)

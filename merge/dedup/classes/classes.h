@@ -17,7 +17,8 @@ namespace btflink::merge
 struct Classes {
     /// The lowest type of each class. Classes are numbered in the order of these types.
     IdVector<ClassId, TypeAt> first;
-    /// The class of each type, in the numbering of Sources; none if it is not a plain type.
+    /// The class of each type, in the numbering of Sources; none if the type is not plain, or is a
+    /// type of the base that was not chosen.
     std::vector<ClassId> of;
 };
 
@@ -26,31 +27,34 @@ Classes group_by_hash(const Sources &sources, unsigned threads);
 
 // choose_base.cc: the types of a base that take part in the deduplication.
 
-/// Adds the classes of the chosen types to `classes`, before those of the objects. `all`: choose
-/// every type that the objects may share, so that the result can be explained.
+/// Numbers the chosen types in `sources`, and adds their classes to `classes`, before those of the
+/// objects. `all`: choose every type that the objects may share, so that the result can be
+/// explained.
 void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool all);
 
-// class_graph.cc: the references between classes, and the names that they define or declare.
+// class_graph.cc: the references between classes, and the names that classes define or declare.
 
-/// A name that can be declared without being defined. In the conflict graph, structs without a name
-/// have numbers after all names.
+/// The name of a struct or union, or of an enum that some object only declares. In the conflict
+/// graph, nodes without such a name have numbers after all names.
 enum class NameId : uint32_t { none = UINT32_MAX };
 
-/// Structs, unions and enums have a name space each. Only enums that some object declares are here.
+/// Structs, unions and enums have a name space each. Enums are only here if some object declares
+/// them.
 struct StructName {
     std::string_view text;
-    std::vector<ClassId> definitions; // in order
-    ClassId forward = ClassId::none;  // of its forward declarations
+    std::vector<ClassId> definitions; // classes, in ascending order
+    ClassId forward = ClassId::none;  // the class of its forward declarations
     bool is_enum = false;
 };
 
 struct ClassGraph {
     IdVector<ClassId, btf::Kind> kind;
     IdVector<ClassId, NameId> name; // that it defines or declares; or none
-    Lists<ClassId, ClassId> refs;   // in the order of the type's words; none: void
+    Lists<ClassId, ClassId> refs;   // in the order of the type's words; none: void or not chosen
     IdVector<NameId, StructName> names;
-    /// The class that replaces this one; for most classes the class itself. The two differ only in
-    /// the definition or declaration of enums.
+    /// The class that replaces this one; for most classes the class itself. A class and its
+    /// replacement differ only in versions of declarable enums that they reach, or both are
+    /// declarations of one enum.
     IdVector<ClassId, ClassId> alias;
 
     size_t size() const { return kind.size(); }

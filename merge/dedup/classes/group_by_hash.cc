@@ -5,8 +5,8 @@
 // Grouping them should run at the speed of reading 16 bytes per type, on all threads, and the
 // result must not depend on the threads.
 //
-// Method. The sources are divided, in link order, into as many ranges as there are threads. Each
-// thread finds the distinct hashes of its range with its own table, which contains only these and
+// Method. The sources are divided, in link order, into ranges, at most one per thread. Each thread
+// finds the distinct hashes of its range with its own table, which contains only these and
 // therefore fits into a cache. Then one thread adds the hashes of the other tables to the first, in
 // link order. So the first type with a hash is the lowest, and classes are numbered in the order of
 // their lowest types, whatever the ranges are.
@@ -20,7 +20,7 @@
 // read again, while the table reads 16 once. One shared table with atomics: its cache lines move
 // between all cores. Predicting that the types after two equal types are equal, because objects
 // include the same headers: this finds nine of ten types with a third of the instructions, but
-// takes a fifth longer, because the slots of the others cannot be prefetched.
+// takes a fifth longer, because the slots of the remaining types cannot be prefetched.
 #include "merge/dedup/classes/classes.h"
 
 #include "common/graph/tables.h"
@@ -93,7 +93,8 @@ std::vector<SourceRange> divide(const Sources &sources, unsigned threads)
     return ranges;
 }
 
-/// `of`: receives the classes of this range's types.
+/// Adds the hashes of the range to `table`. `of`: receives, for each type of the range, the number
+/// of its hash in `table`, or none if the type is not plain.
 void find_distinct(const Sources &sources, SourceRange range, DistinctHashes &table,
                    std::vector<ClassId> &of)
 {
@@ -115,7 +116,8 @@ void find_distinct(const Sources &sources, SourceRange range, DistinctHashes &ta
     }
 }
 
-/// The class of each entry of `table`, whose types come after those of `all`.
+/// Adds the entries of `table` to `all`; their types come after those of `all`. Returns the class
+/// of each entry: the number of its hash in `all`.
 IdVector<ClassId, ClassId> merge_table(DistinctHashes &all, const DistinctHashes &table)
 {
     IdVector<ClassId, ClassId> out;

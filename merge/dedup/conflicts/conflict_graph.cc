@@ -12,7 +12,8 @@
 // the two differ in a type that they reach, possibly one that does not take part. So the name is a
 // conflict, too, and these twins are never equal.
 //
-// Cost. The class of each type is read once; the rest is proportional to the affected part.
+// Cost. The class of each type once, the references of each class a few times; the rest is
+// proportional to the affected part.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/graphs.h"
@@ -34,10 +35,11 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
     return out.affected_classes[c] ? role_between : role_final;
 }
 
-/// Turns one class on each cycle of types between nodes into a node: the class that the walk meets
-/// again while it is open. Walks begin at the lowest class, so this class depends on link order
-/// alone. Equal types become one, whichever class is cut. Duplicates can remain only on a cycle
-/// that refers to a forward declaration: nodes resolve the declaration, types between nodes do not.
+/// Turns one class on each cycle of types between nodes into a node: a class that a walk meets
+/// again while the class is open. Walks begin at classes in ascending order, so the choice depends
+/// on link order alone. Equal types become one, whichever class is cut. Duplicates can remain only
+/// on a cycle that refers to a forward declaration: nodes resolve the declaration, types between
+/// nodes do not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);
@@ -104,7 +106,7 @@ void collect_nodes(const Sources &sources, const Classes &classes, const ClassGr
     out.between_begin.push_back(static_cast<uint32_t>(out.between.size()));
 }
 
-/// Marks the nodes of a base that have the stub hash of an earlier node.
+/// Marks the definitions in a base that have the stub hash of an earlier definition.
 void mark_twins(const Sources &sources, const Classes &classes, ConflictGraph &out)
 {
     if (!sources.has_base)

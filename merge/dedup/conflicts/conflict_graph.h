@@ -12,7 +12,7 @@
 namespace btflink::merge
 {
 
-/// See Node. As the target of a slot, none agrees with anything.
+/// See Node. A slot with NodeId::none as its target agrees with any definition.
 enum class NodeId : uint32_t { none = UINT32_MAX };
 
 /// A group of nodes that become one type in the result. It has the number of its representative.
@@ -30,15 +30,16 @@ constexpr GroupId group_founded_by(NodeId node)
 /// The position of a slot among the slots of its class.
 enum class SlotId : uint32_t {};
 
-/// The role of a class in the conflict graph. A name or class is affected if it reaches a conflict.
+/// The role of a class in the conflict graph. A conflict is affected, and so is each name or class
+/// that reaches one.
 enum Role : uint8_t {
     role_final,   // not affected: one type of the result
-    role_node,    // definition of an affected name, or affected struct without a name
+    role_node,    // definition of an affected name, affected unnamed struct, or cut out of a cycle
     role_forward, // forward declaration of an affected name
     role_between, // other affected types: pointers, prototypes, typedefs between nodes
 };
 
-/// A struct of one object, or a forward declaration in it.
+/// A type of one source whose class has the role of a node or a forward declaration.
 struct Node {
     uint32_t source;
     TypeId type;
@@ -56,22 +57,23 @@ using Paths = std::vector<Path>;
 
 struct ConflictGraph {
     IdVector<NameId, bool> affected_names;    // a conflict, or a name whose definition reaches one
-    IdVector<ClassId, bool> affected_classes; // the class reaches a conflict
+    IdVector<ClassId, bool> affected_classes; // the class refers to an affected name or class
     IdVector<ClassId, Role> role;
     IdVector<ClassId, NameId> slot_name; // of nodes and forwards: see Node::name; else none
-    uint32_t slot_names = 0;             // their number
+    uint32_t slot_names = 0;             // the end of these numbers
     uint64_t count = 0;                  // number of conflicts
 
     IdVector<NodeId, Node> nodes;          // by source, then type
     std::vector<NodeId> node_begin;        // first node per source, and the end
-    std::vector<bool> twins;               // per node of a base: see mark_twins()
+    std::vector<bool> twins;               // per node of a base: not the first with its stub hash
     std::vector<TypeId> between;           // types between nodes, by source
     std::vector<uint32_t> between_begin;   // first of them per source, and the end
-    Lists<ClassId, NameId> slots;          // the affected names that a class refers to
+    Lists<ClassId, NameId> slots;          // the affected names that a class reaches first
     IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
     std::vector<NodeId> edges;             // per node and slot: the target
-    // In ambiguous objects, where several nodes share a name; otherwise null. An empty list: the
-    // node equals no other.
+    // Of definitions with slots in ambiguous objects, where several nodes share a name; otherwise
+    // null. An empty list, in any object: the node equals no other node, because it has too many
+    // paths or hashes in its object are wrong.
     IdVector<NodeId, std::unique_ptr<Paths>> paths;
 
     IdRange<NodeId> nodes_of(size_t source) const
@@ -89,7 +91,8 @@ struct ConflictGraph {
     NodeId node_at(size_t source, TypeId type) const;
 };
 
-/// Does the base declare this name? Then its declaration stays, even if others define the name.
+/// Does the base declare this name? Then the base's declaration stays, even if objects define the
+/// name.
 bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    NameId name);
 
@@ -107,10 +110,10 @@ void make_slots(const ClassGraph &graph, ConflictGraph &out);
 /// Fills `edge_begin`, `edges` and `paths`.
 void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                 ConflictGraph &out);
-/// If a slot of a struct leads to a mere declaration of an enum in any object, it loses its target
-/// in all objects that define the enum, and so agrees with every definition. So the order of
-/// objects does not matter. (Only prototypes and pointers can refer to a declared enum, so no
-/// layout depends on it.)
+/// A slot of a struct that leads to a mere declaration of an enum in any object loses its target in
+/// all objects that define the enum, and so agrees with every definition. So the order of objects
+/// does not matter. (Structs refer to a declared enum only through pointers and prototypes, so no
+/// layout depends on the enum.)
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 
 // reachable_conflicts.cc: the conflicts and forward declarations that each node reaches in its
@@ -120,7 +123,7 @@ void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 struct ReachableConflicts {
     IdVector<NodeId, uint32_t> set_of;  // number of its set; no_number in ambiguous objects
     std::vector<bool> has_forward;      // per set: it has forward declarations
-    std::vector<bool> ambiguous;        // per source: several nodes share a name, or are twins
+    std::vector<bool> ambiguous;        // per source: a node has paths or is a twin
     IdVector<NodeId, NodeId> canonical; // in ambiguous objects: the lowest equal node
 
     /// May a forward declaration be reachable from the node?

@@ -2,10 +2,11 @@
 // Finds the conflicts, and the names and classes that reach one.
 //
 // Method. A reference to a named struct counts as a reference to its name. All names that are
-// conflicts are affected, and so are the classes that refer to an affected name, the names that an
-// affected class defines, and so on.
+// conflicts are affected, and so are the classes that refer to an affected name or class, the names
+// that an affected class defines, and so on.
 //
-// Cost. Each reference of affected classes once.
+// Cost. If there is a conflict, each reference of each class twice, to list the users of names and
+// classes, and each reference to an affected name or class once more.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"
@@ -35,7 +36,8 @@ IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &c
     return out;
 }
 
-/// Names with several definitions, and names that the base declares and an object defines.
+/// Names with several definitions, names with twins in the base, and names that the base declares
+/// and that have a definition.
 std::vector<NameId> find_conflicts(const Sources &sources, const Classes &classes,
                                    const ClassGraph &graph)
 {

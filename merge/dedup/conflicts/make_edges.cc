@@ -29,8 +29,8 @@ namespace
 
 constexpr size_t max_paths = 4096;
 
-/// An object has a node for each name that its types refer to. If a class has more slots than the
-/// object has nodes, the hashes in the object are wrong.
+/// An object has a node for each affected name that its types refer to. If a class has more slots
+/// than the object has nodes, the hashes in the object are wrong.
 bool has_false_hashes(const ConflictGraph &graph, NodeId n)
 {
     const Node &node = graph.nodes[n];

@@ -8,17 +8,20 @@
 // walk from every struct would take too long.
 //
 // Method. In an object an affected name means one node. The elements of sets are the definitions of
-// conflicting names and the forward declarations. Nodes of a strongly connected component reach the
-// same set. Each component has a bit set, computed from those of the components to which it refers.
-// Finally the bit sets become lists of elements, whose numbers mean the same in all objects.
+// names with several definitions, and the forward declarations of affected names. Nodes of a
+// strongly connected component reach the same set. Each component has a bit set, computed from
+// those of the components to which it refers. Finally the bit sets become lists of elements, whose
+// numbers mean the same in all objects.
 //
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal
-// nodes. A base with twins (conflict_graph.cc) is ambiguous, too: twins may reach the same set,
-// because only a part of the base takes part.
+// nodes. A base with twins, which share name and stub hash but differ in a type that they reach, is
+// treated as ambiguous, too: twins may reach the same set, because only some types of the base take
+// part in the deduplication.
 //
-// Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
-// This hash is trusted like stub hashes (group_by_hash.cc).
+// Cost. Each node and edge once; an edge between components costs one bit per element in the
+// object. A set of more than four elements is kept as a hash of 16 bytes, which is trusted like
+// stub hashes (group_by_hash.cc).
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/graphs.h"
@@ -35,7 +38,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t small_graph = 4096; // not worth a thread; a module has fewer
+constexpr size_t small_graph = 4096; // fewer nodes are not worth a thread; a module has fewer
 
 /// A number for a node that means the same in all objects, for sets and initial partitions: its
 /// class; for a forward declaration its name, numbered after all classes.
@@ -65,7 +68,7 @@ struct ObjectSets {
     std::vector<Set> sets;           // per component
 };
 
-/// Rows of bits: a bit for each element that is a node of the object.
+/// Rows of bits, one per component. A row has a bit for each node of the object that is an element.
 struct BitRows {
     std::vector<uint32_t> element; // per bit
     std::vector<uint32_t> bit;     // per node; or no_number
@@ -97,7 +100,7 @@ BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts, IdR
     return out;
 }
 
-/// The elements of a row.
+/// The set of the elements whose bits are set in a row.
 ObjectSets::Set make_set(const BitRows &bits, size_t row, const ClassGraph &graph)
 {
     std::vector<uint32_t> reached;
@@ -144,12 +147,12 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
     return out;
 }
 
-/// Equal nodes of an ambiguous object, by partition refinement over paths.
+/// Finds the canonical nodes of an ambiguous object, by partition refinement over paths.
 void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source,
                     IdVector<NodeId, NodeId> &canonical)
 {
     const IdRange<NodeId> nodes = conflicts.nodes_of(source);
-    const auto beyond = static_cast<uint32_t>(graph.size() + graph.names.size()); // no element
+    const auto beyond = static_cast<uint32_t>(graph.size() + graph.names.size()); // end of elements
     const uint32_t begin = raw(conflicts.node_begin[source]);
     std::vector<uint32_t> block, vertices(nodes.size());
     std::iota(vertices.begin(), vertices.end(), 0);
@@ -174,7 +177,7 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
     }
 }
 
-/// By source: do several nodes share a name, or are there twins (in a base)?
+/// By source: does a node have paths, or are there twins (in a base)?
 std::vector<bool> find_ambiguous(const Sources &sources, const ConflictGraph &conflicts)
 {
     std::vector<bool> out(sources.list.size());
@@ -186,7 +189,8 @@ std::vector<bool> find_ambiguous(const Sources &sources, const ConflictGraph &co
     return out;
 }
 
-/// Numbers the sets of all objects: sets with equal elements have one number.
+/// Numbers the sets of all objects that are not ambiguous: sets with equal elements have one
+/// number.
 void number_sets(const ConflictGraph &conflicts, const std::vector<ObjectSets> &objects,
                  ReachableConflicts &out)
 {

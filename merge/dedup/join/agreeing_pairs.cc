@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the groups with which the nodes of a joining object agree.
 //
-// Method. A pair is a node and a group of its class.
-//  1. If neither side reaches a forward declaration, the pair agrees if both reach the same set of
-//     conflicts, and this is final. All other pairs agree at first.
+// Method. A pair is a node and a group of the node's class. Its sides are the node and the group's
+// representative.
+//  1. A pair is decided at once if neither side may reach a forward declaration: it agrees if both
+//     sides reach the same set of conflicts. All other pairs agree at first.
 //  2. A pair disagrees if both sides define some slot, and the two definitions have different
-//     classes or are a pair that disagrees. When a pair starts to disagree, the users of its node
-//     are checked again. This ends with the largest set of pairs that agree, as partition
-//     refinement ends with the coarsest partition.
+//     classes or are a pair that disagrees, or if the paths of the two sides cannot be compared.
+//     When a pair starts to disagree, the users of its node are checked again. This ends with the
+//     largest set of pairs that agree, as partition refinement ends with the coarsest partition.
 //
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
 #include "merge/dedup/join/join_groups.h"
@@ -108,8 +109,8 @@ bool slots_agree(PairFinder &finder, NodeId n, GroupId group, std::optional<uint
     return true;
 }
 
-/// Compares the slot, or all slots, of each pair of the node that still agrees. Returns whether any
-/// pair disagrees now.
+/// Compares the slot, or all slots, of each pair of the node that still agrees. Returns whether a
+/// pair has started to disagree.
 bool drop_disagreeing(PairFinder &finder, NodeId n, std::optional<uint32_t> slot)
 {
     bool dropped = false;
@@ -118,7 +119,7 @@ bool drop_disagreeing(PairFinder &finder, NodeId n, std::optional<uint32_t> slot
     const std::span<PairState> states = finder.pairs.of(n);
     for (size_t i = 0; i < states.size(); ++i) {
         if (states[i] == PairState::disagrees || groups[i] == finder.groups.of[n])
-            continue; // its own group: an equal node agreed, and still does
+            continue; // the node is in this group already, because an equal node is
         if (!may_reach_forward && !finder.reachable.may_reach_forward(representative(groups[i])))
             continue; // their sets are equal
         if (!slots_agree(finder, n, groups[i], slot)) {

@@ -2,29 +2,33 @@
 // Joins equal nodes of all objects into groups, object by object. merge/dedup/README.md has an
 // example.
 //
-// Problem. An object may only declare a struct that another object defines. Two structs are equal
-// if nothing that both objects define differs, any number of pointers away. A forward declaration
-// may agree with several definitions, so this is not an equivalence relation. A choice is needed,
-// which must make few groups, be reproducible, and not walk from every struct to every other.
+// Problem. Some objects only declare a struct that other objects define. Two structs agree if
+// nothing that both their objects define differs, any number of pointers away. A forward
+// declaration may agree with several definitions, so agreement is not an equivalence relation. A
+// choice is needed, which must make few groups, be reproducible, and not walk from every struct to
+// every other.
 //
-// Method. Objects join in the order of join_order.cc. A group has a representative, a node of an
-// earlier object; its members share the representative's references.
+// Method. Objects join in the order of join_order.cc. A group has a representative, the node that
+// founded it; all members share the representative's references.
 //  1. A node joins the group of an earlier node with the same class and the same set of reachable
 //     conflicts. In most objects all nodes do.
 //  2. Otherwise the candidates are the groups of a node's class. agreeing_pairs.cc finds those that
 //     agree with the node, at any depth.
-//  3. In id order, a node joins the newest group with which it agrees. Nodes that it reaches join
-//     the corresponding groups, and forward declarations of the representative that the node
-//     defines are resolved to its definitions. If no group agrees, the node founds one.
-// In an ambiguous object (make_edges.cc) two paths may end in two structs of one name, while the
-// representative's paths end in one forward declaration. Each path alone agrees, but the
-// declaration cannot be resolved to both structs. Then the node cannot join this group.
+//  3. In id order, a node joins the newest group with which it agrees, and the nodes that it
+//     reaches join the corresponding groups. If a slot leads to a forward declaration in the
+//     representative's object and to a definition in the node's, the declaration is resolved to the
+//     definition. A node that cannot join any group founds one.
+// In an ambiguous object, where several nodes share a name, two paths of a node may end in two
+// structs of one name, while the representative's paths end in one forward declaration. Each path
+// alone agrees, but the declaration cannot be resolved to both structs. Then the node cannot join
+// this group.
 //
 // If there are few nodes (few_nodes), objects also join in link order, and the alternative with
 // fewer groups is taken. If a node agreed with several groups, fewer groups need not mean fewer
-// types, because types between nodes, such as typedefs, count, too. Then both orders are repeated
-// with the oldest groups preferred, and split_conflicts.cc takes the alternative of the four with
-// the fewest types. No node of a clean kernel has agreed with several groups.
+// types, because types between nodes, such as typedefs, count, too. So both orders are then
+// repeated with the oldest groups preferred, unless there are many types between nodes, and
+// split_conflicts.cc takes the alternative with the fewest types. No node of a clean kernel has
+// agreed with several groups.
 //
 // A base cannot be completed: its declarations always agree with every definition, and are never
 // resolved. So members of a group whose representative is in a base may mean different types by one
@@ -35,8 +39,8 @@
 // representative did not define are resolved to those of the node, and only unresolved slots ever
 // change. So a representative can stand for its group.
 //
-// Cost. Each node once. In addition the cost of agreeing_pairs.cc, for objects with a node that
-// equals no earlier one. A conflict makes few groups per class, about as many as it has
+// Cost. Each node once per order. In addition the cost of agreeing_pairs.cc, for objects with a
+// node that equals no earlier one. A conflict makes few groups per class, about as many as it has
 // definitions.
 //
 // Rejected. Partition refinement of all nodes, with unresolved slots that match anything, restarted
@@ -61,7 +65,7 @@ namespace
 // types between nodes count, too.
 constexpr size_t few_nodes = 20000;
 
-/// Which group a node joins if it agrees with several.
+/// Which group a node tries to join first if it agrees with several.
 enum class Preference { newest, oldest };
 
 /// The state of joining in one order.
@@ -87,7 +91,7 @@ struct Attempt {
 };
 
 /// For each definition, the first node in order of joining that is certainly equal: perhaps the
-/// node itself.
+/// node itself. In an ambiguous object, only nodes of this object count.
 IdVector<NodeId, NodeId> find_first_equal(const ConflictGraph &conflicts,
                                           const ReachableConflicts &reachable,
                                           const std::vector<uint32_t> &order)

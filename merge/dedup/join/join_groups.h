@@ -80,7 +80,8 @@ public:
     {
     }
 
-    /// False if one of the nodes has too many paths, or wrong hashes; it then equals only itself.
+    /// False if the nodes have different numbers of paths, or if one of them has an empty list of
+    /// paths and so equals no other node.
     bool comparable() const
     {
         if ((a_.paths && a_.paths->empty()) || (b_.paths && b_.paths->empty()))
@@ -93,7 +94,7 @@ public:
         return paths ? paths->size() : a_.edges.size();
     }
     bool are_paths() const { return a_.paths || b_.paths; }
-    /// The target of the i-th slot of each node.
+    /// a(i), b(i): the target of the i-th slot or path of the first node, and of the second.
     NodeId a(size_t i) const { return target(a_, b_, i); }
     NodeId b(size_t i) const { return target(b_, a_, i); }
 

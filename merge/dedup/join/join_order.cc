@@ -15,7 +15,7 @@
 // the groups have resolved everything that the earlier objects know, so they disagree with this
 // object. Objects without definitions of these names come last, because they agree with any group.
 //
-// Cost. One pass over the nodes, and one sort of the objects.
+// Cost. Two passes over the nodes, and one sort of the objects.
 #include "merge/dedup/join/join_groups.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Definitions {
     bool differ = false;
 };
 
-/// Names with several definitions, those of most nodes first.
+/// Names with definitions in several classes, those with the most nodes first: at most most_names.
 std::vector<NameId> find_conflicting_names(const ConflictGraph &conflicts)
 {
     IdVector<NameId, Definitions> of_name(conflicts.slot_names);

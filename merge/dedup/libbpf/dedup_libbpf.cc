@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The engine for --dedup=libbpf. keep_all() gives each type a class of its own, so that all types
+// The engine for --dedup=libbpf. keep_all() gives each plain type a class of its own, so that all
 // are written into one blob; then dedup_libbpf() runs btf__dedup over it.
 #include "merge/dedup/dedup.h"
 
@@ -76,8 +76,8 @@ Result<BtfPtr> new_btf(Bytes blob, const Where &where)
     return BtfPtr(made);
 }
 
-/// libbpf declares btf__new_split(), but no release exports it. So the blob is passed in a file in
-/// memory.
+/// Parses a blob that extends `base`. libbpf exports btf__new_split() only from 1.4 on, so the blob
+/// is passed in a file in memory.
 Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 {
     const Fd file(memfd_create("btf", MFD_CLOEXEC));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the references of groups whose forward declarations were resolved.
 //
-// Problem. The representative of a group may refer to a declaration that other members define. Its
-// own object then has no type for the reference that the group needs:
+// Problem. The representative of a group may refer to a declaration that the objects of other
+// members define. The representative's object then has no type for the reference that the group
+// needs:
 //
 //     representative's object:  struct drv;            struct bus { struct drv *drv; };
 //     member's object:          struct drv { int x; }; struct bus { struct drv *drv; };
@@ -25,7 +26,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr uint32_t max_depth = 1000; // between two structs; more is a cycle
+constexpr uint32_t max_depth = 1000; // types between two nodes; more are a cycle
 
 /// The object of a group's representative, with the group's resolutions.
 struct GroupView {
@@ -33,7 +34,7 @@ struct GroupView {
     FinalClasses &finals;
     GroupId group;
     uint32_t source;
-    std::unordered_map<TypeId, ClassId> seen = {}; // types between nodes
+    std::unordered_map<TypeId, ClassId> seen = {}; // the class of each type between nodes
 
     ClassId own_class(TypeId type) const
     {
@@ -114,7 +115,7 @@ void resolve_references(const SplitInput &in, FinalClasses &finals)
             continue;
         const auto at = static_cast<uint32_t>(finals.partition.refs.size());
         finals.partition.classes[finals.of_node[n]].refs = at;
-        finals.partition.refs.emplace_back(); // before those of types that are added on the way
+        finals.partition.refs.emplace_back(); // precedes those of types that are added below
         GroupView view{in, finals, group, in.conflicts.nodes[n].source};
         ReferencesSeen refs = references_seen(view, in.conflicts.nodes[n].type, 0);
         finals.partition.refs[at] = std::move(refs.classes);

@@ -8,16 +8,16 @@
 // enums. Other declarations stay.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
-// of keys: a class and the final classes that it refers to. Substitute each candidate for the
-// declaration and count the keys that do not exist yet. The candidate with the fewest new keys
-// wins. Among several, the preferred one wins: the type that the name means in a struct or typedef
-// of another object. Without a preferred one, the lowest wins. Users whose keys exist become
-// aliases; the others stay and refer to the candidate.
+// of keys. A key is a class and the final classes to which it refers (BetweenKeys). Substitute each
+// candidate for the declaration and count the keys that do not exist yet. The candidate with the
+// fewest new keys wins. Of several such candidates, the preferred one wins: the type that the name
+// means in a struct or typedef of another object. If the preferred one is not among them, the
+// lowest wins. Users whose keys exist become aliases; the others stay and refer to the candidate.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
 // reduces the number of classes: the declaration is dropped, and nothing is added.
 //
-// Cost. Keys that reach declarations of conflicting names, times candidates.
+// Cost. All keys once; keys that reach a declaration to resolve, times its candidates.
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
@@ -33,15 +33,16 @@ namespace btflink::merge
 namespace
 {
 
-// Users of a name times its candidates. A kernel has thousands of users and tens of candidates. If
-// there are more, the preferred candidate is taken, or the lowest.
+// The most users of a name times its candidates. A kernel has thousands of users and tens of
+// candidates. If the product is larger, the preferred candidate is taken, or the lowest without
+// one.
 constexpr size_t most_tries = size_t{1} << 22;
 
 struct ForwardResolver {
     BetweenKeys &keys;
     Partition &partition;
-    std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // keys with each final class
-    std::vector<uint32_t> rank = {}; // per key: higher than those of the keys it refers to
+    std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // keys that refer to each class
+    std::vector<uint32_t> rank = {};            // per key: its place in the order of substitution
     std::unordered_set<uint32_t> replaced = {}; // keys
 };
 
@@ -58,7 +59,8 @@ void add_key_users(ForwardResolver &r, uint32_t k, uint32_t rank)
         r.users[ClassId{word}].push_back(k);
 }
 
-/// Keys that reach a final class; a key comes before those that refer to it.
+/// Keys that reach a final class, by rank: keys that existed from the start come before those that
+/// refer to them.
 std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
 {
     std::vector<uint32_t> found;

@@ -17,10 +17,10 @@
 //
 // Invariant. A typedef becomes an alias only of one that has definitions where it has declarations,
 // never vice versa. So chains of aliases end, and no object's definition is replaced by another.
-// Types that are not behind such a typedef do not change.
+// Only such typedefs, and types that lead to one, change.
 //
-// Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of
-// typedefs is limited; only malicious input reaches the limit, and then declarations stay.
+// Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of types
+// is limited; only malicious input reaches the limit, and then further typedefs are not resolved.
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
@@ -65,12 +65,12 @@ struct TypedefResolver {
 
 /// A key that may change: the key, or a typedef of its class, leads to a declaration.
 struct OpenKey {
-    uint32_t old;                // its number among the old ones
+    uint32_t old;                // its number in TypedefResolver::old
     std::vector<uint32_t> words; // without aliases
     uint32_t means = no_number;  // the open key of which it is an alias
 };
 
-/// Is there a typedef that leads to a declaration?
+/// Marks the classes that lead to a declaration. Returns whether there is a typedef among them.
 bool find_open_typedefs(TypedefResolver &r)
 {
     bool found = false;
@@ -118,7 +118,8 @@ void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
     r.facts[own].key = number;
 }
 
-/// Step 1. Keys that cannot change, which are nearly all, are added without a comparison.
+/// Step 1. Returns the open keys. Keys that cannot change, which are nearly all, are added to
+/// `renewed` without a comparison.
 std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::unordered_set<ClassId> typedefs;
@@ -142,7 +143,8 @@ std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t
 
 using ClassPairs = std::vector<std::pair<ClassId, ClassId>>;
 
-/// Adds the references of the keys, place by place. Returns false if the keys are not of one class.
+/// Adds the references of the keys, place by place. Returns false if the keys are not of one class
+/// and length, or if too many pairs were compared.
 bool add_references(TypedefResolver &r, std::span<const uint32_t> a, std::span<const uint32_t> b,
                     ClassPairs &out)
 {
@@ -155,7 +157,7 @@ bool add_references(TypedefResolver &r, std::span<const uint32_t> a, std::span<c
 }
 
 /// Does the second key have definitions where the first has declarations, and is it otherwise
-/// equal?
+/// equal? If so, adds these definitions to `shown`.
 bool typedefs_agree(TypedefResolver &r, const OpenKey &a, const OpenKey &b)
 {
     ClassPairs pending, found;

@@ -4,11 +4,14 @@
 // algorithm.
 //
 // Method.
-//  1. Types that reach no conflict are final. A forward declaration of a name with one definition
-//     is that definition.
+//  1. Types that reach no conflict are final. A forward declaration among them becomes an alias of
+//     the definition of its name, if there is one.
 //  2. Each group of nodes (join_groups.cc) is a final class.
-//  3. A forward declaration to which a struct refers stands for what that struct's group resolved
-//     it to. Any other declaration stands for the definition of its name, if there is only one.
+//  3. Any other forward declaration of an object stands for the definition of its name, if there is
+//     only one final class of that name. Otherwise, if the base declares the name, the declaration
+//     stands for the definition to which the first struct resolved it. Other declarations stay for
+//     the time being, even if groups resolved them: step 5 replaces them in the references of these
+//     groups.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. The types to which a group with resolved declarations refers differ from those in its
@@ -90,7 +93,8 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 /// The final classes for which declarations of a name may stand.
 struct DeclaredName {
     std::vector<ClassId> definitions; // all, lowest first
-    // The definition that the first struct which resolves a declaration resolves it to; or none.
+    // The definition to which the first struct that has a resolved declaration resolves the name;
+    // or none.
     ClassId by_struct = ClassId::none;
 };
 using DeclaredNames = IdVector<NameId, DeclaredName>;
@@ -133,9 +137,9 @@ DeclaredNames find_definitions(const SplitInput &in, const FinalClasses &finals)
     return out;
 }
 
-/// The definition for which a declaration of the name stands; none if several are possible.
-/// `in_base`: the base declares the name. Then resolve_forwards() cannot decide, because the base's
-/// declaration stays; the first struct that resolves the name decides.
+/// The definition for which a declaration of the name stands; none if there is no definition, or if
+/// several are possible. `in_base`: the base declares the name. Then resolve_forwards() cannot
+/// decide, because the base's declaration stays; the first struct that resolves the name decides.
 ClassId resolve_name(const DeclaredName &name, bool in_base)
 {
     if (name.definitions.size() == 1)
@@ -143,8 +147,8 @@ ClassId resolve_name(const DeclaredName &name, bool in_base)
     return in_base ? name.by_struct : ClassId::none;
 }
 
-/// Step 3: resolves forward declarations. Returns those with several possible definitions, each
-/// once, whatever the number of its nodes.
+/// Step 3: resolves forward declarations. Returns those with several possible definitions, except
+/// for names that the base declares. A declaration of many objects is returned once.
 std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes &classes,
                                              FinalClasses &finals)
 {

@@ -11,7 +11,8 @@
 namespace btflink::merge
 {
 
-/// `alternatives`: from join_groups(). The one that leaves the fewest types is taken.
+/// `alternatives`: from join_groups(); empty without conflicts. The one that leaves the fewest
+/// types is taken.
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts, const std::vector<Groups> &alternatives);
 
@@ -79,7 +80,7 @@ struct UnresolvedForward {
 /// source by source; the walk of a source does not read those of other sources.
 void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals);
 
-/// If forward declarations of a group were resolved, its class gets references of its own, which
+/// The final class of a group with resolved forward declarations gets references of its own, which
 /// may lead to new types between nodes.
 void resolve_references(const SplitInput &in, FinalClasses &finals);
 
@@ -91,8 +92,9 @@ std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
                  BetweenKeys &keys, Partition &partition);
 
-/// Chooses definitions for forward declarations that no struct resolves, one after the other. In
-/// `partition` the class of each declaration becomes an alias of the chosen candidate's class.
+/// Chooses definitions for forward declarations that are used outside of structs, one after the
+/// other. In `partition` the class of each declaration becomes an alias of the chosen candidate's
+/// class.
 void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKeys &keys,
                       Partition &partition);
 

@@ -85,7 +85,8 @@ bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
     return walk.stack.size() == depth;
 }
 
-/// Assigns final classes to `root` and to all types between nodes that it refers to.
+/// Assigns final classes to `root` and to all types between nodes that it reaches without passing a
+/// node.
 void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses &finals)
 {
     walk.stack.assign(1, root);
