@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Graphs as adjacency lists, and algorithms on graphs: depth-first walk, strong components,
-// peeling, partition refinement. They do not recurse, because a path may have as many vertices as
-// the graph.
+// peeling, partition refinement. The algorithms do not recurse, because a path may have as many
+// vertices as the graph.
 #pragma once
 
 #include "common/graph/ids.h"
@@ -32,8 +32,8 @@ struct Lists {
     /// The position in `items` where a list begins.
     uint32_t begin(List list) const { return place(list) ? ends[place(list) - 1] : 0; }
 
-    /// Builds the lists from (list, item) pairs. each() visits all pairs, and is called twice.
-    /// Items keep their order.
+    /// Builds `count` lists from (list, item) pairs. each(put) calls put(list, item) for each pair,
+    /// and is called twice. Items of a list keep their order.
     template <typename Each>
     static Lists make(size_t count, Each each)
     {
@@ -52,17 +52,18 @@ private:
     static constexpr uint32_t place(List list) { return static_cast<uint32_t>(list); }
 };
 
-/// The state of a vertex in a walk: fresh until the walk meets it, then open until its successors
-/// are closed, then done.
+/// The state of a vertex in a walk: fresh until the walk expands it, then open until the walk
+/// closes it, then done.
 namespace walk
 {
 enum State : uint8_t { fresh, open, done };
 }
 
 /// Depth-first walk from `root` that closes a vertex after its successors. state(vertex): a
-/// reference to its walk::State, which must not move during the walk. expand(vertex, need) calls
-/// need(successor) for each successor. close(vertex) is called after close() of all successors,
-/// except those that are open because of a cycle. `stack` is empty before and after.
+/// reference to the vertex's walk::State, a uint8_t that must not move during the walk.
+/// expand(vertex, need) calls need(successor) for each successor. close(vertex) is called after
+/// close() of all successors, except those that are open because of a cycle. `stack` must be empty,
+/// and is empty again afterwards.
 template <typename Vertex, typename State, typename Expand, typename Close>
 void post_order(Vertex root, State state, std::vector<Vertex> &stack, Expand expand, Close close)
 {
@@ -82,7 +83,7 @@ void post_order(Vertex root, State state, std::vector<Vertex> &stack, Expand exp
                 continue;
         }
         stack.pop_back();
-        if (mine == walk::open) { // another path may have closed it
+        if (mine == walk::open) { // another path may have closed `at`
             close(at);
             mine = walk::done;
         }
@@ -148,13 +149,14 @@ std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
     return left;
 }
 
-/// Partition refinement: the coarsest partition in which vertices of one block refer to vertices of
-/// the same blocks. Splits blocks until no block splits. `block`: a uint32_t by vertex. Initially,
-/// vertices that may be equal have equal numbers; in the end, blocks are numbered 0, 1, ... in the
-/// order of `vertices`. `count`: the number of blocks, if they are numbered like this initially;
-/// otherwise 0. append(vertex, key): appends the blocks to which the vertex refers. more(): returns
-/// false to end the refinement early. Returns the number of blocks. A round takes time in
-/// proportion to the keys; there are at most as many rounds as blocks.
+/// Partition refinement: splits blocks of vertices, no further than necessary, until the vertices
+/// of each block refer to the same blocks. `Index`: a VectorIndex (tables.h). `block`: a uint32_t
+/// by vertex. Initially, vertices that may be equal have equal numbers; in the end, blocks are
+/// numbered 0, 1, ... in the order of `vertices`. `count`: the number of blocks, if they are
+/// numbered like this initially; otherwise 0. append(vertex, key): appends to `key` the blocks to
+/// which the vertex refers. more(): returns false to end the refinement before the next round.
+/// refine() returns the number of blocks. A round takes time in proportion to the keys; there are
+/// at most as many rounds as blocks.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)
 {

@@ -15,8 +15,9 @@
 namespace btflink
 {
 
-/// `Slot` has is_free(), true for a new slot, and home(), a hash whose low bits are used. When half
-/// of the slots are filled, their number is multiplied by `growth`.
+/// `Slot` has is_free(), true for a new slot, and home(), a hash whose low bits are used. When more
+/// than half of the slots would be filled, the number of slots is multiplied by `growth`, a power
+/// of two.
 template <typename Slot, size_t growth = 2>
 class OpenTable
 {
@@ -24,7 +25,8 @@ public:
     /// `slots`: rounded up to a power of two.
     explicit OpenTable(size_t slots) : slots_(std::bit_ceil(slots)) {}
 
-    /// The slot with this home for which same(slot) holds, or else the free slot for it.
+    /// The slot for which same(slot) holds, or else the free slot where it belongs. The search
+    /// begins at `home`; same() is also called for slots with other homes.
     template <typename Same>
     [[gnu::always_inline]] const Slot &find(uint64_t home, Same same) const
     {
@@ -34,8 +36,8 @@ public:
                 return slots_[i];
     }
 
-    /// The same, but fills a free slot with make(); then .second is true. The slot does not move
-    /// before the next call.
+    /// The same, but if the slot is free, fills it with make(), and .second is true. The slot does
+    /// not move before the next call.
     template <typename Same, typename Make>
     [[gnu::always_inline]] std::pair<Slot *, bool> find_or_add(uint64_t home, Same same, Make make)
     {
@@ -118,8 +120,8 @@ private:
     OpenTable<Slot, 4> table_;
 };
 
-/// Maps vectors of words to numbers 0, 1, ... `used_bits`: a mask for hashes; tests use few bits,
-/// so that hashes collide.
+/// Numbers different vectors of words 0, 1, ... in the order in which they are added. `used_bits`:
+/// a mask for hashes; tests use few bits, so that hashes collide.
 template <uint64_t used_bits = UINT64_MAX>
 class VectorIndex
 {

@@ -40,7 +40,7 @@ constexpr T byte_swap(T value)
         return __builtin_bswap64(value);
 }
 
-/// Converts between `order` and the host's (its own inverse).
+/// Converts between `order` and the host's order, in either direction.
 template <std::unsigned_integral T>
 constexpr T in_order(T value, ByteOrder order)
 {
@@ -73,7 +73,7 @@ class ByteWriter
 public:
     explicit ByteWriter(ByteOrder order) : order_(order) {}
 
-    /// Reserves memory for so many more bytes at once.
+    /// Reserves memory for `bytes` more bytes.
     void reserve(uint64_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
     template <std::unsigned_integral T>
@@ -127,9 +127,9 @@ std::string joined(const List &list, std::string_view between, Text text = {},
     return out;
 }
 
-/// Are there long strings in a string section, which ends with NUL? True: a string has at least
-/// `length` characters. False: no string has twice as many. (Names may be tails of a long string,
-/// so that the names of a file can be far larger than the file.)
+/// Looks for long strings in a string section, which must end with NUL. True: a string has at least
+/// `length` characters. False: no string has twice as many. (Names may be tails of one long string,
+/// so that the names of a file together can be far longer than the file.)
 inline bool may_have_string(std::string_view strings, size_t length)
 {
     for (size_t at = length; at + length <= strings.size(); at += length)
@@ -138,7 +138,8 @@ inline bool may_have_string(std::string_view strings, size_t length)
     return false;
 }
 
-/// Removes the first part of `text`, up to and including `end`. Returns it without `end`.
+/// Removes the first part of `text`, up to and including `end`, or all of `text` if it has no
+/// `end`. Returns the removed part without `end`.
 inline std::string_view take_part(std::string_view &text, char end)
 {
     const std::string_view part = text.substr(0, text.find(end));

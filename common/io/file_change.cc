@@ -106,7 +106,8 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
     return {};
 }
 
-/// Compares size and ELF header only; update_file() writes the header last.
+/// Error: `path` no longer names the open file, or that file no longer holds `before`. Compares
+/// only size and ELF header; update_file() changes both, the header last.
 Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
 {
     struct stat st, named;
@@ -114,7 +115,7 @@ Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before
         return fail_errno(Where{path}, "cannot stat");
     std::vector<std::byte> start(std::min<size_t>(before.size(), sizeof(Elf64_Ehdr)));
     ssize_t n = ::pread(fd.get(), start.data(), start.size(), 0);
-    // The owner of a lock may have replaced the file while we waited.
+    // Another program may have replaced the file while we waited for the lock.
     const bool replaced = st.st_dev != named.st_dev || st.st_ino != named.st_ino;
     if (replaced || static_cast<uint64_t>(st.st_size) != before.size() ||
         n != static_cast<ssize_t>(start.size()) ||
@@ -147,7 +148,7 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
     // Protects against two programs that append at once. The lock is held until the file is closed.
-    // Some file systems have no locks.
+    // An error is ignored, because some file systems have no locks.
     (void)::flock(fd.get(), LOCK_EX);
     TRY(check_as_before(path, fd, before));
     if (change.rebuilt.size() == 0 && change.kept == before.size())

@@ -17,7 +17,7 @@ namespace btflink
 namespace
 {
 
-constexpr size_t most_of_endless = 1 << 30; // of files without a size: /dev/zero, a pipe
+constexpr size_t most_of_endless = 1 << 30; // bytes of a file without a size: /dev/zero, a pipe
 
 /// Writes with few system calls, because an object has many small sections.
 bool write_all(int fd, std::span<const Bytes> parts)
@@ -163,8 +163,8 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     // If `path` is not a link, a different inode only means that the file was just replaced.
     if (exists && target != path && !has_name(st, target))
         return write_directly(path, parts);
-    // Not the target's name with a suffix, which might be too long. If the program is killed,
-    // Kbuild's `make clean` removes files with this prefix.
+    // The temporary name is not the target's name with a suffix, because that might be too long.
+    // Kbuild's `make clean` removes files with this prefix, which remain if the program is killed.
     std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads, writes, maps and changes files. At any time a file is either the old or the new one:
-// output is written to a temporary file in the same folder, which then replaces the target by
-// rename; or it is appended, and the header that makes it valid is written last.
+// Reads, writes, maps and changes files. At any time a regular file is either the old or the new
+// one: output is written to a temporary file in the same folder, which then replaces the target by
+// rename; or output is appended, and the header that makes it valid is written last.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -42,8 +42,9 @@ private:
 };
 
 /// Reads a file: a regular one, or anything else that has an end (/sys/kernel/btf/vmlinux, a pipe).
-/// It is not mapped, so it may shrink or change. Errors include a file of more than `most` bytes,
-/// and more than 1 GB from anything but a regular file, because it may be endless.
+/// The file is not mapped, so it may shrink or change afterwards. Errors include a file of more
+/// than `most` bytes, and more than 1 GB from anything but a regular file, because that may be
+/// endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
 /// The folder of a path with its final slash; empty for the current folder.
@@ -55,29 +56,31 @@ inline std::string folder_of(const std::string &path)
 /// Do both paths lead to the same regular file?
 bool same_file(const std::string &a, const std::string &b);
 
-/// Replaces or creates `path`. An existing file keeps its mode and ownership; a
-/// symbolic link is followed. On error the old file is untouched and no temporary is left.
-/// Standard output and targets that are not regular files (/dev/null, a pipe) are written directly.
+/// Replaces or creates the file `path` by rename. The new file gets the mode of the old one, and
+/// its ownership if possible; a symbolic link is followed. On error the old file is untouched and
+/// no temporary file is left. Some targets are written directly: standard output, what is not a
+/// regular file (/dev/null, a pipe), and links in /proc/self/fd to files without a name.
 /// Errors include standard output that is a terminal.
 Result<void> write_file(const std::string &path, Bytes bytes);
 /// The same with contents in several parts.
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
 
 constexpr const char *standard_output = "/dev/stdout";
-/// The path for an argument of a command line; "-" is standard output.
+/// The path that `word` of a command line means; "-" means standard output.
 std::string output_path(const std::string &word);
 
 /// Removes the file that write_file() would replace, so that the output of an earlier run is not
-/// taken for the output of this run. A symbolic link is followed and stays. Standard output and
-/// targets that are not regular files are left alone.
+/// taken for the output of this run. A symbolic link is followed and stays. A file without a name
+/// (a link in /proc/self/fd leads to it) is emptied. Standard output and targets that are not
+/// regular files are left alone.
 Result<void> remove_output(const std::string &path);
 
 /// Checks whether write_file() may write `path`, so that a long run fails at its start, not at its
 /// end. Changes nothing.
 Result<void> check_writable(const std::string &path);
 
-// file_parts.cc: maps input files, so that unused parts are never read: two thirds of a vmlinux.o
-// of 1.5 GB.
+// file_parts.cc: maps input files, so that unused parts are never read, for example two thirds of a
+// vmlinux.o of 1.5 GB.
 
 /// The contents of a file, read or mapped. `owner` keeps `bytes` valid.
 struct FileParts {
@@ -85,8 +88,8 @@ struct FileParts {
     std::shared_ptr<const void> owner;
 };
 
-/// Reads a file, or maps it if it is large. A mapped file must neither shrink nor change during
-/// use.
+/// Reads a file, or maps it if it is regular and larger than 64 KB. A mapped file must neither
+/// shrink nor change during use.
 Result<FileParts> read_parts(const std::string &path);
 
 /// If read_parts() mapped `part`, releases its pages until they are read again. Does nothing for
@@ -96,13 +99,14 @@ void release_pages(Bytes part);
 /// Error: a mapped file has changed since read_parts() mapped it. Call this before the result is
 /// used, while all inputs are still mapped.
 Result<void> check_mapped_files();
-/// The same as a bool. Does not allocate.
+/// Has a mapped file changed since read_parts() mapped it? Does not allocate memory.
 bool mapped_files_changed();
 
-/// For programs: if a mapped file shrinks or cannot be read, exit with status 1 and "PROGRAM:
-/// ERROR: FILE: ...". If another signal ends the program after a mapped file has changed, print the
-/// same message, but keep the signal, because the cause may be a bug of ours. `program` must
-/// outlive the process.
+/// Installs signal handlers for a program. If the program accesses a part of a mapped file that no
+/// longer exists or cannot be read (SIGBUS), it exits with status 1 and a message "PROGRAM: ERROR:
+/// FILE: ...". If the program crashes in another way, and a mapped file has changed, it prints such
+/// a message, too, but ends by the signal of the crash, because the cause may be a bug of ours.
+/// `program` must stay valid until the process ends.
 void report_lost_files(const char *program);
 
 // file_change.cc: changes a file without copying the parts that stay.
@@ -129,9 +133,9 @@ private:
 
 /// How to make a new file from an old one. `before`: the bytes of the old file.
 struct FileChange {
-    std::vector<std::byte> header; // replaces the first bytes
-    uint64_t kept = 0;             // number of first bytes that stay, except for the header ...
-    ByteParts rebuilt;             // ... or, if not empty, this replaces them
+    std::vector<std::byte> header; // replaces the first bytes of the kept or rebuilt ones
+    uint64_t kept = 0;             // number of the old file's first bytes that stay
+    ByteParts rebuilt;             // if not empty, takes the place of the kept bytes
     std::vector<std::byte> tail;   // is appended
 
     /// The new file's bytes, one part after the other.
@@ -142,20 +146,21 @@ struct FileChange {
     bool changes(Bytes before) const;
 };
 
-/// Error: the regular file `path` no longer holds `before`, judged by its size and ELF header.
-/// Unreadable files are not an error.
+/// Error: the regular file `path` no longer holds `before`, judged by its size and ELF header. A
+/// file that does not exist or cannot be opened is not an error.
 Result<void> check_as_before(const std::string &path, Bytes before);
 
 /// Changes the file at `path`, which held `before`. Writes only if something changes. If all of the
 /// old file stays except for its header, the addition is appended first and the header written
-/// last; the file keeps its inode, links and mode. Otherwise the file is replaced by rename.
-/// `before` may be a mapping of the file.
+/// last; the file keeps its inode, links and mode. Otherwise the file is replaced by write_file().
+/// `before` may be a mapping of the file. Errors include those of check_as_before().
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
 
 // response_file.cc: response files: "@file" on a command line stands for the words in that file.
 
 /// The words of `text`, separated by white space. Quotes ('...', "...") and backslashes protect
-/// white space, as in the response files of gcc and ld. Errors: a missing quote, a NUL byte.
+/// white space, as in the response files of gcc and ld. Errors: a missing closing quote, a NUL
+/// byte.
 Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
 
 /// `arguments` with each "@file" replaced by the words of that file, which may name

@@ -9,8 +9,9 @@
 // access beyond its end raises SIGBUS; the handler names the file and ends the program. At this
 // time output is not in place yet: update_file() writes the header last, write_file() renames. If a
 // mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects this
-// by the file's time, before a wrong result is used. If the program crashes first, the handlers of
-// other signals name the file and keep the signal. Replacing a mapped file by rename is harmless.
+// by the file's size and time, before a wrong result is used. If the program crashes first, the
+// handlers of other signals name the file and keep the signal. Replacing a mapped file by rename is
+// harmless.
 #include "common/io/file_io.h"
 
 #include <atomic>
@@ -31,11 +32,12 @@ namespace
 
 constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
 // A process may have 65,530 mappings (vm.max_map_count), and memory and threads need some of them.
-// Files beyond this number are read.
+// If so many files are mapped, further files are read.
 constexpr size_t most_mappings = 60000;
 std::atomic<size_t> mapping_count = 0; // current number
 
-/// A mapping. It is never freed, because the signal handler may read it at any time.
+/// The record of a mapping. It stays when the mapping ends, because the signal handler may read it
+/// at any time.
 struct Mapping {
     const std::byte *begin;
     std::atomic<size_t> size; // 0: no longer mapped
@@ -108,10 +110,11 @@ void on_signal(int signal, siginfo_t *info, void *)
     }
     if (const Mapping *m = find_changed())
         say(*m, changed_text);
-    for (size_t i = 0; i < std::size(signals); ++i) // it is raised again, with its former action
+    // The signal comes again, with its former action.
+    for (size_t i = 0; i < std::size(signals); ++i)
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
-    if (info->si_code <= 0) // sent by a process, so it does not come again by itself
+    if (info->si_code <= 0) // a process sent the signal, so it does not come again by itself
         ::raise(signal);
 }
 
@@ -135,7 +138,7 @@ void release_pages(Bytes part)
             continue;
         const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
         const size_t before = static_cast<size_t>(part.data() - m->begin) % page;
-        // Nothing is lost, because the file is read-only.
+        // Nothing is lost, because the mapping is read-only.
         ::madvise(const_cast<std::byte *>(part.data()) - before, part.size() + before,
                   MADV_DONTNEED);
         return;

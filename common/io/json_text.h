@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes JSON.
+// Writes JSON, and tells UTF-8 from other bytes.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -11,11 +11,12 @@
 namespace btflink
 {
 
-/// The length in bytes of the UTF-8 character at the start of `text`; 0 if it is not UTF-8. `text`
-/// must not be empty.
+/// The length in bytes of the UTF-8 character at the start of `text`; 0 if `text` does not begin
+/// with one. `text` must not be empty.
 size_t utf8_character(std::string_view text);
 
-/// The text as a JSON string in double quotes. Bytes that are not UTF-8 become U+FFFD.
+/// The text as a JSON string in double quotes. Each byte that is not part of a UTF-8 character
+/// becomes U+FFFD.
 std::string json_string(std::string_view text);
 
 /// Collects the fields of an object.

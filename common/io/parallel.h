@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs independent pieces of work on a few threads. Store results by index, so that they do not
-// depend on the number of threads.
+// Runs independent pieces of work on a few threads. Callers store results by index, so that the
+// results do not depend on the number of threads.
 #pragma once
 
 #include "common/io/trace.h"
@@ -15,13 +15,14 @@
 namespace btflink
 {
 
-/// How many threads can run at the same time.
+/// The number of threads that can run at the same time; 1 if it is unknown.
 inline unsigned processors()
 {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// Calls work(i) once for each i below `count`, on up to `threads` threads.
+/// Calls work(i) once for each i below `count`, on up to `threads` threads, one of which is the
+/// caller's.
 template <typename Work>
 void parallel_for(size_t count, unsigned threads, Work work)
 {
@@ -46,8 +47,8 @@ void parallel_for(size_t count, unsigned threads, Work work)
         thread.join();
 }
 
-/// parallel_for() for work that returns Result<void>. Of several errors it returns the one with the
-/// lowest index.
+/// parallel_for() for work that returns Result<void>. Does all the work even after an error.
+/// Returns the error with the lowest index.
 template <typename Work>
 Result<void> parallel_try(size_t count, unsigned threads, Work work)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Splits a response file into words by the rules of binutils, except that a backslash in '...' is
-// an ordinary character, as in a shell.
+// Replaces "@file" on a command line by the words of that response file. Words are split by the
+// rules of binutils, except that a backslash in '...' is an ordinary character, as in a shell.
 #include "common/io/file_io.h"
 
 namespace btflink
@@ -11,7 +11,8 @@ namespace
 
 constexpr int max_nesting = 16;
 /// Limit in bytes for all response files of a command together, enough for the paths of 300,000
-/// objects. Without a limit, a file that names itself twice would be read 65,536 times.
+/// objects. Without a limit, 15 files of which each names the next one twice would make the
+/// program read a 16th file 32,768 times.
 constexpr size_t max_bytes = 32 << 20;
 
 Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
@@ -41,8 +42,8 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     std::string word;
     bool in_word = false;
     char quote = 0;
-    // A NUL byte would end the name when the file is opened, so the rest of the word would be lost,
-    // for example further names in a list separated by NUL bytes.
+    // In a word that is the name of a file, open() would ignore everything after a NUL byte, for
+    // example further names in a list separated by NUL bytes.
     if (size_t nul = text.find('\0'); nul != text.npos)
         return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {

@@ -51,7 +51,8 @@ int64_t now(clockid_t clock)
     return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
 
-/// Threads by number, in the order of their first phases.
+/// The number of the calling thread. Threads are numbered 1, 2, ... in the order in which they
+/// begin their first phases.
 uint32_t this_thread()
 {
     static std::atomic<uint32_t> count{0};
@@ -114,7 +115,7 @@ std::string Phase::record()
     int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    if (on() && wall_ >= r.start) // else it belongs to a recording that has ended
+    if (on() && wall_ >= r.start) // else the phase's recording has ended
         r.events.push_back({this_thread(), std::move(name_), detail_, wall_ - r.start, cpu_,
                             wall - wall_, cpu - cpu_, std::move(notes_)});
     return std::move(detail_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Records the phases of a run for --time-trace, as a file for chrome://tracing or ui.perfetto.dev.
 // A phase has a name, a thread, wall and processor time. The phases of a thread nest.
-// While no trace is recorded, a phase costs one load and one branch.
+// While no trace is recorded, a phase reads no clock and allocates nothing.
 //
 //     TRY(trace::start(path, "btf-merge"));   // first of all: reports a bad path
 //     { trace::Phase phase("load"); ... }
@@ -75,8 +75,8 @@ private:
     std::vector<std::pair<std::string, uint64_t>> notes_;
 };
 
-/// Starts recording, in place of any earlier recording. Error: `path` cannot be written. Does not
-/// write to it yet.
+/// Starts recording, in place of any earlier recording. write() will write to `path`. `program`:
+/// the name that the viewer shows for the process. Error: `path` cannot be written.
 Result<void> start(std::string path, std::string program);
 
 /// Ends the recording, and writes all phases that have ended.

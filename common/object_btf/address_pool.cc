@@ -11,7 +11,7 @@ std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t
                                    ByteOrder order)
 {
     uint64_t body = 8 + uint64_t{entries} * address_size;
-    body = align_up(body, 8); // 32-bit targets: a spare entry keeps concatenated pools aligned
+    body = align_up(body, 8); // a spare 32-bit entry, if needed, keeps pools aligned
     ByteWriter out(order);
     out.put<uint32_t>(static_cast<uint32_t>(4 + body));
     out.put<uint16_t>(5);

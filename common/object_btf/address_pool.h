@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes and finds address pools. An object's pool has the form of a contribution to `.debug_addr`
-// (DWARF 5, section 7.27). Its first 8 bytes of entries are the object id. After the link, the
+// (DWARF 5, section 7.27). The first 8 bytes of the entries are the object id. After the link, the
 // other entries are the final addresses of the object's variables and functions. See
-// common/FORMAT.md.
+// common/FORMAT.md, 5.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -19,21 +19,22 @@ namespace btflink
 /// `strip --strip-debug` drops it.
 constexpr std::string_view pool_section = ".debug";
 
-/// May a section of this name have pools? Older objects have them in DWARF 5's section. In GNU's
-/// older compression scheme, names begin with .z.
+/// May a section of this name have pools? Objects from before November 2026 have their pools in
+/// DWARF 5's section. In GNU's older compression scheme, names of sections begin with .z.
 constexpr bool may_have_pools(std::string_view section)
 {
     return section == pool_section || section == ".debug_addr" || section == ".zdebug" ||
            section == ".zdebug_addr";
 }
 
-/// Byte offset of entry `index` (1-based; relocations go there) in a pool contribution.
+/// Byte offset of entry `index` in a pool; relocations are put there. `index` is 1-based.
 constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
 {
     return 8 /* contribution header */ + 8 /* object id */ + uint64_t{index - 1} * address_size;
 }
 
-/// A contribution with `entries` zero entries, to be filled by relocations. Padded to 8 bytes.
+/// A pool whose entries are all 0; relocations will fill them. `entries`: their number. The length
+/// of the pool is a multiple of 8.
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 
@@ -55,7 +56,7 @@ struct PoolPart {
 /// header).
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
 
-/// Does the section consist only of pools of these objects, at least one of them, and of zeros?
+/// Does the section have at least one pool, and nothing but pools of these objects and zeros?
 bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids);
 
 } // namespace btflink

@@ -7,14 +7,15 @@
 //
 // Method. First, partition refinement: blocks of types with equal contents that refer to types of
 // equal blocks. Then the hash of a block covers all blocks that it reaches, in the order of a walk:
-// their contents, and numbers in that order for references.
+// the contents of each block, and for each reference the number in the walk of the block to which
+// it leads.
 //
 // Correctness. Types that are the same at any depth are in one block, and walks from such types in
 // two blobs meet the same blocks in the same order. Equal walks describe equal graphs, so the
 // hashed data of different types differ.
 //
 // Cost. Types times rounds, plus blocks times the blocks that each reaches. Both are counted, up to
-// a limit. Beyond it, a hash covers all types and their order.
+// a limit. Beyond the limit, a hash covers all types and their order.
 #include "common/object_btf/type_hash.h"
 
 #include "common/graph/graphs.h"
@@ -32,7 +33,7 @@ namespace
 
 constexpr size_t max_steps = size_t{1} << 22; // some 0.1 s
 
-/// Per type: its block in the coarsest partition.
+/// Per type: its block in the coarsest partition; in a coarser one if `steps` reaches max_steps.
 std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &refs,
                                       const std::vector<Hash128> &own, size_t &steps)
 {
@@ -53,7 +54,7 @@ std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &
     return block;
 }
 
-/// The hashes beyond the limit. Only blobs with the same types in the same order get equal ones.
+/// The hashes beyond the limit. Only blobs with the same types in the same order get equal hashes.
 std::vector<Hash128> hashes_in_order(const std::vector<std::vector<uint32_t>> &refs,
                                      const std::vector<Hash128> &own)
 {
