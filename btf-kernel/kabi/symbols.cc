@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks exported symbols for changes, and prints the result.
+// Finds out how listed symbols changed, and writes this as text, Markdown or JSON.
 //
 // Problem. From the prototype of an exported function, or the type of a variable, most types of a
 // kernel can be reached. Only near types matter to modules that use the symbol.
@@ -109,8 +109,8 @@ private:
         bool done;
     };
 
-    /// Adds the change of type `at`, if it has one that `out` does not have yet. Returns false if
-    /// `out` already has most_reached changes.
+    /// Adds the change of type `at`, if it has one that `out` does not have yet. Returns false,
+    /// and sets out.more, if `out` has no room for it.
     bool meet(uint32_t at, Symbol &out)
     {
         const uint32_t change = index_.of_type(side_, at);

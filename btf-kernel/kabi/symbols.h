@@ -23,7 +23,7 @@ struct Symbol {
     enum class Status : uint8_t { same, reaches, signature, gone, unknown };
     std::string name;
     Status status = Status::same;
-    std::vector<ReachedChange> reached; // the nearest changes, at most most_reached
+    std::vector<ReachedChange> reached; // the nearest first, at most most_reached
     bool more = false;                  // there are more changes
 };
 constexpr size_t most_reached = 8;

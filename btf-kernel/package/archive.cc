@@ -182,7 +182,8 @@ private:
         return visitor_.take("", std::move(bytes));
     }
 
-    /// A member of a Debian package: debian-binary, control.tar.*, data.tar.*.
+    /// Goes through data.tar.* of a Debian package, and through control.tar.* if the visitor takes
+    /// a list. Skips other members, such as debian-binary.
     Result<void> debian(archive *a, archive_entry *entry)
     {
         const std::string name = path_in_package(entry);

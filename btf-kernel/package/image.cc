@@ -31,7 +31,7 @@ uint64_t offset_in(Bytes whole, Bytes part)
 
 bool is_btf(Bytes file)
 {
-    return order_of_btf(file) && has(file, 2, "\x01"); // a flat kernel may begin with the magic
+    return order_of_btf(file) && has(file, 2, "\x01"); // the magic alone may begin a flat kernel
 }
 
 /// The largest BTF in a flat image; empty: not found. Every place in a hostile image may look like

@@ -165,10 +165,11 @@ Result<std::string> Collector::choose_release() const
     return std::string();
 }
 
-/// Drops images of other releases than kernel.release. Sets kernel.vmlinux to the image with the
-/// lowest image_rank() among those with BTF, or else among all that can be read. Also sets banner
-/// and other_builds, and config if no file has it. `unreadable`: set to the error of the first
-/// image that cannot be read. Error: there are images, but none can be read.
+/// Drops images whose path has another release than kernel.release. Sets kernel.vmlinux to the
+/// image with the lowest image_rank() among those with BTF, or else among all that can be read.
+/// Also sets kernel.banner and kernel.other_builds, and kernel.config if it is empty. `unreadable`:
+/// set to the error of the first image that cannot be read. Error: there are images, but none can
+/// be read.
 Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
 {
     std::erase_if(own_.images, [&](const Image &image) {

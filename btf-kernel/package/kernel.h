@@ -79,8 +79,8 @@ struct OpenOptions {
 
 /// Opens one kernel from files and folders: folders (an unpacked package, an installed system, a
 /// build, packages), packages (.deb, .rpm, .apk, .ipk), tar and cpio archives, vmlinux, boot images
-/// (wrapping.cc), modules, raw BTF; also compressed. The number of threads does not change the
-/// result; the order of paths changes only Kernel::package, if no two paths have the same file.
+/// (wrapping.cc), modules, raw BTF. Files may be compressed. The number of threads does not change
+/// the result; the order of paths changes only Kernel::package, if no two paths have the same file.
 /// Errors: a file is of an unknown kind, or an archive is damaged; there are several kernels, or
 /// none. A damaged module is not an error: see Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);

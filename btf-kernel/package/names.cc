@@ -21,7 +21,7 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/// "NAME" or "NAME-RELEASE".
+/// Is the file called `name`, or does its name begin with `name` and a dash?
 bool is_called(std::string_view file, std::string_view name)
 {
     return file == name || (file.starts_with(name) && file[name.size()] == '-');
@@ -72,9 +72,9 @@ std::string_view release_of_entry(std::string_view path)
     return is_release ? folder : std::string_view();
 }
 
-/// Is the file an image by its name and folder? Such names are common, so the folder must fit:
-/// MACHINE/RELEASE/linux of systemd; boot/kernel-RELEASE of Gentoo; for s390x, boot/image-RELEASE
-/// of SUSE, later lib/modules/RELEASE/image.
+/// Is the file an image by its name together with its folder? Such images are systemd's
+/// MACHINE/RELEASE/linux, Gentoo's boot/kernel-RELEASE, and for s390x SUSE's boot/image-RELEASE,
+/// later lib/modules/RELEASE/image.
 bool is_image_by_folder(std::string_view path)
 {
     const std::string release(release_in(path));
@@ -191,7 +191,7 @@ std::string_view release_in(std::string_view path)
     const std::string_view file = last_part(path);
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() ||
-        module_suffix(without_btf(file))) // "nf-tables.ko"
+        module_suffix(without_btf(file))) // the dash of "nf-tables.ko" does not precede a release
         return {};
     if (is_unified_image(path)) // may have any name
         return {};

@@ -89,7 +89,7 @@ std::string_view place_of(std::string_view path)
     return path;
 }
 
-constexpr unsigned max_depth = 30; // of folders; paths come from files, and may be deeper
+constexpr unsigned max_depth = 30; // of folders; if a file has a deeper path, the rest is one name
 
 Node &child(Node &parent, std::string_view name)
 {
@@ -209,7 +209,7 @@ Result<void> collect_trace(const std::string &path, Data &out)
 {
     auto bytes = TRY(read_file(path));
     std::string_view text = as_text(bytes);
-    std::string program; // "btf-merge: "
+    std::string program; // the beginning of names of steps: "btf-merge: "
     bool found = false;
     while (!text.empty()) {
         const std::string_view line = take_part(text, '\n');

@@ -19,7 +19,7 @@ struct KindSize {
 struct ModuleSize {
     std::string name, path;
     uint64_t types = 0, bytes = 0, strings = 0, file_bytes = 0;
-    uint64_t redefined = 0; // structs, unions and enums that vmlinux also defines
+    uint64_t redefined = 0; // structs, unions and enums whose names vmlinux also defines
 };
 
 /// A folder or file. `share` and `alone` include those of all children.
@@ -81,7 +81,7 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 
-/// Adds the steps in a file that --time-trace wrote. Error: the file has none.
+/// Adds the steps in a file that --time-trace wrote. Errors: it cannot be read, or has no steps.
 Result<void> collect_trace(const std::string &path, Data &out);
 /// Sorts steps, the longest first. Call this after the last trace.
 void sort_steps(Data &out);

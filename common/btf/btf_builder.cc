@@ -146,7 +146,7 @@ TypeId BtfBuilder::add_words(std::span<const uint32_t> words)
 void BtfBuilder::renumber(std::span<const TypeId> new_ids)
 {
     CHECK(new_ids.size() == starts_.size());
-    uint32_t kept = 0, end = 0; // types and words that are already renumbered
+    uint32_t kept = 0, end = 0; // types and words that were kept so far
     for (size_t i = 0; i < new_ids.size(); ++i) {
         if (raw(new_ids[i]) != first_ + kept)
             continue;
