@@ -17,9 +17,9 @@ namespace btflink::kernel::diff
 
 // side.cc: the BTF of a vmlinux or module of one of the two kernels, prepared for comparison.
 //
-// A shape is a hash of a type's meaning, independent of ids, order and string offsets. Of other
-// named types it contains only the names, so a change shows in the type that changed and not in all
-// types that reach it.
+// A shape is a hash of a type's meaning, independent of ids, the order of types and string offsets.
+// Other named types contribute only their kinds and names to the shape, so a change of a type shows
+// in the shape of this type, and not in the shapes of all other types that reach this type.
 
 /// 64 bits of XXH3. Different types have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
@@ -27,11 +27,13 @@ using Shape = uint64_t;
 class Shapes
 {
 public:
-    /// `base`: the shapes of the base of `btf`, which must outlive this.
+    /// `base`: the shapes of the base of `btf`; null if `btf` has no base. `base` must outlive
+    /// this.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
-    /// The type as seen by a reference to it: kind and name of a named type (a forward declaration
-    /// equals its definition), the contents of a pointer, array, prototype or unnamed type.
+    /// The type as seen by a reference to it: kind and name of a struct, union, enum, typedef or
+    /// number with a name (a forward declaration equals its definition); the contents of any other
+    /// type.
     Shape reference(uint32_t id) const { return of(id).reference; }
     /// The type's definition: size, members, values, prototype, tags.
     Shape definition(uint32_t id) const { return of(id).definition; }
@@ -58,8 +60,8 @@ private:
 /// unsigned int". Other names are returned unchanged.
 std::string_view plain_int_name(std::string_view name);
 
-/// The suffix of a kfunc's parameter that the kernel's verifier interprets ("__sz", "__nullable"),
-/// or "". The rest of a parameter's name does not matter.
+/// The suffix of a parameter's name that the kernel's verifier interprets in kfuncs ("__sz",
+/// "__nullable"), or "". The rest of the name does not matter.
 std::string_view verifier_suffix(std::string_view parameter);
 
 struct Name {
@@ -70,9 +72,9 @@ struct Name {
 
 /// A definition of a name.
 struct Definition {
-    Shape shape;                 // of a constant: its value
+    Shape shape;                 // of a constant: its value; of a variable: includes its DATASEC
     uint32_t id;                 // of a constant: the id of its enum
-    bool in_unnamed_enum = true; // for a constant
+    bool in_unnamed_enum = true; // of a constant: in an unnamed enum to which no type refers
     uint32_t index = 0;          // of a constant: its index in the enum
 };
 
@@ -86,7 +88,7 @@ struct Tag {
 
 /// One BTF, with its names, tags and shapes.
 struct Side {
-    /// `base`: the base of a module, which must outlive this; null for vmlinux.
+    /// `base`: the Side of the base of `btf`; null if `btf` has no base. `base` must outlive this.
     Side(std::shared_ptr<const Btf> btf, const Side *base);
 
     std::span<const Definition> find(const Name &name) const;
@@ -113,7 +115,7 @@ uint64_t number_of(const Name &name, Shape shape);
 
 struct ModuleTypes {
     std::string name;
-    std::shared_ptr<const Btf> btf; // its base is KernelTypes::vmlinux, a distilled one, or null
+    std::shared_ptr<const Btf> btf; // its base is KernelTypes::vmlinux, a distilled base, or null
 };
 
 /// One of the two kernels.
@@ -125,7 +127,7 @@ struct KernelTypes {
 
 /// A definition in a kernel.
 struct DefinitionRef {
-    const Side *side = nullptr; // null: there is none
+    const Side *side = nullptr; // null: there is no definition
     uint32_t id = 0;
     uint32_t place = 0; // 0: vmlinux; n: Sides::modules[n - 1]
     explicit operator bool() const { return side; }
@@ -135,12 +137,12 @@ struct DefinitionRef {
 struct Sides {
     std::unique_ptr<Side> vmlinux;
     std::vector<std::unique_ptr<Side>> bases;   // distilled bases of modules
-    std::vector<std::unique_ptr<Side>> modules; // by Difference::modules; null: not in this kernel
+    std::vector<std::unique_ptr<Side>> modules; // in the order of Difference::modules; null: absent
     const Side *at(uint32_t place) const
     {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
-    /// The first definition of a name, in vmlinux or else in a module.
+    /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name) const;
 };
 
@@ -164,15 +166,15 @@ struct SideType {
 };
 
 /// The differences between two definitions of one name. Both types belong to one space: structs,
-/// unions or enums; typedefs; functions; variables.
+/// unions, enums or numbers; typedefs; functions; variables.
 std::vector<Detail> compare_types(const SideType &before, const SideType &after);
 
 /// The difference between two definitions of a constant whose value changed.
 Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index);
 
-/// "struct t" if members only moved because the size of a member of this type changed; otherwise
-/// "".
+/// If members only moved because the size of a member changed: the type of that member, such as
+/// "struct t". Otherwise "". `details`: the result of compare_types().
 std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 
@@ -180,8 +182,8 @@ std::string find_cause(const SideType &before, const SideType &after,
 /// one name.
 size_t similarity(const SideType &before, const SideType &after);
 
-/// The effects of `change`, whose other fields must be set. `is_struct_ops`: BPF programs can
-/// implement the struct.
+/// The effects of a change, from its fields space, what, name, details and one_of_several.
+/// `is_struct_ops`: BPF programs can implement the struct that changed.
 std::vector<Effect> find_effects(const Change &change, bool is_struct_ops);
 
 } // namespace btflink::kernel::diff

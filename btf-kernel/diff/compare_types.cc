@@ -16,7 +16,8 @@ namespace
 
 using Kind = Detail::Kind;
 
-/// A type inside pointers, arrays and qualifiers; `how` has these as text.
+/// A type inside pointers, arrays, const and volatile; `how` has these as text, from the outside
+/// in: "c->[4]".
 struct WrappedType {
     std::string how;
     uint32_t inner;
@@ -46,7 +47,7 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
     return static_cast<uint32_t>(a.value) == static_cast<uint32_t>(b.value);
 }
 
-/// The caller sets Detail::place.
+/// A change of an enumerator's value. The caller sets Detail::place.
 Detail compare_values(const SideType &before, const EnumValue &a, const SideType &after,
                       const EnumValue &b)
 {
@@ -199,7 +200,7 @@ private:
                                one_line(after.btf(), m->type, m->name), 0, m->offset});
     }
 
-    /// An added and a removed member with the same type and position are one renamed member.
+    /// An added and a removed member with the same type, position and width are one renamed member.
     void pair_renamed(const SideType &before, const SideType &after,
                       std::vector<const Member *> &removed, std::vector<const Member *> &added,
                       const std::string &place)
@@ -288,7 +289,8 @@ private:
         auto declared = [](const SideType &of, const Parameter &p) {
             return p.type ? one_line(of.btf(), p.type, p.name) : std::string("...");
         };
-        // Equal parameters at the front and at the back did not change; those between did.
+        // If the number of parameters changed, equal ones at the front and at the back did not
+        // change. The others are compared in order; those left over were removed or added.
         size_t front = 0, back = 0;
         auto equal = [&](size_t i, size_t j) { return a[i].shape == b[j].shape; };
         if (a.size() != b.size()) {

@@ -11,13 +11,13 @@
 namespace btflink::kernel::diff
 {
 
-/// Kinds of names. Equal names in different spaces are unrelated.
+/// Kinds of names. Equal names in different spaces are unrelated, except for functions and kfuncs.
 enum class Space : uint8_t {
     type,     // struct, union, enum, number
     alias,    // typedef
     constant, // of an unnamed enum
     function,
-    kfunc, // a function with the tag bpf_kfunc on either side
+    kfunc, // of a Change only: a function with the tag bpf_kfunc on either side
     variable,
 };
 constexpr size_t space_count = 6;
@@ -34,11 +34,12 @@ struct Detail {
         member_added,   // new_text, new_number: bits from the start
         member_removed, // old_text, old_number
         member_moved,   // bits from the start
-        member_bits,    // width of a bitfield; 0: no bitfield
+        member_bits,    // width of a bitfield; 0: not a bitfield
         value_added,    // new_number
         value_removed,  // old_number
         value_changed,
-        value_cut,    // the new number is the low half of the old one: an encoder without ENUM64
+        // The new number is the low half of the old one: the new BTF was made without ENUM64.
+        value_cut,
         value_mended, // the old number was the low half of the new one
         // With the texts of types.
         member_type,
@@ -57,7 +58,8 @@ struct Detail {
         tag_removed,       // old_text
     };
     Kind kind;
-    std::string place = {}; // "member", "member.inner", "parameter 2 (flags)"; empty: the whole
+    // "member", "member.inner", "parameter 2 (flags)"; empty: the whole definition.
+    std::string place = {};
     std::string old_text = {}, new_text = {}; // as in C
     int64_t old_number = 0, new_number = 0;
     bool old_unsigned = false, new_unsigned = false; // for values
@@ -75,17 +77,19 @@ struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
         relocated, // CO-RE finds the new place of what moved
-        size,      // CO-RE finds a member, but its size changed: direct loads of signed types fail
-        pointee,   // a type or a pointer's target means something else: programs misread the data
-        core,      // CO-RE does not find a type, member or enumerator, or refuses a member's type
-        baked,     // a number changed that is compiled into programs
-        fentry,    // fentry, fexit, fmod_ret
+        // CO-RE finds a member, but its size changed. Direct loads work only for pointers and
+        // unsigned integers.
+        size,
+        pointee, // a type or a pointer's target means something else: programs misread the data
+        core,    // CO-RE does not find a type, member or enumerator, or refuses a member's type
+        baked,   // a number that is compiled into programs changed, or is gone
+        fentry,  // fentry, fexit, fmod_ret
         kfunc,
         tracepoint, // tp_btf, raw_tp, tracepoint
         lsm,
         iterator,
         struct_ops,
-        ksym, // variables
+        ksym, // variables that programs refer to by __ksym
     };
     Kind kind;
     std::string text;
@@ -104,9 +108,11 @@ struct Change {
     std::vector<Detail> details = {}; // if it changed
     std::vector<Effect> effects = {};
     std::vector<uint32_t> places = {}; // 0: vmlinux; n: Difference::modules[n - 1]
-    std::string cause = {};      // "struct t": members moved only because this type's size changed
-    bool one_of_several = false; // there are other definitions of the name
-    // Type ids in the first of `places`; 0: there is none.
+    std::string cause = {}; // "struct t": members moved only because this type's size changed
+    // The definition was added or removed, and the other kernel has other definitions of the name.
+    bool one_of_several = false;
+    // Type ids in the old and the new kernel, in the first of `places`; 0: the kernel lacks the
+    // definition.
     uint32_t old_id = 0, new_id = 0;
 
     bool breaks() const
@@ -127,11 +133,11 @@ struct ModuleChange {
 
 struct Difference {
     std::string old_name, new_name;
-    std::vector<std::string> modules;         // of both sides, sorted
+    std::vector<std::string> modules;         // sorted names, of one or both kernels
     std::vector<Change> changes;              // sorted by space and name
     std::vector<ModuleChange> module_changes; // sorted by name
-    uint32_t old_types = 0, new_types = 0;    // vmlinux and modules
-    uint32_t compared_modules = 0;
+    uint32_t old_types = 0, new_types = 0;    // of vmlinux and modules
+    uint32_t compared_modules = 0;            // modules that both kernels have
 };
 
 // print.cc.
@@ -153,11 +159,11 @@ struct PrintOptions {
 
 std::string as_text(const Difference &difference, const PrintOptions &options);
 
-/// At most about 60,000 characters, the limit of a comment on a pull request. Breaking changes come
-/// first; changes that do not fit are counted.
+/// At most about 60,000 characters, so that the text fits into a comment on a pull request.
+/// Breaking changes come first; changes that do not fit are counted.
 std::string as_markdown(const Difference &difference, const PrintOptions &options);
 
-/// An object; btf-kernel(1) describes its fields.
+/// A JSON object; btf-kernel(1) describes its fields.
 std::string as_json(const Difference &difference, const PrintOptions &options);
 
 } // namespace btflink::kernel::diff

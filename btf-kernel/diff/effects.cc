@@ -14,7 +14,7 @@ namespace
 constexpr size_t named_places = 3;
 constexpr const char nothing_gone[] = "nothing that was there is gone";
 
-/// Collects effects; equal effects become one, with a list of places.
+/// Collects effects. Equal effects at several places become one, with a list of the places.
 class Effects
 {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Texts for details and effects; differences as text, Markdown and JSON.
+// Writes the differences between two kernels as text, Markdown or JSON. Also has the names of
+// spaces, and of the kinds of changes, details and effects.
 #include "btf-kernel/diff/difference.h"
 
 #include "btf-kernel/diff/types.h"
@@ -136,13 +137,13 @@ std::string heading(const Difference &d)
                 d.compared_modules);
 }
 
-/// "struct s", or the prototype of a function.
+/// "struct s", "vfs_read"; for a function that was added or removed, its prototype.
 std::string subject(const Change &change)
 {
     return change.definition.empty() ? change.name : change.definition;
 }
 
-/// " in nf_tables, nft_compat and 3 more modules"; "" for vmlinux alone.
+/// " in nf_tables, nft_compat, nft_ct and 3 more modules"; "" for vmlinux alone.
 std::string places_text(const Difference &difference, const Change &change)
 {
     if (change.places.empty() || (change.places.size() == 1 && !change.places[0]))
@@ -247,7 +248,8 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Adds the changes of a space that break programs, or those that do not, while there is room.
+/// Adds changes of a space while there is room, and the number of the rest. `breaking`: only those
+/// that break programs; otherwise only those that do not.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;

@@ -304,7 +304,8 @@ void Shapes::compute(const Btf &btf)
         post_order(id, state_of, stack, expand, close);
 }
 
-/// Adds up hashes, because the order of tags does not matter.
+/// Adds the hashes of tags to the definitions of their targets. The result is a sum, because the
+/// order of tags does not matter.
 void Shapes::add_tags(const Btf &btf)
 {
     HashInput input(0);

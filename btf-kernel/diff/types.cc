@@ -11,8 +11,8 @@ namespace btflink::kernel::diff
 namespace
 {
 
-constexpr size_t max_members = 1 << 20;  // visited members of one struct
-constexpr size_t max_looks = 10'000;     // visited types when two are compared
+constexpr size_t max_members = 1 << 20;  // visited members of one struct or union
+constexpr size_t max_looks = 10'000;     // visited pairs when two types are compared
 constexpr size_t shown_characters = 160; // of one type
 
 void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, size_t &left,
@@ -141,7 +141,7 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
         id = behind_modifiers(btf, id);
         const btf::Kind kind = btf.kind(TypeId{id});
         if (kind == btf::Kind::PTR)
-            return count * 8; // BPF is used on 64-bit kernels
+            return count * 8; // assumes a 64-bit kernel
         const bool is_array = kind == btf::Kind::ARRAY;
         if (!is_array && (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
             return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as one line of C, their sizes and members. Safe for malformed BTF.
+// Types as one line of C, their sizes and members, and comparisons of types. Safe for malformed
+// BTF, whose types may refer to each other in loops.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -14,18 +15,20 @@ namespace btflink::kernel::diff
 
 // Limits for malformed BTF, whose types may be chained in loops.
 constexpr unsigned max_steps = 64; // of chains of pointers, arrays and modifiers
-constexpr unsigned max_depth = 16; // of nested unnamed structs
+constexpr unsigned max_depth = 16; // of nested unnamed structs, and in mean_the_same()
 
-/// A declaration of `name` with the type, on one line; long unnamed structs are cut.
+/// A declaration of `name` with the type, on one line, cut after 160 characters.
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name = {});
 /// "struct s", "enum e", "u32".
 std::string type_name(const Btf &btf, uint32_t id);
 /// A function's prototype with its name.
 std::string prototype_text(const Btf &btf, uint32_t func);
 
-/// The type behind typedefs, qualifiers and type tags; void if they form a loop.
+/// The type behind typedefs, qualifiers and type tags; void if there are max_steps of these or
+/// more, as in a loop.
 uint32_t behind_modifiers(const Btf &btf, uint32_t id);
-/// Bytes; empty for types without size.
+/// The size in bytes; a pointer has 8. std::nullopt for types without a size, and if the size does
+/// not fit into 64 bits.
 std::optional<uint64_t> size_of(const Btf &btf, uint32_t id);
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id);
 
@@ -36,9 +39,10 @@ struct Member {
     uint32_t bits;   // width of a bitfield, or 0
     bool is_last;    // of its struct or union
 };
-/// Member `index` of a struct or union; its name may be empty.
+/// Member `index` of a struct or union; the name is empty for an unnamed member.
 Member member_at(const Btf &btf, const btf_type &type, uint32_t index);
-/// In the order of the definition. An unnamed member is replaced by its own members, as in C.
+/// The members of a struct or union, in the order of the definition. An unnamed member is replaced
+/// by its own members, as in C.
 std::vector<Member> members_of(const Btf &btf, uint32_t id);
 
 struct EnumValue {
@@ -54,8 +58,9 @@ std::string number_text(int64_t value, bool is_unsigned);
 bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                            uint32_t target);
 
-/// Do values of both types mean the same to a reader? Typedefs, qualifiers and the spelling of
-/// integers do not count; structs count by name; a pointer to void equals any pointer.
+/// Do values of both types mean the same to a reader? Typedefs, qualifiers, names of numbers and
+/// the signedness of bytes do not count. Structs, unions and enums count by name, unnamed ones by
+/// size and number of elements. A pointer to void equals any pointer.
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
 
 /// "name" for "name___flavour": the kernel's name for a type of a BPF program.

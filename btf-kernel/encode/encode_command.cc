@@ -2,15 +2,17 @@
 // btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file of BTF for
 // each: OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
 // in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is read from vmlinux or
-// its path. Files are complete or absent. Files of an earlier run with the same settings are kept
-// if neither the module nor vmlinux has changed since.
+// from the path of vmlinux. Files are complete or absent. A file of an earlier run with the same
+// settings is kept if it is not older than vmlinux.btf and not older than its source, which is the
+// file with DWARF or the archive.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
 //
-// Archives. Members are unpacked to unnamed files, a few at a time: together they may be gigabytes.
-// Modules that come before vmlinux (RPMs are sorted by name) are skipped and encoded in a second
-// reading of the archive. If an archive is damaged, the modules before the damage are encoded.
+// Archives. Members are unpacked to unnamed files, a few at a time, because all members together
+// may be gigabytes. Modules that come before vmlinux (RPMs are sorted by name) are skipped and
+// encoded in a second reading of the archive. If an archive is damaged after vmlinux, the modules
+// before the damage are encoded.
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/encode/worker_pool.h"
@@ -54,7 +56,7 @@ struct EncodeCommandLine {
     std::string output;  // folder; created if it does not exist
     std::string release; // which kernel to encode, if there are several
     std::optional<FeatureSet> features;
-    bool self_contained = false; // modules get all of their types, and need no vmlinux
+    bool self_contained = false; // BTF of modules does not extend that of vmlinux
     bool force = false;          // do not keep files of an earlier run
     unsigned threads = processors();
 };
@@ -87,7 +89,7 @@ struct EncodeReport {
 constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
 constexpr const char no_vmlinux[] = "has no vmlinux; packages with debug information have one "
                                     "(-dbg, -dbgsym, debuginfo)";
-constexpr const char nothing[] = "nothing"; // the result for a module without types
+constexpr const char nothing[] = "nothing"; // WorkResult::text for a module without types
 
 std::string path_of(int file)
 {
@@ -115,7 +117,8 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
     return scratch;
 }
 
-/// Writes the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
+/// Writes the bytes to an unnamed file in `folder`, so that they do not occupy memory during the
+/// encoding. `file`: set to the file.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
 {
     std::string name = folder + "/btf-kernel.XXXXXX";
@@ -223,6 +226,7 @@ private:
     }
 
     /// ArchiveVisitor::wants: the largest size at which the member is unpacked; 0: it is skipped.
+    /// Counts modules that are kept, or skipped because they come before vmlinux.
     uint64_t size_limit(const std::string &path)
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
@@ -264,8 +268,8 @@ private:
         return add_module(path, "", file.get());
     }
 
-    // The work of btf-pahole, but the base is read only once. `file`: the file to read; `shown`:
-    // its name in errors.
+    // The work of btf-pahole, but the base is read only once. `file`: the file to read. `shown`:
+    // the name of this file in errors.
 
     Result<void> merge(const std::string &input, const std::string &image,
                        const std::string &output, unsigned threads) const
@@ -338,14 +342,16 @@ private:
         return link_by_release(release);
     }
 
-    /// A link with which loaders of BPF programs find the BTF.
+    /// Makes the link OUTPUT/RELEASE.btf, with which loaders of BPF programs find the BTF, and
+    /// removes links of earlier runs. Does not make a link if `release` is empty or not a
+    /// file name.
     Result<void> link_by_release(const std::string &release)
     {
         std::error_code error;
         const fs::path target = fs::path(vmlinux_btf_).filename();
         for (const fs::directory_entry &entry : fs::directory_iterator(line_.output, error))
             if (entry.is_symlink(error) && fs::read_symlink(entry.path(), error) == target)
-                fs::remove(entry.path(), error); // the link for another release
+                fs::remove(entry.path(), error); // perhaps for another release
         if (release.empty() || release[0] == '.' || release.find('/') != std::string::npos)
             return {};
         const fs::path link = fs::path(line_.output) / (release + ".btf");
@@ -360,7 +366,8 @@ private:
         return (fs::path(line_.output) / (path + ".btf")).string();
     }
 
-    /// Decides whether files of an earlier run may be kept, and stores the settings.
+    /// Makes the folder, decides whether files of an earlier run may be kept, and stores the
+    /// settings in the folder.
     Result<void> check_settings()
     {
         std::error_code error;
@@ -436,11 +443,11 @@ private:
     const EncodeCommandLine &line_;
     const std::string vmlinux_btf_;
     kbuild::PaholeOptions settings_;
-    std::shared_ptr<const merge::Base> base_; // null for self-contained modules
+    std::shared_ptr<const merge::Base> base_; // of modules; null if they are self-contained
     bool keep_ = false, has_base_ = false, is_single_ = false;
     size_t all_ = 0;                   // number of modules; 0: unknown
     size_t passed_ = 0;                // modules before vmlinux in this reading
-    std::set<std::string> seen_;       // members that were processed, kept or refused
+    std::set<std::string> seen_;       // modules that were processed or kept, and refused members
     std::set<std::string> releases_;   // of modules
     std::vector<std::string> modules_; // in the order in which they were added to the pool
     EncodeReport report_;
