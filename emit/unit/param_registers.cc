@@ -6,10 +6,11 @@
 // member of a struct, without saying so.
 //
 // Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
-// takes two. If only one piece of a struct has a location, only the member at its offset is passed,
-// unless the next parameter is in the register that follows the whole struct.
+// takes two. If only one piece of a struct has a location, only the member at the offset of this
+// piece is passed, unless the next parameter is in the register that follows the whole struct.
 //
-// Cost. One walk, and a search through the members of each struct of which only one is passed.
+// Cost. One walk, and a search through the members of each struct of which only one piece has a
+// location.
 #include "emit/unit/unit_passes.h"
 
 #include <bit>
@@ -82,7 +83,8 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
         Param &p = params[i];
         const bool in_registers = next < arch_.param_reg_count;
         const uint32_t whole = slots(p);
-        // The next parameter shows whether this one takes all of its registers.
+        // If the next parameter is in the register after all of this one's, this one takes all of
+        // its registers.
         const bool takes_all =
             in_registers && i + 1 < params.size() && is_at(params[i + 1], next + whole);
         if (std::has_single_bit(p.pieces))
@@ -116,7 +118,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
     }
 }
 
-/// The member that begins at byte `offset` of `p`'s struct.
+/// The member that begins at byte `offset` of `p`'s struct; 0 if there is none with name and type.
 DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
 {
     const DieIndex type =

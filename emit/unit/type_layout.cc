@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds sizes and alignments of types by following references.
+// Finds sizes, alignments and offsets, incomplete types and packed structs, by following the
+// references between types.
 #include "emit/unit/unit_passes.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace btflink::emit
 namespace
 {
 
-constexpr unsigned max_nesting = 100; // of structs and arrays; deeper ones are cycles
+constexpr unsigned max_nesting = 100; // of structs and arrays; deeper nesting counts as a cycle
 
 bool is_modifier(unsigned tag)
 {
@@ -26,7 +27,7 @@ bool is_pointer(const Die &d)
            d.tag == DW_TAG_rvalue_reference_type || is_null_pointer(d);
 }
 
-/// Where a member of a struct is, in bits.
+/// Where a member of a struct is, in bits from the start of the struct.
 struct MemberBits {
     MemberBits(uint64_t offset, uint64_t bitfield, uint64_t type_size)
         : begin(offset), end(offset + (bitfield ? bitfield : type_size)),
@@ -37,15 +38,15 @@ struct MemberBits {
 
     uint64_t begin, end;
     uint64_t unit_size; // of a bitfield's storage unit; 0: not a bitfield
-    uint64_t unit;      // where the storage unit begins, or else the member
+    uint64_t unit;      // where the storage unit begins; `begin` if this is not a bitfield
 };
 
-/// Do members, in order, leave bytes of a struct unused? Unused bits of a byte, or of a bitfield's
-/// storage unit, do not count.
+/// Do members, in order, leave bytes of a struct unused, also at its end? Unused bits of a byte, or
+/// of a bitfield's storage unit, do not count. `struct_end`: in bits.
 bool has_holes(std::span<const MemberBits> members, uint64_t struct_end)
 {
     uint64_t used = 0; // the end of the used bits
-    // The storage unit of the last member, if that is a bitfield.
+    // The storage unit of the previous member, if that is a bitfield.
     uint64_t unit_size = 0, unit_end = 0;
     for (const MemberBits &m : members) {
         if (unit_size)
@@ -117,7 +118,7 @@ bool TypeLayout::is_declared_result(const Die &die) const
     return d.is(Die::declaration) && d.tag != DW_TAG_enumeration_type;
 }
 
-/// The number of elements in all dimensions of an array.
+/// The product of an array's dimensions.
 uint64_t TypeLayout::array_length(DieIndex i) const
 {
     auto [known, is_new] = array_lengths_.try_emplace(i, 1);
@@ -127,8 +128,9 @@ uint64_t TypeLayout::array_length(DieIndex i) const
     return known->second;
 }
 
-/// Is a class or union of one byte empty? C++ gives an empty class one byte; in C such a struct has
-/// only unnamed members. pahole does not treat a class with a base as empty, whatever the base is.
+/// Does a struct, class or union have neither named members nor base classes? With a size of one
+/// byte it counts as empty, because C++ gives an empty class one byte. As in pahole, a class with a
+/// base class is not empty, whatever the base class is.
 bool TypeLayout::is_empty_class(DieIndex i) const
 {
     auto [known, is_new] = empty_classes_.try_emplace(i, true);

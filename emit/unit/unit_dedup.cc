@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds equal types inside one object.
+// Finds equal types inside one contribution.
 //
-// Problem. Compilers repeat types inside one object (pointers, arrays, unqualified copies), and
-// several units in one object repeat nearly all. Equal types must become one. Types that only look
-// equal must not: a program may have two structs of one name, in two functions.
+// Problem. Compilers repeat types inside one unit (pointers, arrays, unqualified copies), and units
+// that are encoded together repeat nearly all. Equal types must become one. Types that only look
+// equal must not: a unit may have two structs of one name, in two functions.
 //
 // Method. Types with equal stub hashes form a block, so equal types are in one block. This
 // partition is the result unless a struct or union name has two definitions, or a definition and a
 // forward declaration. In that case it is refined (common/graph/graphs.h) until types of one block
 // refer to types of the same blocks.
 //
-// Cost. A round is linear. The number of rounds is at most the length of the longest chain of
-// references to a difference. Objects without such names need no rounds.
+// Cost. Linear, and linear again for each round of the refinement. There are at most as many rounds
+// as blocks; none if no name has such a conflict.
 #include "emit/unit/unit_passes.h"
 
 #include "common/graph/graphs.h"
@@ -64,7 +64,8 @@ public:
     }
 
 private:
-    /// Numbers stub hashes in the order of their first occurrence. Returns their count.
+    /// Sets the block of each type: the number of its stub hash, in the order of first occurrence.
+    /// Returns the number of blocks.
     size_t classify(Blocks &blocks) const
     {
         FlatIndex seen(end_);
@@ -78,7 +79,8 @@ private:
         return count;
     }
 
-    /// Returns true if stub hashes alone are not sufficient. Lists names with several definitions.
+    /// Returns true if stub hashes alone are not sufficient. Adds names with several definitions to
+    /// `ambiguous`.
     bool has_conflicts(std::vector<std::string> &ambiguous) const
     {
         struct Name {

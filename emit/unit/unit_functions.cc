@@ -15,11 +15,13 @@
 // With the feature true_signature, an instance whose signature the compiler changed is described
 // twice: with the parameters of the source, and with those that are really passed.
 //
-// Entries of the gcc plugin need no comparison: parameters that are not passed have no location,
-// and functions with displaced parameters have the flag Die::displaced.
+// Entries of the gcc plugin need no comparison: a function with displaced parameters has the flag
+// Die::displaced. In a clone, parameters that are displaced or not passed have no location.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
-// abstract and concrete instances does not matter. Cost: linear in parameters.
+// abstract and concrete instances does not matter.
+//
+// Cost. Linear in the number of parameters.
 #include "emit/unit/unit_passes.h"
 
 #include "common/object_btf/link_trailer.h"
@@ -100,7 +102,7 @@ private:
         functions_.push_back(f);
     }
 
-    /// Copies between the parameters of an instance and those of its origin.
+    /// Step 2: copies between the parameters of an instance and those of its origin.
     void share(Function &f)
     {
         for (Param &p : params(f)) {
@@ -134,9 +136,10 @@ private:
         return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
     }
 
-    /// `d` or the first entry along its references for which has(entry) is true, otherwise the
-    /// placeholder. An out-of-line copy of a method refers to its abstract instance, which refers
-    /// to the declaration in the class.
+    /// The first entry for which has(entry) is true, of: `d`, its origin (DW_AT_abstract_origin),
+    /// its declaration (DW_AT_specification) and, with linkage names, the declaration of its
+    /// origin; the placeholder if there is none. An out-of-line copy of a method refers to its
+    /// abstract instance, which refers to the declaration in the class.
     template <typename Has>
     const Die &first_with(Has has, const Die &d) const
     {
@@ -153,7 +156,7 @@ private:
         return first_with([](const Die &one) { return one.name; }, d).name;
     }
 
-    /// Empty if the symbol equals the name.
+    /// The linkage name of `d`. Empty if it is the same as `name`, not known, or not encoded.
     std::string_view symbol_of(const Die &d, std::string_view name) const
     {
         if (!linkage_names_)
@@ -167,7 +170,8 @@ private:
         const Die &d = tree_.at(f.die);
         if (d.is(Die::declaration) || !name_of(d))
             return false;
-        // gcc does not mark all declarations (PR97060), but declarations have no parameter names.
+        // gcc does not mark all declarations (PR97060), but in gcc's DWARF declarations have no
+        // parameter names.
         for (const Param &p : params(f))
             if (!p.name)
                 return false;
@@ -189,8 +193,8 @@ private:
         return false;
     }
 
-    /// The entry with the type of the result: that of the instance, else that of its origin or,
-    /// with linkage names, of its declaration.
+    /// The entry that states the type of the result: that of the instance, else its origin or, with
+    /// linkage names, its declaration.
     const Die &result_of(const Function &f) const
     {
         const Die &d = tree_.at(f.die);
@@ -199,7 +203,8 @@ private:
         return !d.is(Die::typed) && d.origin ? tree_.at(tree_.find(d.origin)) : d;
     }
 
-    /// Does the compiler state that it changed the signature? Only clang does, by DW_CC_nocall.
+    /// For a concrete instance: does the compiler state that it changed the signature? Only clang
+    /// does, by DW_CC_nocall.
     bool changed_signature(const Die &d) const
     {
         if (!tree_.clang || d.is(Die::inlined))
@@ -216,8 +221,8 @@ private:
         return tree_.at(type).tag == DW_TAG_structure_type;
     }
 
-    /// The location of a packed struct on the stack is uncertain. Unnamed ones are not checked, as
-    /// in pahole.
+    /// Is `p` a packed struct on the stack? Then its location is uncertain. Unnamed structs are not
+    /// checked, as in pahole, nor are structs behind a typedef or qualifier.
     bool is_uncertain(const Function &f, const Param &p) const
     {
         const uint32_t registers = file_.arch.param_reg_count;
@@ -272,7 +277,8 @@ private:
             registers_.find_true_signature(passed);
         else
             passed.assign(params(f).begin(), params(f).end());
-        // If gcc does not pass some parameters, it lists them last, so the function is reordered.
+        // gcc lists parameters that it does not pass after all others, so with such parameters the
+        // function may be reordered.
         for (Param &p : passed)
             p.dropped = p.optimized || (f.reordered && !p.has_location);
         out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, passed, changed));
@@ -312,8 +318,8 @@ private:
             if (p.dropped)
                 continue;
             add_tags(p.die, static_cast<int32_t>(out.params.size()));
-            // A member in a register adds to the parameter's name. Only with is_member does the
-            // parameter get the member's type, too.
+            // The name of the only member in a register is added to the parameter's name. Only with
+            // is_member does the parameter get the member's type, too.
             const Die &typed = tree_.at(p.is_member ? p.member : p.type_of);
             const char *member = p.member ? tree_.at(p.member).name : "";
             out.params.push_back({p.name, member, types_.of(layout_, typed)});

@@ -83,7 +83,8 @@ NewContribution take_types(const UnitFile &file, const UnitOptions &options, Btf
     return contribution;
 }
 
-/// The number of the address in the pool or the trailer's list, from 1 on; 0 if there is neither.
+/// Adds the address to the contribution's list, unless it is there already. Returns its number,
+/// from 1 on; 0 if the contribution has neither an address pool nor final addresses.
 uint32_t pool_index(NewContribution &contribution, const AddressRef &address)
 {
     if (!(contribution.trailer.flags & (trailer_has_pool | trailer_final_addresses)))
@@ -119,7 +120,8 @@ bool has_code(const FunctionCandidate &f)
     return f.flags & (fn_has_address | fn_has_ranges);
 }
 
-// One of these flags on any instance applies to all instances of the name.
+// Without true signatures, the merge applies each of these flags on any instance to all instances
+// of the name.
 constexpr uint32_t shared_flags = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
 
 bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
@@ -127,8 +129,10 @@ bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
     return a.result == b.result && a.params == b.params && a.tags == b.tags && a.symbol == b.symbol;
 }
 
-/// May the two share a record of the trailer? An abstract instance and its out-of-line copy may.
-/// With true signatures the shared flags apply to some instances only, so they must be equal.
+/// May `f` share the record of `instance` in the trailer? An abstract instance and its out-of-line
+/// copy may, if they are equal; two instances with code may not. With true signatures the shared
+/// flags apply to some instances only, so these flags must be equal, too; and an instance with a
+/// true signature has its own record.
 bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
 {
     const FunctionCandidate &other = *instance.candidate;
@@ -140,7 +144,8 @@ bool can_share_record(const Instance &instance, const FunctionCandidate &f, Feat
     return are_equal(f, other);
 }
 
-/// The common record has the shared flags of both; the rest comes from the one with an address.
+/// The common record has the shared flags of both; the rest comes from the one with code, or from
+/// `instance` if neither has code.
 Instance share_record(const Instance &instance, const FunctionCandidate &f)
 {
     Instance both = has_code(f) ? Instance{&f, f.flags} : instance;
@@ -195,8 +200,8 @@ std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
     return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
 }
 
-/// The prototype with these words. If there is none, records and returns the id `fresh`, which the
-/// caller must give to a new prototype.
+/// The prototype with this result and these words. If there is none, records and returns the id
+/// `fresh`, which the caller must give to a new prototype.
 TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
                    std::span<const uint32_t> words, TypeId fresh)
 {
@@ -244,7 +249,7 @@ TypeId add_prototype(NewContribution &contribution, Prototypes &prototypes,
 }
 
 /// An instance with code, tags or a linkage name becomes a FUNC in the blob. Of other instances the
-/// merge needs only the prototype, to compare it; this is in the trailer.
+/// merge needs only the prototype, to compare it with others; such a prototype is in the trailer.
 LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
                           const FunctionCandidate &f, uint32_t flags)
 {
@@ -285,7 +290,7 @@ void add_functions(NewContribution &contribution, const std::vector<Instance> &i
         }
 }
 
-/// The address at which a section begins in a linked file.
+/// The address at which a section begins in a linked file; 0 in an object.
 uint64_t base_of(const UnitFile &file, std::string_view section)
 {
     uint64_t base = 0;
@@ -296,7 +301,8 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
     return base;
 }
 
-/// Returns the relocations that give variables their offsets.
+/// Adds a DATASEC for each section. Returns the relocations that give variables their offsets, of
+/// which a linked file has none.
 std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sections)
 {
     std::vector<Reloc> relocs;
@@ -426,9 +432,10 @@ Result<UnitObject> assemble(NewContribution contribution,
 /// Owns the new names.
 using LegalNames = std::deque<std::string>;
 
-/// Makes the names in `tree` identifiers: every character that BTF does not allow becomes '_'. Base
-/// types keep their names, because an INT may have any name. In C only typedefs are changed,
-/// because compilers define some with illegal names for their own types. Counts changed names.
+/// Makes the names in `tree` identifiers: every character that BTF does not allow becomes '_', and
+/// names that are too long are cut. Base types keep their names, because an INT may have any name.
+/// In C only names of typedefs are changed, because compilers define some with illegal names for
+/// their own types. Counts changed names.
 LegalNames make_names_legal(DieTree &tree, Skips &skips)
 {
     LegalNames names;
@@ -447,8 +454,9 @@ LegalNames make_names_legal(DieTree &tree, Skips &skips)
     return names;
 }
 
-/// Changes types that kernels would refuse. Done here, because here messages can name the source.
-/// Rules that depend on other objects or the names of parameters are left to the merge.
+/// Changes types that kernels would refuse. This is done here, because messages can still name the
+/// source file. Rules that depend on other objects or the names of parameters are left to the
+/// merge.
 void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
 {
     if (!types.suspect && !types.btf.has_odd_character())
@@ -463,8 +471,8 @@ void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips
     types.btf = std::move(mended->btf);
 }
 
-/// Leaves out functions with more parameters than BTF can count, and functions of C with an illegal
-/// name, because a changed name could be the name of another function.
+/// Leaves out functions with more parameters than BTF can count, and functions of C whose name has
+/// a character that BTF does not allow: a changed name could be the name of another function.
 void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, const Where &where,
                                   std::vector<Error> &left_out, Skips &skips)
 {
@@ -482,7 +490,7 @@ void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, con
     });
 }
 
-/// Leaves out variables of a section with more variables than BTF can count.
+/// Leaves out the last variables of a section that has more variables than BTF can count.
 void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Where &where,
                             std::vector<Error> &left_out, Skips &skips)
 {
@@ -511,7 +519,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     // gcc 16 for PowerPC makes a typedef called "long double".
     if (!tree.c_names || file.arch.machine == EM_PPC64)
         names = make_names_legal(tree, skips);
-    // Names that were made legal are freed with the unit, but `options.strings` outlives it.
+    // `options.strings` outlives the unit, but names that were made legal are freed with the unit.
     StringTable *strings = tree.c_names && names.empty() ? options.strings.get() : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
     TRY(check_names(types.btf, file.where));
@@ -527,7 +535,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     drop_surplus_variables(variables, file.where, types.left_out, skips);
     drop_inexpressible_functions(functions, file.where, types.left_out, skips);
 
-    // All names are now owned by the file or by `names`.
+    // The names are not owned by the tree, but by the file, the gcc plugin or `names`.
     tree = {};
     types.ids = {};
 
