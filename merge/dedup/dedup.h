@@ -125,7 +125,8 @@ Sources make_sources(const std::vector<Object> &objects, const std::vector<bool>
 
 /// The engine for --dedup=hash. `not_linked`: objects to leave out. `base`: null without one.
 /// `explained`: every type of the base that the objects may share takes part, so that --why-dup can
-/// explain the result. If `loaded` has classes, there is no base and all objects were linked.
+/// explain the result. If `loaded` has classes, there must be no base, and all objects must be
+/// linked.
 MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                         const BaseIndex *base, bool explained, unsigned threads, Stats &stats);
 

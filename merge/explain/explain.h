@@ -44,9 +44,9 @@ struct NameUse {
     std::vector<ClassId> classes;    // definitions, in order
     ClassId forward = ClassId::none; // its declaration, if the result has one
     std::vector<Shape> versions;     // its shapes, in order; a root has two or more
-    // The name that caused the split into several classes: this name if it is a root; none if
-    // there is one class, or the cause is unknown. If it is another name, `split` is the shape of
-    // this name that was split.
+    // The name that caused the split into several classes: this name if it is a root; none if there
+    // is only one class, or the cause is unknown. If `root` is another name, `split` is the shape
+    // of this name that was split.
     TypeName root = TypeName::none;
     Shape split = Shape::none;
     // Of a root: the types that exist because of it, without the first of each shape; how many of

@@ -56,7 +56,7 @@ private:
         std::vector<TypeName> roots, others;
     };
 
-    /// What to report about `name`, or about all names (""); nothing if there is no such name.
+    /// What to report about `name`, or about all names (""); nullopt if there is no such name.
     std::optional<Found> find(std::string_view name) const
     {
         Found out;

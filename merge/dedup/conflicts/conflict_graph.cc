@@ -8,9 +8,9 @@
 //  3. Collect the nodes of each object, and the types between them, by their classes alone.
 //  4. Find the slots of each class, and the targets of each node's slots (make_edges.cc).
 //
-// A base has no two equal types. If it has two structs with the same name and the same stub hash,
-// the two differ in a type that they reach, possibly one that does not take part. So the name is a
-// conflict, too, and these twins are never equal.
+// The types of a base are deduplicated already. If two structs of a base have the same name and the
+// same stub hash, the two differ in a type that they reach, possibly one that does not take part.
+// So the name is a conflict, too, and these twins are never equal.
 //
 // Cost. The class of each type once, the references of each class a few times; the rest is
 // proportional to the affected part.

@@ -15,7 +15,8 @@ namespace btflink::merge
 /// See Node. A slot with NodeId::none as its target agrees with any definition.
 enum class NodeId : uint32_t { none = UINT32_MAX };
 
-/// A group of nodes that become one type in the result. It has the number of its representative.
+/// A group of nodes that become one type in the result. A group has the number of its
+/// representative.
 enum class GroupId : uint32_t { none = UINT32_MAX };
 
 constexpr NodeId representative(GroupId group)

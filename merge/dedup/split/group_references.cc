@@ -94,8 +94,8 @@ ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
         return class_of_node(view, n, type);
     if (!view.is_between(type) || depth > max_depth)
         return view.own_class(type);
-    // Computed once for all paths. A cycle, possible only with wrong hashes, ends in the type's own
-    // class.
+    // The class is computed once for all paths to the type. A cycle, possible only with wrong
+    // hashes, ends in the type's own class.
     auto [memo, is_new] = view.seen.emplace(type, view.own_class(type));
     if (!is_new)
         return memo->second;

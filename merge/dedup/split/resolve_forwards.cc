@@ -33,7 +33,7 @@ namespace btflink::merge
 namespace
 {
 
-// The most users of a name times its candidates. A kernel has thousands of users and tens of
+// The limit of a name's users times its candidates. A kernel has thousands of users and tens of
 // candidates. If the product is larger, the preferred candidate is taken, or the lowest without
 // one.
 constexpr size_t most_tries = size_t{1} << 22;

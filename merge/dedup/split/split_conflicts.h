@@ -50,7 +50,8 @@ struct FinalClasses {
         return raw(c) < old ? c : origin[raw(c) - old];
     }
 
-    /// Adds a final class of types that were in `c`: `c` itself if its first type is among them.
+    /// Adds a final class of types that were in `c`: `c` itself if the first type of `c` is among
+    /// them. Returns the final class.
     ClassId add(ClassId c, TypeAt first, TypeAt canonical)
     {
         FinalClass &old = partition.classes[c];
