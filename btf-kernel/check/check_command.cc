@@ -175,13 +175,14 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
     return report;
 }
 
-// Text has a line per cause, and with --verbose a line per finding below it. JSON has each finding.
+// Text has a line per cause; --verbose adds a line for each finding of a cause. JSON has each
+// finding.
 
 constexpr size_t most_names = 3; // in one line
 
 /// Findings of one cause, so that a problem of a hundred modules is one line.
 struct Cause {
-    std::vector<const Finding *> findings = {}; // in the given order
+    std::vector<const Finding *> findings = {}; // in the order of the report
     std::vector<std::string> binaries = {};     // without duplicates
     std::vector<std::string> subjects = {};     // without duplicates, the most frequent first
 

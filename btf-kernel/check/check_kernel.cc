@@ -28,7 +28,7 @@ struct CheckContext {
     const Kernel &kernel;
     std::optional<KernelVersion> version = {}; // whose rules apply; std::nullopt: the newest's
     // check_vmlinux() sets the rest.
-    std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that follows the rules
+    std::shared_ptr<const Btf> vmlinux = {}; // null: vmlinux has no BTF that follows the rules
     std::optional<NameIndex> names = {};     // of vmlinux
     std::optional<diff::Side> side = {};     // vmlinux to compare modules with, if there are any
     bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
@@ -46,8 +46,8 @@ bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, 
     return found.empty();
 }
 
-/// Encoders without ENUM64 write only the low halves of 64-bit values. Kernels before 6.0 cannot
-/// read ENUM64, so for them this is harmless.
+/// Reports enums of which an encoder without ENUM64 wrote only the low halves of 64-bit values. The
+/// findings are harmless for kernels before 6.0, which cannot read ENUM64.
 void check_enums(const CheckContext &context, const Binary &binary, const Btf &btf, Findings &out)
 {
     const Degree degree = !context.version                          ? Degree::suspicious

@@ -116,7 +116,7 @@ struct Redefinition {
     // A difference: of this type or, if it is derived, of `root`; empty for a copy.
     std::string cause;
     std::string root;      // for a derived type: the name of the clash that makes it differ
-    bool declared = false; // `cause`: one side only declares a type that the other defines
+    bool declared = false; // `cause` says that one side only declares a type that the other defines
 };
 
 /// The types that a module defines again, by id. `split`: the BTF of the module. `vmlinux` and

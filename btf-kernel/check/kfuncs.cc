@@ -43,7 +43,8 @@ struct IdSet {
     std::string title() const { return name.empty() ? "a set" : name; }
 };
 
-constexpr KernelVersion first_with_mark{6, 9}; // its sets of kfuncs have the flag set_of_kfuncs
+// From this version on, sets of kfuncs have the flag set_of_kfuncs.
+constexpr KernelVersion first_with_mark{6, 9};
 // The largest set that looks_like_kfuncs() accepts, so that a search takes linear time. Kernels
 // allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
@@ -211,8 +212,8 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// An id of 0 is correct for a type that the kernel does not have. For a function it is
-    /// reported.
+    /// An id of 0 is correct for a type that the kernel does not have. A function without FUNC is
+    /// reported nevertheless.
     void check_single(const IdSymbol &symbol, uint64_t offset)
     {
         const uint32_t id = words_[offset / 4];

@@ -58,14 +58,14 @@ struct Detail {
         tag_removed,       // old_text
     };
     Kind kind;
-    // "member", "member.inner", "parameter 2 (flags)"; empty: the whole definition.
+    // "member", "member.inner", "ENUMERATOR", "parameter 2 (flags)"; empty: the whole definition.
     std::string place = {};
-    std::string old_text = {}, new_text = {}; // as in C
+    std::string old_text = {}, new_text = {}; // types and members: as in C
     int64_t old_number = 0, new_number = 0;
     bool old_unsigned = false, new_unsigned = false; // for values
     bool fits = true;         // for types: CO-RE accepts the new type for the old one
     bool same_size = true;    // for types
-    bool same_meaning = true; // for types: only the spelling differs
+    bool same_meaning = true; // for types: values of both mean the same to a reader
 
     bool has_numbers() const { return kind <= Kind::value_mended; }
     bool has_types() const { return !has_numbers() && kind <= Kind::parameter_type; }
@@ -76,7 +76,7 @@ std::string_view detail_name(Detail::Kind kind);
 struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
-        relocated, // CO-RE finds the new place of what moved
+        relocated, // CO-RE adapts programs to another place, size or width
         // CO-RE finds a member, but its size changed. Direct loads work only for pointers and
         // unsigned integers.
         size,
