@@ -128,7 +128,7 @@ private:
         });
     }
 
-    /// ".member" if the reference of the class is a member.
+    /// ".member" if the reference of the class is a named member; otherwise "".
     std::string label(ClassId c, uint32_t position) const
     {
         const btf_type &t = sources_.type(graph_.canonical(c));

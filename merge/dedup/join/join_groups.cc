@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Joins equal nodes of all objects into groups, object by object. merge/dedup/README.md has an
-// example.
+// Joins nodes that agree, of all objects, into groups, object by object. merge/dedup/README.md has
+// an example.
 //
 // Problem. Some objects only declare a struct that other objects define. Two structs agree if
 // nothing that both their objects define differs, any number of pointers away. A forward

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Joins equal nodes of all objects into groups: the equivalence classes of the conflict graph.
+// Joins nodes that agree, of all objects, into groups. Each group becomes one type of the result.
 #pragma once
 
 #include "merge/dedup/conflicts/conflict_graph.h"
