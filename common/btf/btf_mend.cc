@@ -5,7 +5,8 @@
 // time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
 //
 // Method. Run the check. The remedy depends on what is at the place of a violation:
-//   a name                        '_' for each illegal character, at most 511 characters
+//   a name                        legal_name(): '_' for each illegal character, at most 511
+//                                 characters
 //   a FUNC, VAR or DATASEC        left out of final BTF, even if only its name is wrong, because it
 //                                 is found by its name; unchanged in an object
 //   an entry of a DATASEC         left out of final BTF; unchanged in an object
@@ -59,7 +60,7 @@ btf_type &head(Words &words)
 }
 
 struct ElementRef {
-    uint32_t type;                   // index
+    uint32_t type;                   // index in types_
     std::optional<uint32_t> element; // its index in the type; none: the type itself
 };
 
@@ -114,7 +115,7 @@ private:
             return false;
         auto sizes = TypeSizes::compute(*btf, {}, pointer_size_);
         if (!sizes)
-            return false; // a loop
+            return false; // the types have a loop
         btf_ = &*btf;
         sizes_ = &*sizes;
         tags_.reset();
@@ -123,7 +124,7 @@ private:
         for (const Error &error :
              find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
             if (!error.where.offset || *error.where.offset < btf->types_offset())
-                return changed; // in the blob as a whole, or in the base
+                return changed; // a violation of the blob as a whole, or of its base
             const ElementRef place = place_of(*error.where.offset);
             const Remedy remedy = types_[place.type].empty() ? std::nullopt : mend(place);
             if (!remedy)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds out which forms of BTF a kernel accepts: by its version, or by its own types.
+// Finds out which forms of BTF a kernel accepts, by the version and the types of the kernel.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>

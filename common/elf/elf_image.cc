@@ -292,7 +292,7 @@ bool is_elf(Bytes file)
 
 bool is_relocatable(Bytes file)
 {
-    // e_type is 1, in either byte order: one of the two bytes is 1, the other 0.
+    // ET_REL is 1, so in either byte order one byte of e_type is 1, and the other is 0.
     return is_elf(file) && file.size() > 17 &&
            std::to_integer<int>(file[16]) + std::to_integer<int>(file[17]) == ET_REL;
 }

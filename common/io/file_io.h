@@ -92,8 +92,8 @@ struct FileParts {
 /// shrink nor change during use.
 Result<FileParts> read_parts(const std::string &path);
 
-/// If read_parts() mapped `part`, releases its pages until they are read again. Does nothing for
-/// other memory.
+/// If read_parts() mapped `part`, releases the pages of `part` until they are read again. Does
+/// nothing for other memory.
 void release_pages(Bytes part);
 
 /// Error: a mapped file has changed since read_parts() mapped it. Call this before the result is
@@ -163,9 +163,9 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
 /// byte.
 Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
 
-/// `arguments` with each "@file" replaced by the words of that file, which may name
-/// further response files. Errors: a file that cannot be read, a missing quote, a NUL byte, too
-/// deep nesting, more than 32 MB in all.
+/// `arguments` with each "@file" replaced by the words of that file; these may name further
+/// response files. Errors: a file that cannot be read, a missing closing quote, a NUL byte, more
+/// than 16 response files inside each other, more than 32 MB in all.
 Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments);
 
 } // namespace btflink
