@@ -171,8 +171,8 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     return report;
 }
 
-/// A warning about units that were not read, or references to them: "1 REASON is not read, so
-/// EFFECT: HINT".
+/// A warning about units that were not read, or about references to them: "FILE: 1 REASON is not
+/// read, so EFFECT: HINT".
 struct UnreadWarning {
     Skip reason;
     const char *effect;

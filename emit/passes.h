@@ -10,7 +10,7 @@
 namespace btflink::emit
 {
 
-// encode_units.cc: chooses units, puts units that refer to each other together, and encodes them.
+// encode_units.cc: chooses units, groups those that refer to each other, and encodes the groups.
 
 /// Indices into DwarfReader::units().
 using UnitGroup = std::span<const uint32_t>;

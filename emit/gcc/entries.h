@@ -111,8 +111,8 @@ public:
     void variable(const Entry &entry);
 
     /// Annotates the type, part, function or variable that was added, begun or ended last. `kind`,
-    /// which is not copied: "btf_decl_tag"; or, for a pointer, "btf_type_tag": a tag of its target,
-    /// of which the innermost comes first.
+    /// which is not copied: "btf_decl_tag" or, on a pointer, "btf_type_tag": a tag of the pointer's
+    /// target. Call this for the innermost of such tags first.
     void tag(const char *kind, const char *text);
 
     /// Was the function or variable with DECL_UID `uid` described?
@@ -125,7 +125,8 @@ public:
     /// if the parameter is new or has another type.
     void emitted(uint32_t uid, const EmittedFunction &written, const std::vector<uint32_t> *clone);
 
-    /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.
+    /// Records that gcc wrote a variable. `section`: null for a common symbol. `zero`: the section
+    /// is SHT_NOBITS.
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);
 

@@ -9,7 +9,7 @@
 //   first declaration and with the type of its definition;
 // - functions that are defined, with the types of the variables and functions that their blocks
 //   declare; of functions that are only called, the types of result and parameters;
-// - types that a function or a defined variable names in a cast, in sizeof or by an enumerator;
+// - types that a defined function or variable names in a cast, in sizeof or by an enumerator;
 // - base types that occur in a type declared outside functions, used or not: gcc never drops them.
 //
 // Invariant. Trees are only read.

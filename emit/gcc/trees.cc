@@ -78,8 +78,8 @@ tree without_sizetype(tree type)
     return name && TREE_CODE(name) == TYPE_DECL ? TREE_TYPE(name) : size_type_node;
 }
 
-/// gcc stores the length of an array as the highest index, which is -1 for an empty array. An
-/// unknown length counts as 0, too.
+/// gcc stores the highest index of an array, not the length. constant_value() is -1 for an empty
+/// array and for an unknown length, so both count as 0 elements.
 uint64_t element_count(tree array)
 {
     tree domain = TYPE_DOMAIN(array);

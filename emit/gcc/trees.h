@@ -56,17 +56,17 @@ public:
     void declared_variable(tree decl);
     /// A function that is defined or called. Call this after parsing.
     void function(tree decl);
-    /// Describes the variables and all types that are still waiting. Call this last, before gcc
-    /// optimises.
+    /// Describes variables, the types that they use, base types, and all types that are still
+    /// waiting. Call this last, before gcc optimises.
     void finish();
 
-    /// Marks the trees held here for gcc's garbage collector.
+    /// Marks the trees that the TreeReader holds, for gcc's garbage collector.
     void mark() const;
 
 private:
     struct DeclaredVariable {
         tree decl, type;
-        int quals; // of declaration and type; gcc may mark a variable read-only later
+        int quals; // of declaration and type now: gcc may mark a variable read-only later
         bool defines;
     };
 
@@ -138,7 +138,7 @@ inline bool is_base_type(tree type)
     }
 }
 
-// Names may be null.
+// These return null if there is no name.
 
 inline const char *text_of(tree identifier)
 {

@@ -130,7 +130,8 @@ constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
-/// What a reader does with an entry: skip it with its children, keep it, or only read its children.
+/// What a reader does with an entry: skip it with its children, keep it and read its children, or
+/// only read its children.
 /// `signature`, which keep_tag() never returns, is for an entry whose type is in a type unit
 /// (DW_AT_signature); only its children are read.
 enum class Keep : uint8_t { no, yes, children_only, signature };
@@ -139,7 +140,7 @@ enum class Keep : uint8_t { no, yes, children_only, signature };
 /// declarations.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
-/// The deepest nesting that is read. Compilers stay below 100.
+/// The deepest nesting that is read; deeper nesting is an error. Compilers stay below 100.
 constexpr size_t max_depth = 2000;
 
 /// Where a parameter is when its function is entered. Registers have their DWARF numbers; -1 means
@@ -148,7 +149,7 @@ constexpr size_t max_depth = 2000;
 struct ParamLocation {
     int8_t scalar = -1;       // if its type fits a register
     int8_t aggregate = -1;    // if it is larger: the first register of its pieces
-    bool is_constant = false; // not passed, because all callers pass the same value
+    bool is_constant = false; // the location is a constant: the parameter counts as not passed
     bool on_stack = false;
     uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
 };
@@ -190,7 +191,7 @@ struct Die {
     uint64_t byte_size = 0;
     union {
         // Members: bit offset if data_bit_offset is set, else byte offset. Enumerators: the
-        // constant. Subranges: the element count.
+        // constant. Subranges: the element count, 0 if unknown.
         uint64_t value = 0;
         const char *text; // annotations: const_value as a string; functions: the symbol, if there
                           // is a DW_AT_linkage_name

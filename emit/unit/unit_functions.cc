@@ -277,8 +277,8 @@ private:
             registers_.find_true_signature(passed);
         else
             passed.assign(params(f).begin(), params(f).end());
-        // gcc lists parameters that it does not pass after all others, so with such parameters the
-        // function may be reordered.
+        // In a function that gcc reordered, a parameter without a location is not passed: gcc lists
+        // such parameters last.
         for (Param &p : passed)
             p.dropped = p.optimized || (f.reordered && !p.has_location);
         out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, passed, changed));

@@ -29,19 +29,21 @@ struct NewContribution {
     LinkTrailer trailer;
     std::vector<TypeId> ids; // id in the unit's types -> id in `btf`
     std::vector<AddressRef> pool;
-    std::map<std::pair<uint32_t, int64_t>, uint32_t> pool_slots; // {symbol, addend} -> index
+    // {symbol, addend} -> index in `pool` + 1
+    std::map<std::pair<uint32_t, int64_t>, uint32_t> pool_slots;
 
     TypeId id_of(TypeId of_unit) const { return ids[raw(of_unit)]; }
 };
 
-/// An entry of a DATASEC.
+/// A variable in a DATASEC.
 struct SectionEntry {
     TypeId id;
     const VariableCandidate *candidate;
 };
 using Sections = std::map<std::string_view, std::vector<SectionEntry>>; // by name
 
-/// The input for one LinkFunction.
+/// The input for one LinkFunction: a candidate with its flags, and those of candidates that share
+/// the record.
 struct Instance {
     const FunctionCandidate *candidate;
     uint32_t flags;
@@ -83,8 +85,8 @@ NewContribution take_types(const UnitFile &file, const UnitOptions &options, Btf
     return contribution;
 }
 
-/// Adds the address to the contribution's list, unless it is there already. Returns its number,
-/// from 1 on; 0 if the contribution has neither an address pool nor final addresses.
+/// The number of the address in contribution.pool, from 1 on; a new address is added. Returns 0 if
+/// the contribution has neither an address pool nor final addresses.
 uint32_t pool_index(NewContribution &contribution, const AddressRef &address)
 {
     if (!(contribution.trailer.flags & (trailer_has_pool | trailer_final_addresses)))
@@ -153,7 +155,7 @@ Instance share_record(const Instance &instance, const FunctionCandidate &f)
     return both;
 }
 
-/// One instance per record of the trailer. A candidate is compared with the previous instance of
+/// One instance per record of the trailer. A candidate is compared only with the last instance of
 /// its name.
 std::vector<Instance> choose_instances(const std::vector<FunctionCandidate> &candidates,
                                        FeatureSet features)
@@ -377,7 +379,8 @@ void leave_open(NewContribution &contribution, const std::shared_ptr<StringTable
                                                    contribution.file.order, strings});
 }
 
-/// Fails if the names do not fit, or if reading them would take far longer than reading the file.
+/// Fails if the names are more than a StringTable holds, or if reading them would take far longer
+/// than reading the file.
 Result<void> check_names(const BtfBuilder &btf, const Where &where)
 {
     if (btf.is_full())
@@ -429,7 +432,7 @@ Result<UnitObject> assemble(NewContribution contribution,
     return out;
 }
 
-/// Owns the new names.
+/// Owns names that make_names_legal() has changed. Entries of the tree point to them.
 using LegalNames = std::deque<std::string>;
 
 /// Makes the names in `tree` identifiers: every character that BTF does not allow becomes '_', and
