@@ -12,7 +12,7 @@ namespace btflink::kernel
 {
 
 enum class Rule : uint8_t {
-    unreadable, // a file is damaged, or was refused
+    unreadable, // a file is damaged, cannot be read, or was refused
     no_btf,     // there is no vmlinux, or vmlinux or a module has no .BTF
     empty,      // BTF without types
     verifier,   // BTF is malformed, or breaks a rule of the kernel (common/btf/btf_check.h)

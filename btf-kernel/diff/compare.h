@@ -74,7 +74,7 @@ struct Name {
 struct Definition {
     Shape shape;                 // of a constant: its value; of a variable: includes its DATASEC
     uint32_t id;                 // of a constant: the id of its enum
-    bool in_unnamed_enum = true; // of a constant: in an unnamed enum to which no type refers
+    bool in_unnamed_enum = true; // of a constant: in an unnamed enum to which nothing refers
     uint32_t index = 0;          // of a constant: its index in the enum
 };
 

@@ -15,7 +15,7 @@ namespace btflink::kernel::diff
 enum class Space : uint8_t {
     type,     // struct, union, enum, number
     alias,    // typedef
-    constant, // of an unnamed enum
+    constant, // enumerator; changes are reported only for unnamed enums
     function,
     kfunc, // of a Change only: a function with the tag bpf_kfunc on either side
     variable,
@@ -76,7 +76,7 @@ std::string_view detail_name(Detail::Kind kind);
 struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
-        relocated, // CO-RE adapts programs to another place, size or width
+        relocated, // CO-RE adapts programs to another place, size, width or encoding
         // CO-RE finds a member, but its size changed. Direct loads work only for pointers and
         // unsigned integers.
         size,
