@@ -69,10 +69,10 @@ enum class Family : uint8_t {
 /// Which names types of a kind may have.
 enum class Naming : uint8_t {
     none,
-    identifier,
-    optional, // an identifier or none
-    section,  // printable characters, at least one
-    text,     // anything but the empty name
+    identifier, // letters, digits, '_' and '.'; no digit first
+    optional,   // an identifier or none
+    section,    // printable characters, at least one
+    text,       // anything but the empty name
     any,
 };
 

@@ -10,10 +10,10 @@
 //   a FUNC, VAR or DATASEC        left out of final BTF, even if only its name is wrong, because it
 //                                 is found by its name; unchanged in an object
 //   an entry of a DATASEC         left out of final BTF; unchanged in an object
-//   a member                      sort members by offset; for a bitfield too large for its enum, or
-//                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
-//                                 longer than its INT becomes shorter; otherwise the member is left
-//                                 out
+//   a member                      sort members by offset; an INT replaces the type of a bitfield
+//                                 (up to 64 bits) that is too large for its enum, and a FLOAT (of
+//                                 2, 4, 8 or 16 bytes) that is not aligned; a bitfield longer than
+//                                 its INT becomes shorter; otherwise the member is left out
 //   an INT with several flags     one of the flags is kept
 //   a FLOAT, ARRAY or enum, an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)

@@ -75,7 +75,7 @@ Result<std::vector<Reloc>> AbsoluteRelocs::of(uint32_t section, Bytes contents, 
     for (auto i = std::ranges::lower_bound(tables_, std::pair(section, uint32_t{0}));
          i != tables_.end() && i->first == section; ++i)
         TRY(add(i->second, contents, width, relocs));
-    if (!std::ranges::is_sorted(relocs, {}, &Reloc::offset)) // several tables apply
+    if (!std::ranges::is_sorted(relocs, {}, &Reloc::offset)) // several tables apply to the section
         std::ranges::stable_sort(relocs, {}, &Reloc::offset);
     return relocs;
 }
