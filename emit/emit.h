@@ -63,7 +63,8 @@ struct EmitReport {
     std::vector<RejectedVariable> rejected; // with Feature::encode_force
     std::vector<Error> left_out; // parts of types, functions and variables that BTF cannot express,
                                  // and changes to types that kernels would refuse
-    // Set only if the file has no DWARF: it has code but no BTF; code that is compiled at the link.
+    // Only for a file without DWARF. has_code: it has code but no BTF; has_lto_code: it has code
+    // that is compiled at the link.
     bool has_code = false, has_lto_code = false;
     // Sums over the encoded units; input_bytes is the size of the file.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,

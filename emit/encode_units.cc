@@ -128,8 +128,8 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
             if (options.take && !unit_options.strings) // one per thread, kept from unit to unit
                 unit_options.strings = std::make_shared<StringTable>(names);
             results[i] = encode_group(file, reader, groups[i], i, unit_options, options);
-            // Many groups release the pages of `file` only at every 32nd, because a release
-            // interrupts the other threads.
+            // Pages of `file` are released only at every 32nd group, unless there are few groups: a
+            // release interrupts the other threads.
             release_read(file, reader, groups[i], i % 32 == 0 || groups.size() < 32);
         }
     });

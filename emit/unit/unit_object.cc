@@ -21,8 +21,8 @@ namespace btflink::emit
 namespace
 {
 
-/// The contribution under construction: first types, then variables, functions and sections, each
-/// with its part of the trailer.
+/// The contribution under construction: first types, variables and functions, each with their part
+/// of the trailer, then DATASECs.
 struct NewContribution {
     const UnitFile &file;
     BtfBuilder btf;
