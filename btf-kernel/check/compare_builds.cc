@@ -2,7 +2,7 @@
 // Compares the BTF of two builds byte by byte, and looks for the reason of a difference.
 //
 // BTF contains no times and no users; folders affect only the length of an array made from
-// __FILE__. BTF differs in the form of the header (another version of a library), in the order of
+// __FILE__. BTF differs in the form of the header (another version of the encoder), in the order of
 // types (threads, order of inputs), or in types (another compiler, configuration or source). Types
 // are compared by kind, name, size, and names and offsets of members, but not by ids, so a type
 // that only moved is recognised.
@@ -65,8 +65,8 @@ std::string compare_configs(const Kernel &here, const Kernel &there)
     return out;
 }
 
-/// Reports differences in how the two were built. If their BTF differs, another compiler or
-/// configuration may be the cause; other users and times are harmless.
+/// Reports differences in how the two were built. `same_btf`: of vmlinux. If it differs, another
+/// compiler or configuration may be the cause, and is an error; other users and times are harmless.
 void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool same_btf,
                                  Findings &out)
 {
@@ -88,7 +88,7 @@ void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool s
     compare(true, "build", a.number, b.number);
 }
 
-/// The type without ids: a line for messages, then a line for comparison.
+/// The type without ids: a line that messages show, then a line with all else. Both are compared.
 std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
@@ -152,7 +152,7 @@ std::string compare_types(const Btf &here, const Btf &there)
 
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
-/// Empty: only ids and offsets differ.
+/// Empty: only type ids and offsets of strings differ.
 std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
 {
     if (here.order() != there.order())
@@ -171,10 +171,11 @@ std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
                : "strings: the same types, but their names are in another order";
 }
 
-/// The result for a module in which only ids and offsets differ, while its vmlinux differs, too.
+/// The result for a module in which only type ids and offsets of strings differ, while its vmlinux
+/// differs, too.
 constexpr const char follows_vmlinux[] = "";
 
-/// Empty: there is no difference.
+/// No value: there is no difference.
 std::optional<std::string> compare_module(const Binary &here, const Binary &there,
                                           const std::shared_ptr<const Btf> &base_here,
                                           const std::shared_ptr<const Btf> &base_there,
@@ -192,11 +193,12 @@ std::optional<std::string> compare_module(const Binary &here, const Binary &ther
     std::string difference = compare(*a->btf, here.btf, *b->btf, there.btf);
     if (!difference.empty())
         return difference;
-    if (!same_base)
-        return follows_vmlinux;
-    if (a->distilled && here.base != there.base)
-        return "distilled base: " + compare(*a->distilled, here.base, *b->distilled, there.base);
-    return references;
+    if (a->distilled && here.base != there.base) {
+        difference = compare(*a->distilled, here.base, *b->distilled, there.base);
+        if (!difference.empty())
+            return "distilled base: " + difference;
+    }
+    return same_base ? references : follows_vmlinux;
 }
 
 } // namespace
@@ -236,9 +238,10 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
         find(*module, "is only there");
     if (followed)
         out.add(Rule::against, "",
-                {Where{there.package}, strf("%zu modules differ only in ids and offsets, "
-                                            "because vmlinux differs",
-                                            followed)},
+                {Where{there.package},
+                 strf("%zu modules differ only in type ids and offsets of strings, "
+                      "because vmlinux differs",
+                      followed)},
                 Degree::harmless);
 }
 

@@ -6,7 +6,7 @@ usage: against-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
 import json
 
-from helpers.kernel_packages import PROGRAMS, SOURCE, PackageCase, must, run, run_tests
+from helpers.kernel_packages import MODULE, PROGRAMS, SOURCE, PackageCase, must, run, run_tests
 
 
 class Against(PackageCase):
@@ -64,6 +64,31 @@ class Against(PackageCase):
             self.link(folder, objects)
         (what,), _ = self.differences(*(folder / 'vmlinux' for folder in folders))
         self.assertTrue(what.startswith('order: the same types, but type '), what)
+
+    def with_module(self, name, source, module, *options):
+        """Builds a vmlinux and a module over it, in a folder of their own."""
+        folder = self.build(name, source)
+        (folder / 'mine.c').write_text(module)
+        must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o', 'mine.ko', 'mine.c', cwd=folder)
+        must(PROGRAMS['emit'], 'mine.ko', cwd=folder)
+        must(PROGRAMS['merge'], '--base=vmlinux', *options, '--update=mine.ko', 'mine.ko', cwd=folder)
+        return folder
+
+    def test_modules_of_different_kernels(self):
+        """A difference in the distilled base of a module is found although vmlinux differs, too."""
+        source = SOURCE + 'unsigned more(unsigned a) { return a; }\n'
+        sources = source, source.replace('*next;', '*next, *last;')
+        module = MODULE % {'n': 1}
+        modules = module, module.replace('int number', 'unsigned number')
+        said, notes = self.differences(*(self.with_module(f'distilled-{n}', sources[n], modules[n], '--distilled-base')
+                                         for n in range(2)))
+        self.assertEqual((len(said), notes), (2, []))
+        self.assertIn('STRUCT', said[0])
+        self.assertEqual(said[1], "distilled base: 1 types only there (INT 'unsigned int' of 4 bytes)")
+        # Only type ids and offsets of strings differ, because of vmlinux.
+        said, notes = self.differences(*(self.with_module(f'split-{n}', sources[n], module) for n in range(2)))
+        self.assertEqual((len(said), len(notes)), (1, 1))
+        self.assertIn('1 modules differ only in type ids and offsets of strings', notes[0])
 
     def test_user(self):
         """The name of the user who built the kernel is in the kernel, but not in its BTF."""
