@@ -24,8 +24,11 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
     if (bytes.size() < 8 || order_of_btf(bytes) != order)
         return fail(where.at(0), "is not .BTF.ext data");
     const uint32_t header = word(4);
-    if (header < core_fields + 8 || header > bytes.size())
-        return {}; // a header from before CO-RE relocations, or one that is cut off
+    if (header > bytes.size())
+        return fail(where.at(4),
+                    strf("header claims %u bytes, the section has %zu", header, bytes.size()));
+    if (header < core_fields + 8)
+        return {}; // from before CO-RE relocations
     const uint64_t begin = uint64_t{header} + word(core_fields);
     const uint64_t end = begin + word(core_fields + 4);
     if (end > bytes.size() || begin % 4)
@@ -61,8 +64,15 @@ std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
     return names;
 }
 
-/// Finds the externs in the DATASEC .ksyms, and the struct_ops in DATASECs whose names begin with
-/// .struct_ops.
+/// Do the variables of a DATASEC with this name define struct_ops? With '?', libbpf loads them only
+/// on request.
+bool is_struct_ops(std::string_view section)
+{
+    section.remove_prefix(section.starts_with('?'));
+    return section == ".struct_ops" || section == ".struct_ops.link";
+}
+
+/// Finds the externs in the DATASEC .ksyms, and the struct_ops.
 void read_datasecs(BpfObject &object)
 {
     const Btf &btf = *object.btf;
@@ -75,7 +85,7 @@ void read_datasecs(BpfObject &object)
         btf::for_each_type_id(t, [&](uint32_t item) {
             if (name == ".ksyms")
                 object.externs.push_back({item, weak.contains(btf.name(TypeId{item}))});
-            else if (name.starts_with(".struct_ops") && btf.kind(TypeId{item}) == btf::Kind::VAR)
+            else if (is_struct_ops(name) && btf.kind(TypeId{item}) == btf::Kind::VAR)
                 object.struct_ops.push_back({btf.name(TypeId{item}), btf.type(TypeId{item}).type});
         });
     }

@@ -248,8 +248,9 @@ private:
             return {item.weak ? Status::absent : Status::broken, "is not there"};
         const Btf &btf = *found.side->btf;
         const uint32_t target = behind_modifiers(btf, btf.type(TypeId{found.id}).type);
+        // libbpf drops a weak kfunc with another prototype, but refuses a weak variable.
         if (!types_are_compatible(btf_, type, btf, target))
-            return {item.weak ? Status::absent : Status::broken,
+            return {item.weak && function ? Status::absent : Status::broken,
                     function ? "has another prototype: " + prototype_text(btf, found.id)
                              : "has another type: " + one_line(btf, target)};
         return {};

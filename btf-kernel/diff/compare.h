@@ -130,6 +130,7 @@ struct DefinitionRef {
     const Side *side = nullptr; // null: there is no definition
     uint32_t id = 0;
     uint32_t place = 0; // 0: vmlinux; n: Sides::modules[n - 1]
+    Shape shape = {};
     explicit operator bool() const { return side; }
 };
 

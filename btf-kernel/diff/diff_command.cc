@@ -46,11 +46,12 @@ constexpr Option<DiffCommandLine> diff_options[] = {
     {{0, "summary", "", "Print only the numbers of changes"},
      sets<&DiffCommandLine::print, &diff::PrintOptions::only_summary>},
     {{0, "symbols", "LIST",
-      "Report which exported symbols in this file changed, or reach types that changed"},
+      "Report which of the exported symbols in this list changed, or reach types that did"},
      sets<&DiffCommandLine::symbols>},
 };
 
-/// An open kernel and its types. `errors`: files that could not be read, which were printed.
+/// An open kernel and its types. `errors`: the number of files that could not be read; a message
+/// was printed for each.
 struct OpenKernel {
     Kernel kernel;
     diff::KernelTypes types;
@@ -100,7 +101,8 @@ struct Questions {
     bool none() const { return programs.empty() && symbols.empty(); }
 };
 
-/// Called before the kernels are read, which takes seconds: a wrong name is an error at once.
+/// Called before the kernels are read, which takes seconds, so that a file of --bpf or --symbols
+/// that cannot be read is an error at once.
 Result<Questions> read_questions(const DiffCommandLine &line)
 {
     Questions out;

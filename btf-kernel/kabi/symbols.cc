@@ -176,16 +176,20 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     if (!old)
         return out;
     const uint32_t own = index.of_symbol(name, old.place);
-    if (own != none) {
-        const bool removed = kernels.difference.changes[own].what == ChangeKind::removed;
-        out.status = removed ? Status::gone : Status::signature;
+    const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
+    // A module that only the old kernel has is not compared, so there is no change for its symbols.
+    const bool lost = removed || (old.place && !kernels.after.at(old.place));
+    const DefinitionRef now = lost ? kernels.after.find(spaces, name) : DefinitionRef{};
+    // A symbol that moved to another file is compared here.
+    const bool moved = now && now.shape == old.shape;
+    if (own != none && !moved)
         out.reached.push_back({own, 0, name});
-    }
-    // A module that only the old kernel has is not compared, so there is no change for the symbol.
-    if (old.place && !kernels.after.at(old.place) && !kernels.after.find(spaces, name))
+    if (lost && !now) {
         out.status = Status::gone;
-    if (out.status == Status::gone)
         return out;
+    }
+    if ((own != none || lost) && !moved)
+        out.status = Status::signature;
     const size_t before = out.reached.size();
     Walk(*old.side, index).run(old.id, out);
     if (out.status == Status::unknown)

@@ -59,6 +59,7 @@ EXPECTED = {
     ('kfunc', 'kfunc_changes'): ('holds', 'broken'),
     ('kfunc', 'kfunc_flavoured'): ('absent', 'absent'),  # weak
     ('struct_ops', 'struct ops (my_ops)'): ('holds', 'unknown'),
+    ('struct_ops', 'struct ops (optional_ops)'): ('holds', 'unknown'),
 }
 # Members of a struct in the program, and whether the kernel's struct matches it (test_matching).
 MATCHES = [
@@ -315,6 +316,27 @@ class Diff(CliCase):
         self.diff('old', 'old', '--symbols=list', status=0)
         self.write('none', '# nothing\n')
         self.diff(*kernels, '--symbols=none', status=1)
+
+    def test_symbols_that_moved(self):
+        """A symbol that moved between vmlinux and a module is compared."""
+        def folder(name, *sources):
+            os.mkdir(os.path.join(self.folder, name))
+            for file, source in zip(('vmlinux', 'm'), sources):
+                self.write(f'{file}.c', source)
+                self.must('gcc', '-g', '-c', f'{file}.c')
+                self.must(self.btf_emit, f'{file}.o')
+            self.must(self.btf_merge, '-o', f'{name}/vmlinux.btf', 'vmlinux.o')
+            self.must(self.btf_merge, f'--base={name}/vmlinux.btf', '-o', f'{name}/m.ko.btf', 'm.o')
+            return name
+        stays, moves = 'int stays(long a) { return a; }', 'int moves(int a) { return a; }'
+        changes = 'int changes(%s a) { return a; }'
+        old = folder('moved-old', stays + moves + changes % 'int', 'int of_module(void) { return 1; }')
+        new = folder('moved-new', stays, 'int of_module(void) { return 1; }' + moves + changes % 'long')
+        self.write('list', 'stays\nmoves\nchanges\n')
+        for kernels in (old, new), (new, old):
+            said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
+            self.assertEqual({s['name']: s['status'] for s in said},
+                             {'stays': 'same', 'moves': 'same', 'changes': 'another signature'})
 
     def test_bad_usage(self):
         old, new = self.kernels()

@@ -36,6 +36,7 @@ extern int kfunc_flavoured___v2(struct task *p) __attribute__((weak)) SEC(".ksym
 extern int kfunc_stays___v1(struct task *p) SEC(".ksyms");
 
 SEC(".struct_ops") struct ops my_ops;
+SEC("?.struct_ops.link") struct ops optional_ops;
 
 SEC("fentry/stays") int on_stays(struct task *p)
 {
