@@ -183,7 +183,7 @@ constexpr size_t most_names = 3; // in one line
 /// Findings of one cause, so that a problem of a hundred modules is one line.
 struct Cause {
     std::vector<const Finding *> findings = {}; // in the order of the report
-    std::vector<std::string> binaries = {};     // without duplicates
+    std::vector<std::string> files = {};        // names of modules, or paths; without duplicates
     std::vector<std::string> subjects = {};     // without duplicates, the most frequent first
 
     const Finding &first() const { return *findings[0]; }
@@ -228,7 +228,7 @@ std::vector<Cause> group_by_cause(const std::vector<Finding> &findings)
             out.emplace_back();
         Cause &cause = out[at->second];
         cause.findings.push_back(&finding);
-        add_once(cause.binaries, finding.binary);
+        add_once(cause.files, finding.binary.empty() ? finding.error.where.file : finding.binary);
         add_once(cause.subjects, finding.subject);
     }
     for (Cause &cause : out)
@@ -254,7 +254,9 @@ std::string line_of(const Cause &cause)
     text += std::string(rule_name(first.rule)) + ": " + plain_text(first.cause_text());
     if (!cause.subjects.empty())
         text += ": " + some_of(cause.subjects, "");
-    return text + ", in " + some_of(cause.binaries, " modules");
+    if (!cause.files.empty())
+        text += ", in " + some_of(cause.files, first.binary.empty() ? " files" : " modules");
+    return text;
 }
 
 std::string version_text(const std::optional<KernelVersion> &version)
