@@ -330,11 +330,7 @@ private:
         });
         out_.btf.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, str(c.name),
                                static_cast<uint32_t>(c.die.byte_size), c.bitfields);
-        auto add = [&](const Die &m) { add_member(m, c); };
-        if (tree_.c_names)
-            for_each_child(i, DW_TAG_member, add);
-        else
-            for_each_member_by_offset(i, add);
+        for_each_member(i, [&](const Die &m, DieIndex) { add_member(m, c); });
         out_.suspect |= is_sized_at_run_time(i);
     }
 
@@ -467,19 +463,22 @@ private:
              strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
     }
 
-    /// Calls visit(member) in the order of offsets, because kernels refuse members in another
-    /// order. Rust reorders members, and C++ has members without an address of their own.
+    /// Calls visit(member, its index) in the order in which BTF has the members: for C that of the
+    /// source, otherwise that of their offsets, because kernels refuse members in another order.
+    /// Rust reorders members, and C++ has members without an address of their own.
     template <typename Visit>
-    void for_each_member_by_offset(DieIndex i, Visit visit)
+    void for_each_member(DieIndex i, Visit visit)
     {
-        std::vector<std::pair<uint64_t, const Die *>> members;
-        for_each_child(i, DW_TAG_member, [&](const Die &m) {
-            members.emplace_back(layout_.member_bit_offset(m, order_), &m);
+        std::vector<std::pair<uint64_t, DieIndex>> by_offset;
+        tree_.for_each_child(i, [&](const Die &m, DieIndex c) {
+            if (m.tag == DW_TAG_member && tree_.c_names)
+                visit(m, c);
+            else if (m.tag == DW_TAG_member)
+                by_offset.emplace_back(layout_.member_bit_offset(m, order_), c);
         });
-        std::ranges::stable_sort(members,
-                                 [](const auto &a, const auto &b) { return a.first < b.first; });
-        for (const auto &[offset, member] : members)
-            visit(*member);
+        std::ranges::stable_sort(by_offset, {}, &std::pair<uint64_t, DieIndex>::first);
+        for (const auto &[offset, c] : by_offset)
+            visit(tree_.at(c), c);
     }
 
     void enumeration(DieIndex i)
@@ -552,10 +551,9 @@ private:
             if (id == void_id || is_forward(d) || (!is_composite(d) && d.tag != DW_TAG_typedef))
                 continue;
             if (is_composite(d)) {
-                int32_t component = 0; // counts base classes, too, as in pahole
-                tree_.for_each_child(i, [&](const Die &m, DieIndex c) {
-                    if ((m.tag == DW_TAG_member || m.tag == DW_TAG_inheritance) &&
-                        !inexpressible_.contains(m.offset))
+                int32_t component = 0;
+                for_each_member(i, [&](const Die &m, DieIndex c) {
+                    if (!inexpressible_.contains(m.offset))
                         add(c, id, component++);
                 });
             }
