@@ -14,6 +14,11 @@ namespace
 /// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
+/// The most attributes of an abbreviation that are read, one by one, for each of its entries.
+/// Compilers write up to 30. Without a limit, attributes without bytes (DW_FORM_flag_present) would
+/// make the time for a damaged file the product of the sizes of two sections.
+constexpr uint32_t most_steps = 1000;
+
 /// Does the reader need this attribute of an entry with this tag? True for all attributes of the
 /// own entries of compile units.
 bool is_needed(uint32_t attribute, uint32_t tag)
@@ -145,6 +150,8 @@ Result<Abbrev> AbbrevTable::read(DebugCursor &in, const DwarfFile &file, const U
     if (skip)
         steps_.push_back({0, 0, skip, 0});
     out.count = static_cast<uint32_t>(steps_.size()) - out.first;
+    if (out.count > most_steps)
+        return fail(where, strf("abbreviation with more than %u attributes", most_steps));
     // A static member of C++ is treated as a variable, as in DWARF 5.
     if (out.tag == DW_TAG_member && (out.declares || external)) {
         out.tag = DW_TAG_variable;

@@ -57,6 +57,8 @@ CASES = [
           rf'\.debug_(abbrev|info)\+{ANY}: .+'),
     error('abbreviations before their section', Unit([INT], abbrev_offset='.debug_abbrev - 1'),
           rf'\.debug_(abbrev|info)\+{ANY}: .+'),
+    error('abbreviation with too many attributes', unit(Die('base_type', name='int', extra=[(0x3f, True)] * 1001)),
+          rf'\.debug_abbrev\+{ANY}: abbreviation with more than 1000 attributes'),
     error('abbreviations at the last byte', Unit([INT], abbrev_offset='.Llast'),
           rf'\.debug_(abbrev|info)\+{ANY}: .+',
           assembly='\t.section .debug_abbrev\n.Llast:\t.byte 0x80\n'),
