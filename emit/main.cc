@@ -187,7 +187,7 @@ void print_warnings(const std::string &path, const CommandLine &line, const Emit
     if (r.has_lto_code)
         lines.push_back(path + ": no DWARF, as link-time optimisation makes the code at the link; "
                                "encode the linked file with --image");
-    if (!options.detached.empty() && r.btf_bytes == 0)
+    if (!options.detached.empty() && r.btf_bytes == 0 && !options.dry_run)
         lines.push_back(path + ": has nothing for BTF, so " + options.detached + " is empty");
     for (const std::string &text : lines)
         print_warning(text);

@@ -13,7 +13,7 @@ namespace
 Result<void> check_name_lengths(const SymbolTable &symbols, std::string_view names,
                                 const Where &where)
 {
-    constexpr size_t very_long = 64 * 1024;
+    constexpr size_t very_long = 4096;
     if (!may_have_string(names, very_long))
         return {};
     const uint64_t most = (uint64_t{64} << 20) + 4 * names.size();

@@ -17,7 +17,7 @@ constexpr size_t full_header_length = 112, header_length = 104;
 constexpr size_t object_id_at = 24, plain_end_at = 32, emitter_at = 88;
 // Where the header has the descriptors (offset and count) of the tables.
 constexpr size_t hashes_at = 40, functions_at = 48, proto_words_at = 56, variables_at = 64,
-                 ambiguous_at = 72, addresses_at = 80, marks_at = 96, true_signatures_at = 104;
+                 ambiguous_at = 72, addresses_at = 80, samples_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
 /// Begins a table of `count` entries, and stores its descriptor in the header at `field`.
@@ -44,7 +44,7 @@ void put_functions(ByteWriter &out, size_t field, const std::vector<LinkFunction
 
 /// The position samples of a valid blob: where every types_per_sample-th type begins, in words of 4
 /// bytes from the start of the types.
-std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
+std::vector<uint32_t> find_samples(Bytes blob, ByteOrder order)
 {
     auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
     const std::byte *types = blob.data() + field(4) + field(8);
@@ -139,7 +139,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     for (StrOff name : trailer.ambiguous)
         out.put<uint32_t>(raw(name));
     put_numbers(out, addresses_at, trailer.addresses);
-    put_numbers(out, marks_at, find_marks(blob, order));
+    put_numbers(out, samples_at, find_samples(blob, order));
     if (is_full)
         put_functions(out, true_signatures_at, trailer.true_signatures);
     out.align(8);
@@ -376,7 +376,7 @@ TrailerSamples trailer_samples(Bytes trailer)
     if (trailer.size() < header_length || word(0) != trailer_magic ||
         load<uint16_t>(trailer.data() + 6, host_order) < header_length)
         return {};
-    uint64_t offset = word(marks_at), count = word(marks_at + 4);
+    uint64_t offset = word(samples_at), count = word(samples_at + 4);
     auto *samples = reinterpret_cast<const uint32_t *>(trailer.data() + offset);
     if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
         reinterpret_cast<uintptr_t>(samples) % 4)
@@ -408,9 +408,10 @@ Result<Contribution> read_contribution(Bytes section, uint64_t at, const Where &
     if (auto trailer = find_trailer(rest, size, order)) {
         const uint64_t length = load<uint32_t>(rest.data() + *trailer + 8, order);
         if (length < least_trailer_length || length > rest.size() - *trailer)
-            return fail(where.at(base + at + *trailer),
-                        strf("link trailer claims %llu bytes, %llu are left", ull(length),
-                             ull(rest.size() - *trailer)));
+            return fail(
+                where.at(base + at + *trailer),
+                strf("link trailer claims %llu bytes, but has at least %llu, and %llu are left",
+                     ull(length), ull(least_trailer_length), ull(rest.size() - *trailer)));
         part.trailer = rest.subspan(*trailer, length);
         part.trailer_offset = at + *trailer;
     }
