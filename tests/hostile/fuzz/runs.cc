@@ -53,7 +53,8 @@ std::vector<MemoryFile> files_of(const Bundle &bundle)
     return files;
 }
 
-/// The bytes of the result, or an error.
+/// Merges. Returns the bytes of the new file, or none if `options.update` is set; `error` is empty
+/// if there is no error.
 Text merge_into(merge::Options options, std::optional<Error> &error)
 {
     MemoryFile out({});
@@ -68,8 +69,8 @@ Text merge_into(merge::Options options, std::optional<Error> &error)
     return {first, first + bytes->size()};
 }
 
-/// A folder in which the files have the names that the seeds of seeds.py refer to. The first file
-/// is INPUT.
+/// A folder with symbolic links to the files, under the names that the seeds of seeds.py refer to.
+/// The first file is `input`.
 struct DebugFolder {
     std::string path, input;
 
@@ -86,7 +87,7 @@ struct DebugFolder {
             const char *name = role == 'w'   ? "/part.dwo"
                                : role == 'p' ? "/input.dwp"
                                              : "/.dwz/alternate";
-            std::error_code ignored; // fails for the second file of one role, which is ignored
+            std::error_code ignored; // set for another file of the same role, which is left out
             fs::create_symlink(files[i].path(), path + name, ignored);
         }
     }
@@ -212,9 +213,8 @@ Run run_words(const Bundle &bundle)
         return {};
     const Text &bytes = bundle.files[0].bytes;
     std::string text(bytes.begin(), bytes.end());
-    std::string response = "@" + files[0].path();
     auto split = split_words(text, Where{files[0].path()});
-    // Other files that the text names are not opened: some files of a system are endless, or block.
+    // Words @FILE are dropped, because a file of the system may be endless, or block.
     std::vector<std::string> words;
     if (split)
         for (const std::string &word : *split)
@@ -244,11 +244,16 @@ Run run_words(const Bundle &bundle)
         error = error_of(settings);
         break;
     }
-    case 5: { // response files that name each other and themselves
+    case 5: { // a response file that names itself, and the files of the bundle without their '@'
         MemoryFile start({});
         std::vector<std::string> links = {"@" + start.path()};
-        for (const MemoryFile &file : files)
-            links.push_back("@" + file.path());
+        std::vector<MemoryFile> harmless;
+        for (const BundleFile &file : bundle.files) {
+            Text without = file.bytes;
+            std::erase(without, '@');
+            harmless.emplace_back(without);
+            links.push_back("@" + harmless.back().path());
+        }
         Text linked;
         for (uint8_t c : bytes) {
             if (c < links.size()) {
