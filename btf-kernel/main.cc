@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel COMMAND ...: inspects the BTF of whole kernels. Each command reads its own options.
+// btf-kernel COMMAND ...: inspects or makes the BTF of whole kernels. Each command reads its own
+// options.
 #include "btf-kernel/commands.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
@@ -23,7 +24,8 @@ constexpr Command commands[] = {
     {"encode", "Make BTF from the DWARF of a kernel and its modules", kernel::encode_command},
     {"diff", "What changed between two kernels, and which programs does that break?",
      kernel::diff_command},
-    {"report", "Write a page that shows where bytes and time go", kernel::report_command},
+    {"report", "Write an HTML page: where the bytes come from, and how long each step took",
+     kernel::report_command},
 };
 
 std::string help_text()

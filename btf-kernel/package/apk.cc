@@ -3,8 +3,8 @@
 // numbers are little-endian.
 //
 // A package is a sequence of blocks. The first block has the names and sizes of all files, as a
-// tree of objects. The last blocks have the contents of files, each with the numbers of its folder
-// and file in the tree.
+// tree of objects. Blocks with signatures may follow; they are skipped. The other blocks have the
+// contents of files, each with the numbers of its folder and file in the tree.
 #include "btf-kernel/package/steps.h"
 
 #include <algorithm>
@@ -68,7 +68,8 @@ public:
     bool is_known() const { return block_.size() >= header && block_[0] == std::byte{0}; }
     uint32_t root() const { return apk_word(block_, 4); }
 
-    /// The words of an object or array. The first word is their number, including itself.
+    /// The number of words of an object or array, which is its first word and counts that word.
+    /// 0: there is no valid object.
     uint32_t members(uint32_t value) const
     {
         const uint32_t at = place(value);
@@ -123,7 +124,7 @@ private:
     Bytes block_;
 };
 
-// The numbers of members in the objects of a package, a folder and a file.
+// Which word of the object of a package, of a folder and of a file has the member.
 constexpr uint32_t package_folders = 2;
 constexpr uint32_t folder_name = 1, folder_files = 3;
 constexpr uint32_t file_name = 1, file_size = 3, file_target = 6;
@@ -195,7 +196,8 @@ private:
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 
-    /// Counts a file that has a block of data. Handles one without: a link or an empty file.
+    /// Counts a file that has a block of data. Of the others, passes on empty files, and reports
+    /// hard links and devices.
     Result<void> list(uint32_t folder, uint32_t file)
     {
         if (has_data(file)) {
@@ -248,7 +250,8 @@ private:
     {
         const std::string_view parent = tree_.text(tree_.member(folder, folder_name));
         const std::string_view own = tree_.text(tree_.member(file, file_name));
-        // Millions of files can share one name, so a long one would take minutes.
+        // Millions of files can refer to the same name, and copying a long one for each would take
+        // minutes.
         if (parent.size() + own.size() >= PATH_MAX)
             return damaged();
         return std::string(parent) + "/" + std::string(own);

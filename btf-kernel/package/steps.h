@@ -24,12 +24,12 @@ namespace btflink::kernel
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
 constexpr uint64_t most_of_text = 64 << 20;  // a configuration, a System.map
-constexpr uint64_t most_of_ids = 1 << 20;    // .BTF_ids of a flat image
+constexpr uint64_t most_of_ids = 1 << 20;    // .BTF_ids of an image without ELF
 constexpr uint64_t most_pending = 128 << 20; // files that wait to be read together
 constexpr size_t most_pending_files = 1024;
 constexpr uint64_t most_kept = uint64_t{4} << 30; // BTF of all files
 constexpr uint64_t most_members = 4'000'000;      // files of an archive or folder
-constexpr unsigned most_nested = 4;               // compressed files within compressed files
+constexpr unsigned most_nested = 4;               // compressions and wrappings within each other
 constexpr unsigned most_depth = 64;               // nested folders
 
 // archive.cc, apk.cc: archives and compressed files, by libarchive.
@@ -62,7 +62,8 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
 
 /// Goes through the members of a Debian package (its data), an RPM, a cpio or tar archive,
 /// compressed or not, an Alpine package (version 2 or 3), or through a compressed file. Errors: the
-/// file is none of these; it is damaged (members before the damage were passed on); take() failed.
+/// file is none of these; it is damaged (members before the damage were passed on); a function of
+/// `visitor` failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
 /// Is the file, by its magic number, an Alpine package of version 3, compressed or not? libarchive
@@ -109,7 +110,8 @@ bool is_debug_file(std::string_view path);
 /// Is the name that of a vmlinux that is an ELF file and not compressed?
 bool is_linked_image(std::string_view path);
 
-/// Images with a lower rank have more information: vmlinux before vmlinuz.
+/// The image with the lowest rank is preferred: the one with more information (vmlinux before
+/// vmlinuz), then the one in fewer folders.
 unsigned image_rank(std::string_view path);
 
 /// A member's path without leading "./" and "/". Error: it has "..".
@@ -131,9 +133,9 @@ bool is_image(Bytes file);
 struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
-    /// The payload begins with code, followed either by the compressed kernel that the code
-    /// unpacks, the unpacked size in four bytes (Kbuild appends it), and perhaps zeros; or by the
-    /// kernel as it is in memory.
+    /// The payload begins with code. The kernel follows, either as it is in memory, or compressed.
+    /// After a compressed kernel come its unpacked size in four bytes (Kbuild appends them), and
+    /// perhaps zeros.
     bool after_code = false;
 };
 
@@ -197,8 +199,8 @@ private:
         std::string path;
         Result<ImageFacts> facts;
     };
-    /// vmlinux and modules of the kernel, or those that btf-kernel encode wrote, which are ignored
-    /// if the kernel's own files are there, too.
+    /// Images and modules of one origin: of the kernel, or written by btf-kernel encode. Of those
+    /// that encode wrote, images are used only if the kernel has none, and so are modules.
     struct Files {
         std::vector<Image> images;
         std::vector<Binary> modules;

@@ -29,12 +29,12 @@ struct ReportCommandLine {
 constexpr Option<ReportCommandLine> report_options[] = {
     {help_option, sets<&ReportCommandLine::help>},
     {{0, "image", "ELF",
-      "The file linked from the objects (default: vmlinux in the folder of vmlinux.o)"},
+      "The file linked from the objects (default without --objects: vmlinux of the build)"},
      sets<&ReportCommandLine::image>},
     {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
      take_threads<&ReportCommandLine::threads>},
     {{0, "objects", "FILE",
-      "A file with object BTF (default: vmlinux.o of a build, if it has object BTF)", repeats},
+      "A file with object BTF (default: the build's, if PACKAGE is the folder of one)", repeats},
      sets<&ReportCommandLine::objects>},
     {{'o', "output", "FILE", "Write the page here"}, sets<&ReportCommandLine::output>},
     {{'q', "quiet", "", "No progress"}, sets<&ReportCommandLine::quiet>},
@@ -96,8 +96,9 @@ int report_command(int argc, char **argv)
         return usage_error(given.error(), "report");
     if (line.help)
         return answer(
-            "Write a page that shows where the bytes of a kernel's BTF and the time for it "
-            "go.\nUsage: btf-kernel report [OPTIONS] -o FILE PACKAGE...\n\n" +
+            "Write an HTML page: from which sources and types the bytes of a kernel's BTF come, "
+            "and how long each step took.\nUsage: btf-kernel report [OPTIONS] -o FILE "
+            "PACKAGE...\n\n" +
             options_text(report_options));
     if (given->operands.empty() || line.output.empty())
         return usage_error({{}, "PACKAGE and -o are required"}, "report");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // A BTF blob in memory: read-only, in host byte order. parse() checks it: afterwards every type id
 // and string offset in it is in range, and every string is terminated, so readers need not check
-// again. Names and layouts are *not* checked here (see btf_check.h).
+// again. The form of names, and sizes and offsets in types, are *not* checked here (see
+// btf_check.h).
 //
 // btf-merge reads only one of equal types, so most types of an object's blob are never read. For
 // such blobs, sampled() makes a Btf that finds and checks a type only when it is accessed. The
@@ -32,7 +33,7 @@ constexpr TypeId void_id{0};
 /// The byte order of the BTF at the start of `bytes`, by its magic number; nothing for other data.
 std::optional<ByteOrder> order_of_btf(Bytes bytes);
 
-/// Bytes of the blob at the start of `bytes`, according to its header.
+/// The size in bytes of the blob at the start of `bytes`, by the header of the blob.
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 
 // The layout section of BTF states the length of types of each kind, so that a reader can skip
@@ -73,7 +74,7 @@ constexpr uint32_t sample_count(uint32_t types)
 
 /// The types and strings of a blob, without copying them; the caller adds samples and `plain_end`.
 /// Nothing if this is impossible: another byte order, not aligned or terminated, too few bytes for
-/// `count` types, or a string so long that parse() must check the names.
+/// `count` types, or a string of 16 KB or more, because then parse() must add up the names.
 std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Records whether an accessed type was malformed (Btf::sampled()).

@@ -35,7 +35,8 @@ Result<void> store_option(std::optional<KernelVersion> &version, std::string_vie
 struct KernelForms {
     btf::Kind newest_kind = btf::Kind::ENUM64;
     uint32_t vlen = btf::max_vlen; // at most
-    // A layout section in the blob. No value: the BTF does not belong to a kernel.
+    // Is a layout section accepted? No value: the version is not known; a layout section is then
+    // not a violation.
     std::optional<bool> layout;
     bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
     bool tags_anywhere = true;      // a TYPE_TAG after another modifier
@@ -57,7 +58,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 // resolver's stack (32), which depends on the order in which it visits types; and the rules for
 // structs with locks, lists and reference counts of BPF programs.
 
-/// Kernels accept INTs of up to so many bits, and bitfields that span up to so many.
+/// The most bits of an INT, and the most that a bitfield may span.
 constexpr uint32_t max_int_bits = 128;
 
 /// The text of an error ends like this if the name of a type or of one of its elements is illegal.
@@ -93,9 +94,9 @@ struct MendedBtf {
     std::vector<std::string> changes; // one line each: the violation and what was done
 };
 
-/// Returns nothing if there are no violations, or none that can be mended. With BtfPart::object
-/// only DECL_TAGs are dropped, so types before the first DECL_TAG keep their ids. `pointer_size`:
-/// the target's, in bytes.
+/// Returns nothing if there are no violations, or none that can be mended. With BtfPart::object,
+/// DECL_TAGs are the only types that are dropped (members may be dropped, too), so types before the
+/// first DECL_TAG keep their ids. `pointer_size`: the target's, in bytes.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
 
 // base_match.cc: does split BTF belong to a base? Does a kernel have the types that a distilled
@@ -132,19 +133,21 @@ private:
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 
-/// An error for each type of a distilled base that a kernel with the types of `whole` does not find
-/// by name and size when it loads the module whose BTF is `split`. The rules are those of
-/// kernel/bpf/btf_relocate.c, except for ambiguous names. `name`: what to call the kernel. `where`:
-/// the position of the distilled base.
+/// `distilled` is the distilled base of a module's BTF, `split`. `whole` has the types of a kernel.
+/// Returns an error for each type of `distilled` that this kernel does not find, or finds twice,
+/// when it loads the module, by the rules of kernel/bpf/btf_relocate.c. `name`: what to call the
+/// kernel. `where`: the position of the distilled base.
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name);
 
 // name_rules.cc: which names kernels accept, and what other names are changed to.
 
-/// Only letters, digits, '_' and '.', and not a digit first. Any length.
+/// Not empty, only letters (of Latin-1, as for the kernel's isalpha()), digits, '_' and '.', and
+/// not a digit first. Any length.
 bool is_identifier(std::string_view name);
 
-/// Only printable characters, as allowed in the name of a DATASEC. Any length.
+/// Not empty, and only characters that are printable in Latin-1, as allowed in the name of a
+/// DATASEC. Any length.
 bool is_section_name(std::string_view name);
 
 /// Does the text contain '$' or a byte beyond ASCII? C compilers allow these in identifiers, in
@@ -154,7 +157,8 @@ bool has_odd_character(std::string_view text);
 /// Characters of the longest name that legal_name() makes.
 constexpr size_t max_legal_name = 511; // of a symbol: KSYM_NAME_LEN without the NUL byte
 
-/// An identifier like `name`: '_' replaces every illegal character.
+/// An ASCII identifier like `name`, cut to `length_limit`: '_' replaces each illegal character,
+/// also one of several bytes, and is put in front of a leading digit. The empty name becomes "_".
 std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
 
 /// Would legal_name() leave `name` as it is?

@@ -2,17 +2,19 @@
 // The gcc plugin: writes object BTF while gcc compiles, without -g.
 //
 // gcc calls the functions in `debug_hooks` at fixed moments; without -g they do nothing. The plugin
-// installs a copy of this table. Its functions call the original ones, then record what they need:
-//   type_decl                  a type is declared outside functions: its base types
-//   early_global_decl          a variable is declared; after parsing, also for each function that
-//                              is defined or called: the roots (roots.cc)
+// installs a copy of this table with other functions, which call gcc's own, and then record
+// something. For each, the moment and what is recorded:
+//   type_decl                  a type is declared outside functions: the base types in it, and what
+//                              a typedef names
+//   early_global_decl          a variable is declared, or, after parsing, a function was defined or
+//                              called: a root (roots.cc)
 //   early_finish               before any optimisation: all types that the roots reach
-//   outlining_inline_function  a body has been copied into a caller or a clone: its function is
-//                              also inlined
+//   outlining_inline_function  the body of a function has been copied into a caller or a clone:
+//                              that the function has inlined copies
 //   function_decl              a function or a clone has been written: which parameters it takes,
 //                              and whether they are where the prototype puts them
 //   late_global_decl           a variable has been written: its section
-//   finish                     the assembly output is still open: writes object BTF
+//   finish                     the assembly output is still open: object BTF is written
 // With -g, gcc writes both debug information and object BTF.
 #include "emit/gcc/trees.h"
 
@@ -152,7 +154,7 @@ void on_type_decl(tree decl, int local)
     });
 }
 
-/// Called before the first pass that depends on debug_info_level.
+/// Undoes raise_level(), before the first pass that depends on debug_info_level.
 void restore_level()
 {
     if (plugin.level_raised)

@@ -25,12 +25,6 @@ constexpr uint64_t low_bits(unsigned n)
     return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
 }
 
-/// The bits of a hash that are used.
-constexpr uint64_t visible(uint64_t hash)
-{
-    return hash & low_bits(hash_bits);
-}
-
 /// The VectorIndex of common/graph/tables.h, with the bits of this build.
 using VectorIndex = btflink::VectorIndex<low_bits(hash_bits)>;
 

@@ -95,7 +95,8 @@ class Encode(PackageCase):
                 if path.is_file() and not path.is_symlink() and path.name != 'btf-kernel.settings'}
 
     def test_named_by_its_own_release(self):
-        """The symbolic link has the name of the release in vmlinux. A link for another release is removed."""
+        """The symbolic link has the release that vmlinux states, or else the one in the name of the file. A link for
+        another release is removed."""
         folder = self.unpacked([('boot/vmlinux-5.14.21-package.7', (self.make / 'vmlinux').read_bytes())], 'named')
         out = self.top / 'named-out'
         for _ in range(2):
@@ -109,7 +110,8 @@ class Encode(PackageCase):
                          ['5.14.21-package.7.btf'])
 
     def test_packages_of_suse(self):
-        """vmlinux is in vmlinux.debug. The image's package has a compressed vmlinux without DWARF."""
+        """The file with DWARF is called vmlinux.debug. A compressed vmlinux without DWARF is there, too, and must not be
+        chosen."""
         vmlinux, modules = self.members()
         names = (f'usr/lib/debug/usr/lib/modules/{RELEASE}/vmlinux.debug', f'boot/vmlinux-{RELEASE}.gz')
         must('objcopy', '--only-keep-debug', self.make / 'vmlinux', self.top / 'vmlinux.debug')

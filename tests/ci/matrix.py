@@ -9,11 +9,11 @@ usage: matrix.py make BUILD FOLDER
 what PAHOLE makes of the same programs, and prints the table and the differences.
 
 The compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler, variant
-and source; existing ones are kept. `make` may run on several systems with the same FOLDER. `compare` needs
-pahole in the version of the reference. The sources are those of tests/emit, with their features.
+and source; those with a result are kept. `make` may run on several systems with the same FOLDER. `compare` needs
+pahole 1.32. The sources are CASES of tests/emit, with their features, and sample.rs for rustc.
 
-Two cases are compared with something else. With -gsplit-dwarf pahole encodes nothing, so the reference is
-pahole's result for a compile without -gsplit-dwarf. Kernels refuse the names that pahole writes for Rust,
+Two kinds of compiles are not compared with pahole. It encodes nothing with -gsplit-dwarf, so the result is compared
+with btflink's own for a compile without -gsplit-dwarf. Kernels refuse the names that pahole writes for Rust,
 so objects of rustc are only checked by the kernel's rules.
 
 Exit status: 0 no differences, 1 differences, 2 wrong usage.
@@ -147,7 +147,7 @@ def order(command):
 def cases_for(command, family):
     if family == 'rustc':
         return ['ci/sample.rs']
-    # gcc supports these annotations from 16 on, clang always.
+    # annotations.c is for clang only, but gcc knows its attributes from 16 on.
     known = {family} | ({'clang'} if family == 'gcc' and order(command) >= ('gcc', 16) else set())
     wanted = {case: values(directives(os.path.join(TESTS, case)), 'compilers') for case in CASES}
     return [case for case, families in wanted.items() if not families or known & set(families)]
@@ -171,7 +171,7 @@ def make(build, top):
 
 
 def ignored(case, command, variant):
-    """Kinds in which btflink and pahole are known to differ."""
+    """Kinds in which a result is known to differ from what it is compared with."""
     if case.endswith('annotations.c') and command.startswith('gcc'):
         return ['DECL_TAG']  # pahole 1.32 ignores gcc's tags on variables
     if variant == SPLIT and command.startswith('clang'):

@@ -25,7 +25,7 @@ def clangs():
 
 @functools.lru_cache(None)
 def gccs_with_annotations():
-    """Those of gcc and gcc-16 that know btf_decl_tag and btf_type_tag. gcc does from 16 on."""
+    """Those of gcc and gcc-16 that know btf_decl_tag, as gcc does from 16 on. They know btf_type_tag, too."""
     def knows(command):
         done = subprocess.run([command, '-E', '-P', '-'], capture_output=True, text=True, check=False,
                               input='__has_attribute(btf_decl_tag)')
@@ -33,7 +33,7 @@ def gccs_with_annotations():
     return [name for name in ('gcc', 'gcc-16') if shutil.which(name) and knows(name)]
 
 
-# Machine, as the tests name it -> cross compiler, or the host's compiler with options.
+# Machine, as the tests name it -> cross compiler, or the host's for i386, with options.
 CROSS = {
     'aarch64': ('aarch64-linux-gnu-gcc',),
     'alpha': ('alpha-linux-gnu-gcc',),

@@ -19,12 +19,13 @@ A repeated attribute, or one with a number, goes into `extra`: Die(tag, extra=[(
 A label is valid in the whole file. A reference to a label of another unit is form('ref_addr', label).
 An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).
 A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions. Before DWARF 5,
-an entry without an expression (None) selects a base address. An entry can also be Raw.
+an entry without an expression (None) selects a base address. An entry of a location list can also be Raw.
 
-If a unit uses .debug_str_offsets, .debug_addr or .debug_loclists, it gets a table there, and the attribute
-DW_AT_str_offsets_base, DW_AT_addr_base or DW_AT_loclists_base.
+A unit whose forms name strings, symbols or location lists of .debug_str_offsets, .debug_addr or .debug_loclists gets
+a table of them there. From DWARF 5 on, it also gets the attribute DW_AT_str_offsets_base, DW_AT_addr_base or
+DW_AT_loclists_base.
 
-The writer checks only that labels exist, so that tests can write wrong DWARF. For this there are
+The writer checks only that labels exist, so that tests can write wrong DWARF. To do so, they use
 Unit(length=...), Unit(version=...), Unit(abbrev_offset=...), numbers in place of labels, and assembler text,
 Raw('\\t.byte 0x7f'), as a child or as a value: form('data4', Raw(...)).
 """
@@ -416,7 +417,7 @@ def quoted(text):
 
 
 def forms_used(die):
-    """Yields the names of all forms in an entry and its children."""
+    """Yields the names of the forms that an entry and its children give with form(), and 'addrx' for the operation."""
     stack = [die]
     while stack:
         item = stack.pop()

@@ -47,8 +47,8 @@ def arm_image(btf):
 
 
 def zimage(image, kind, order='<'):
-    """A zImage. It begins with the code that unpacks it. This code contains bytes that look like the
-    beginning of compressed data."""
+    """A zImage: a header, the code that unpacks the kernel, and the compressed kernel. The code contains bytes that
+    look like the beginning of compressed data."""
     code = b'\x1f\x8b\x08 no gzip \x5d\x00\x00 \xfd7zXZ\0'.ljust(256, b'\0')
     payload = with_size(COMPRESSIONS[kind](image), image, kind)
     size_at = 0x40 + len(code) + len(payload) - 4

@@ -22,7 +22,7 @@ class Skip(Exception):
 
 
 class Failed(Exception):
-    """A command failed. The text is its output."""
+    """A step of the suite failed. The text is the reason; for a command, its exit status and the end of its output."""
 
 
 class Checks:

@@ -172,7 +172,8 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_TRUE(has(found[0], "split BTF needs its base"));
 }
 
-/// libbpf keeps the names of types that turn out to be in the base.
+/// A last string that no type uses is not a sign of another base: libbpf keeps the names of types
+/// that its deduplication finds in the base.
 TEST_F(CheckFile, LastStringWithoutType)
 {
     const std::string base = write("vmlinux", kernel_);
@@ -213,7 +214,8 @@ protected:
     }
 };
 
-/// Kernels look up the types of a distilled base by name, kind and size.
+/// Kernels look up the types of a distilled base by name. Depending on the kind, they also compare
+/// kind, size or encoding.
 TEST_F(DistilledBases, AreLookedUp)
 {
     if (!can_assemble())
@@ -222,7 +224,7 @@ TEST_F(DistilledBases, AreLookedUp)
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     EXPECT_EQ(module(task, state), Lines());
     EXPECT_EQ(module("FWD 'task' fwd_kind=struct", state), Lines());
-    // A type behind a pointer may have another size; a type inside a struct may not.
+    // A struct behind a pointer may have another size, a struct inside a struct may not.
     EXPECT_EQ(module("STRUCT 'task' size=16", state), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=4"), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=2"),
@@ -241,8 +243,8 @@ TEST_F(DistilledBases, AreLookedUp)
               "type"});
 }
 
-/// As in kernel/bpf/btf_relocate.c, types of one name are candidates only if they have the right
-/// size.
+/// If a kernel has several structs or unions of one name, only those of the right size are
+/// candidates (kernel/bpf/btf_relocate.c). A forward declaration always is one.
 TEST_F(DistilledBases, AmbiguousNames)
 {
     if (!can_assemble())

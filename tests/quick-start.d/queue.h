@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Declarations that the files of this small program share.
+// Declarations that the files of the small program of tests/quick-start share.
 #pragma once
 
 enum priority { PRIORITY_LOW = 1, PRIORITY_HIGH = 10 };

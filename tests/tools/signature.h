@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Signatures of types: hashes of a type's meaning, independent of ids and of the position of
-// strings. btf-compare compares signatures. They share no code with common/object_btf/type_hash,
-// which they test.
+// strings. btf-compare compares signatures. This code shares nothing with
+// common/object_btf/type_hash, so that a fault there shows as a difference between signatures.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -18,7 +18,7 @@ using Signature = std::array<uint64_t, 2>;
 
 enum class Depth : uint8_t {
     /// A reference to a named struct or union counts by kind and name. A forward declaration counts
-    /// as the type that it declares. Two types differ if they are written differently.
+    /// as the type that it declares if a type refers to it. By themselves the two differ.
     names,
     /// References count with everything that they reach. So structs with one name are
     /// distinguished, and also a struct and its forward declaration.
@@ -60,7 +60,7 @@ private:
     const SignatureTable *base_;
     uint32_t first_; // the first id in the vectors
     std::vector<Signature> types_;
-    std::vector<Signature> by_name_; // signatures of references that are cut, or zeros
+    std::vector<Signature> by_name_; // of references that count by name; others: 0
 };
 
 /// The type as a line for people. References are written by name if possible.

@@ -31,12 +31,13 @@ from random_source import RandomSource  # noqa: E402
 # Without optimisation, and with the address sanitizer, DWARF does not have the registers of parameters.
 UNJUDGED = (['-O0'], ['-O2', '-fsanitize=kernel-address', '--param=asan-stack=1', '--param=asan-globals=1'])
 M32 = ['-m32', '-O2']
-# Functions of the cases that differ on i386, which passes floating-point numbers on the stack and returns structs
-# in memory.
+# Functions of the cases that DWARF and the plugin do not both keep on i386, which passes floating-point numbers on
+# the stack and returns structs in memory.
 OTHERWISE_ON_I386 = {'real', 'real_last', 'last', 'result_in_registers'}
-# gcc 13 and newer use base types in locations of parts of 64-bit parameters.
+# With -m32, gcc 13 and newer use base types in locations of parts of 64-bit parameters. An INT that only these use is
+# not in the plugin's BTF.
 ONLY_IN_LOCATIONS = re.compile(r': missing: INT ')
-# gcc 9's DWARF has no definition of an array that was declared without its size. These cases have such arrays.
+# gcc 9's DWARF has no definition of an array that was declared without its size. SIZED_LATER has such arrays.
 ONLY_BY_PLUGIN_OF_9 = re.compile(r": more: (ARRAY|CONST) |: variables: Counter\(\) Counter\({"
                                  r"(\('(unknown_size|text|open|declared)', [^)]*\): 1(, )?)+}\)$")
 SIZED_LATER = {'types.c', 'variables.c', '42-declared-before.c'}
@@ -45,7 +46,7 @@ LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
           ['-O2', '-fsanitize=undefined', '-fsanitize=thread', '-fpatchable-function-entry=16,16',
            '-fsanitize-coverage=trace-pc', '-fstack-protector-strong',
          '--param=ggc-min-expand=0', '--param=ggc-min-heapsize=0'])
-# All features that do not concern the link.
+# encode_force, var, float, decl_tag, type_tag, enum64, optimized_func, global_var (common/object_btf/features.h).
 FEATURES = 0x47f
 # Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
 # keeps although nothing uses them any more. Some sources have no debug information.
