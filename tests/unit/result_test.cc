@@ -66,7 +66,7 @@ TEST(Result, TryEvaluatesOnceAndPassesOn)
 
 Result<size_t> length(Result<std::unique_ptr<std::string>> text)
 {
-    auto inside = TRY(std::move(text)); // cannot be copied
+    auto inside = TRY(std::move(text)); // a unique_ptr can only be moved
     return inside->size();
 }
 

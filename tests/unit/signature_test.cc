@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the signatures that other tests compare (tests/tools/signature.h).
+// Tests the signatures of types by which btf-compare compares BTF, and describe()
+// (tests/tools/signature.h).
 #include "tests/tools/signature.h"
 #include "tests/unit/text_blob.h"
 
@@ -48,7 +49,7 @@ TEST(Signature, IdsDoNotMatterInCycles)
         EXPECT_EQ(of(a, 1, depth), of(b, 3, depth));
         EXPECT_EQ(of(a, 2, depth), of(b, 2, depth));
     }
-    // Cycles without names also end.
+    // The computation ends for a cycle without names, too.
     of("[1] PTR '' type_id=2\n[2] CONST '' type_id=1\n", 1, Depth::names);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF given as text, for tests of code that works on BTF.
+// Makes BTF from text, for tests of code that works on BTF. Also: the error of a Result as text.
 #pragma once
 
 #include "tests/tools/btf_text.h"
@@ -19,7 +19,8 @@ struct TextBlob {
     const Btf &operator*() const { return *btf; }
 };
 
-/// If `text` is not well-formed, the test is wrong: it fails, and the program ends.
+/// Parses `text`, in the form of tests/tools/btf_text.h, as BTF that extends `base` if that is not
+/// nullptr. If the text or its BTF is not well-formed, the test program aborts.
 inline TextBlob from_text(std::string_view text, std::shared_ptr<const Btf> base = nullptr,
                           ByteOrder order = host_order)
 {
@@ -39,7 +40,7 @@ inline TextBlob from_text(std::string_view text, std::shared_ptr<const Btf> base
     return blob;
 }
 
-/// The error of a Result, or "" if there is none.
+/// The text of the error of a Result, or "" if there is none.
 template <typename T>
 std::string error_of(const Result<T> &result)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests --time-trace files: phases, their times, threads, JSON strings.
+// Tests the files of --time-trace (phases, their times, threads) and JSON strings.
 #include "common/io/trace.h"
 
 #include "common/io/file_io.h"
@@ -37,14 +37,14 @@ protected:
         return bytes ? std::string(reinterpret_cast<const char *>(bytes->data()), bytes->size())
                      : bytes.error().str();
     }
-    /// The number of matches of `pattern` in the file.
+    /// The number of matches of `pattern` in the trace file.
     long count(const std::string &pattern) const
     {
         std::string all = text();
         std::regex regex(pattern);
         return std::distance(std::sregex_iterator(all.begin(), all.end(), regex), {});
     }
-    /// The number after `key` in the line of phase `name`.
+    /// The number after `key` in the line of phase `name`, or -1 if there is none.
     double value(const std::string &name, const std::string &key) const
     {
         std::string all = text();
@@ -97,7 +97,8 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     const double processor = processor_time() - processor_begin;
     const double wall = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     ASSERT_TRUE(write());
-    // A sleep takes at least the time asked for, and a phase at most that of the clocks around it.
+    // A sleep is not shorter than asked for. A phase does not take longer than the block from one
+    // reading of the same clock to the next. Times are in microseconds.
     constexpr double rounding = 1;
     EXPECT_GE(value("asleep", "dur"), 20000 - rounding);
     EXPECT_LE(value("asleep", "dur"), wall + rounding);

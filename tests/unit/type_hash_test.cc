@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests stub hashes and loose hashes: which types share one, and the values that the format fixes.
+// Tests which types have equal stub hashes or loose hashes, and the values of stub hashes, which
+// are part of the object format.
 #include "common/object_btf/type_hash.h"
 #include "tests/unit/text_blob.h"
 
@@ -47,7 +48,7 @@ TEST(StubHash, IdsAndStringsDoNotMatter)
     }
 }
 
-/// Hash of type 1 of a text.
+/// The stub hash of type 1 in `text`.
 Hash128 first(std::string_view text)
 {
     return stub_of(from_text(text), 1);
@@ -124,8 +125,8 @@ TEST(StubHash, CyclesWithoutNamesEnd)
         loose.prototype(TypeId{id}, {});
 }
 
-// A function pointer that takes itself, in three forms: as one object writes it, in another order,
-// and with a part of the cycle repeated.
+// A typedef of a pointer to a function that takes this typedef, in three forms: types in one order,
+// in another order, and with typedef and pointer repeated within the cycle.
 TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
 {
     TextBlob one = from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
@@ -141,7 +142,7 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
     EXPECT_EQ(stub_of(one, 1), stub_of(longer, 1));
     EXPECT_EQ(stub_of(one, 1), stub_of(longer, 4));
     EXPECT_FALSE(stub_of(one, 1) == stub_of(one, 2));
-    // A difference is detected even far away.
+    // Type 6, where the cycle is repeated a second time, has another result than type 3.
     EXPECT_FALSE(stub_of(one, 1) ==
                  stub_of(from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
                                    "[3] FUNC_PROTO '' ret_type_id=0\n'' type_id=4\n"
@@ -150,7 +151,8 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
                          1));
 }
 
-// Too many types reach each other, so cycle_hashes() gives up.
+// So many types reach each other that cycle_hashes() would take too long. Each hash then covers all
+// of these types, and the number of its own type (common/FORMAT.md, 6).
 TEST(StubHash, LongCyclesHashByAllTypes)
 {
     auto hash = [](const char *last) {
@@ -167,9 +169,9 @@ TEST(StubHash, LongCyclesHashByAllTypes)
     EXPECT_FALSE(hash("1") == hash("3"));
 }
 
-// These values were computed with xxhsum, as FORMAT.md, 6, describes. The hashes are part of the
-// format of objects and of base indexes (`version` in merge/base_index/layout.h): released versions
-// must agree on them.
+// These values were computed with xxhsum, as common/FORMAT.md, 6, describes. Stub hashes are part
+// of the formats of objects and of base indexes (`version` in merge/base_index/layout.h), so all
+// versions of btflink must compute the same ones.
 TEST(StubHash, HashesOfTheFormat)
 {
     TextBlob blob = from_text(graph);
@@ -208,7 +210,7 @@ TEST(StubHash, SplitHashesItsOwnTypes)
     EXPECT_EQ(hashes[0], stub_of(base, 4));
 }
 
-// Types in prototypes, for the tests of the loose hash.
+// The types that the tests of the loose hash name by id.
 constexpr std::string_view loose_types = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] CONST '' type_id=1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests that update_file() leaves the old object or the new one, and no other files.
+// Tests update_file() with objects: the new object replaces the old one; after an error, the file
+// is as before; there are never other files.
 #include "tests/unit/elf_maker.h"
 
 #include "common/io/file_io.h"
@@ -40,7 +41,8 @@ protected:
         return st;
     }
 
-    /// Puts `btf` into the file `name`, which has the contents `before`.
+    /// Adds `btf` to the file folder + `name`. `before` is what a program has read from this file;
+    /// update_file() must fail if the file has changed since.
     Result<void> update(const std::string &name, Bytes before, const ObjectBtf &btf)
     {
         auto change = TRY(plan_object_btf(before, target.arch, btf, Where{name}));
