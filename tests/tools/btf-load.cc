@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Loads BTF into the running kernel, which checks it by its own rules. Exit status: 0 accepted,
-// 1 refused, 2 bad input, 77 this machine does not allow loading.
+// Loads BTF into the running kernel, to find out whether the kernel accepts the BTF. Exit status:
+// 0 accepted, 1 refused, 2 bad input or wrong usage, 77 this machine does not allow loading, or its
+// kernel is too old for today's kinds of BTF.
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
@@ -16,7 +17,8 @@ namespace
 
 constexpr int exit_accepted = 0, exit_refused = 1, exit_bad = 2, exit_skipped = 77;
 
-/// The messages of libbpf. If BTF is refused, they have the kernel's log.
+/// Warnings of libbpf since load() was last called. If the kernel refuses BTF, libbpf's warnings
+/// contain the kernel's log, of which at most 4 KB are kept.
 std::string messages;
 
 int keep_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -35,15 +37,15 @@ struct FreeBtf {
 };
 using BtfPtr = std::unique_ptr<btf, FreeBtf>;
 
-/// 0 or the errno with which the running kernel refuses `b`.
+/// Loads `b`. Returns 0, or the errno with which the kernel or libbpf refuses.
 int load(btf *b)
 {
     messages.clear();
     return -btf__load_into_kernel(b);
 }
 
-/// Loads a few types of the newest kinds. If the kernel refuses even these, the given BTF is not
-/// the reason.
+/// Loads a few valid types, some of them of the newest kinds. Returns 0, or an errno: then BTF from
+/// a file would not be loaded either, whatever it contains.
 int load_smallest()
 {
     BtfPtr smallest(btf__new_empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads BTF for the test tools: from a raw file, or from section `.BTF` of an ELF file. The BTF is
-// one blob, or the contributions of many objects, one after the other.
+// one blob, or the contributions of one or more objects, one after the other.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -13,18 +13,19 @@
 namespace btflink::tools
 {
 
-/// The BTF of a file. It owns the bytes to which each Btf parsed from it points.
+/// The BTF of a file. A BtfFile owns the bytes to which the results of parse() point.
 class BtfFile
 {
 public:
-    /// Errors: an unreadable file, an ELF file without `.BTF`, an invalid sequence of
-    /// contributions.
+    /// Errors: an unreadable file, a malformed ELF file or one without `.BTF`, an invalid sequence
+    /// of contributions, no contribution at all.
     static Result<BtfFile> open(const std::string &path);
     BtfFile(BtfFile &&) = default; // not copied: parts() point into the bytes
 
     /// The contributions, in file order.
     const std::vector<Contribution> &parts() const { return parts_; }
-    /// Parses contribution `index`, which must exist. The result must not outlive this object.
+    /// Parses the blob of contribution `index`, which must exist. The result must not outlive the
+    /// BtfFile.
     Result<Btf> parse(size_t index, std::shared_ptr<const Btf> base = nullptr) const;
     /// The start of contribution `index`, for messages.
     Where place(size_t index) const { return where_.at(parts_[index].offset); }
@@ -39,7 +40,8 @@ private:
     std::vector<Contribution> parts_;
 };
 
-/// A blob with its base. Both are kept alive together.
+/// A parsed blob and its base, with the files that own their bytes. `base` and `base_file` are null
+/// if there is no base.
 struct BtfInput {
     std::shared_ptr<BtfFile> base_file, file;
     std::shared_ptr<const Btf> base;

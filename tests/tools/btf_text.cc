@@ -15,7 +15,7 @@ namespace btflink
 namespace
 {
 
-// Words for numbers, in both directions.
+// Words that stand for numbers in the text, for writing and for parsing.
 
 struct Word {
     const char *text;
@@ -42,7 +42,7 @@ std::string quoted(std::string_view name)
 {
     if (name.empty())
         name = anonymous;
-    else if (name == anonymous) // a name with the same spelling
+    else if (name == anonymous) // unescaped, this name would be read as the empty name
         return "'\\x28anon)'";
     std::string text = "'";
     for (char c : name) {
@@ -64,7 +64,9 @@ const char *third_key(btf::Kind kind)
     return btf::kind_info(kind).third == btf::Word::ref ? "type_id" : "size";
 }
 
-/// The keys of words that are written as plain numbers.
+/// The keys of the words in the rows `fixed` and `element` of a kind (btf::KindInfo), by index in
+/// the row. A name has no key. Missing kinds have no such words, or need code of their own (INT,
+/// structs, unions, enums).
 struct Keys {
     btf::Kind kind;
     std::array<const char *, 3> fixed, element;
@@ -78,12 +80,13 @@ constexpr Keys all_keys[] = {
     {btf::Kind::DECL_TAG, {"component_idx"}, {}},
 };
 
-/// Calls visit(index, key) for each word of a row except its name.
+/// Calls visit(index, key) for each word of `row` except a name. `row`: `fixed` or `element` of
+/// kind_info(kind).
 template <typename Visit>
 void for_each_key(btf::Kind kind, const btf::WordRow &row, Visit visit)
 {
     const auto *keys = std::ranges::find(all_keys, kind, &Keys::kind);
-    CHECK(keys != std::end(all_keys)); // a new kind needs a row
+    CHECK(keys != std::end(all_keys)); // a new kind needs an entry in all_keys
     const bool is_fixed = &row == &btf::kind_info(kind).fixed;
     for (uint32_t i = 0; i < row.count; ++i)
         if (row.roles[i] != btf::Word::name)
@@ -106,7 +109,7 @@ std::string row_to_text(btf::Kind kind, const btf::WordRow &row, const uint32_t 
     return text;
 }
 
-/// True if the text of this kind has its own word for kflag.
+/// True if the text of this kind has encoding= or fwd_kind= in place of kflag=.
 bool kflag_has_word(btf::Kind kind)
 {
     return btf::is_enum(kind) || kind == btf::Kind::FWD;
@@ -186,7 +189,8 @@ std::string btf_to_text(const Btf &btf)
 namespace
 {
 
-/// Parses a line of the text from left to right. The first error is kept.
+/// Parses a line of the text from left to right. error() keeps the first error, and finish()
+/// returns it.
 class Line
 {
 public:
@@ -202,7 +206,7 @@ public:
             error_ = std::move(what);
     }
 
-    /// "[12]"
+    /// Parses "[12]". Precondition: first() is '['.
     uint32_t id()
     {
         size_t end = rest_.find(']');
@@ -213,7 +217,8 @@ public:
         return number<uint32_t>(digits, "id");
     }
 
-    /// Characters up to the next white space.
+    /// Takes the characters up to the next white space, and this white space, from the line.
+    /// Returns the characters.
     std::string_view word()
     {
         std::string_view found = rest_.substr(0, rest_.find_first_of(" \t\r"));
@@ -221,7 +226,7 @@ public:
         return found;
     }
 
-    /// "'name'"
+    /// Parses a name in single quotes. Returns it without escapes; '(anon)' is the empty name.
     std::string name()
     {
         std::string found;
@@ -257,7 +262,8 @@ public:
         return found == anonymous && !escaped ? "" : found;
     }
 
-    /// The value of "KEY=value"; nothing if the line has no such field.
+    /// The value of the field KEY=VALUE, or std::nullopt. Parses all that is left of the line as
+    /// fields.
     std::optional<std::string_view> find(std::string_view key)
     {
         read_fields();
@@ -269,7 +275,8 @@ public:
         return std::nullopt;
     }
 
-    /// A mandatory field with a number; negative numbers are returned as two's complement.
+    /// The value of a mandatory field: a number, or the value of one of `words`. Negative numbers
+    /// are returned as two's complement.
     template <typename T = uint32_t>
     T field(std::string_view key, std::span<const Word> words = {})
     {
@@ -282,7 +289,7 @@ public:
         return number<T>(*value, key);
     }
 
-    /// An optional field; `limit` is its largest value.
+    /// The value of an optional field, at most `limit`; `otherwise` if the field is missing.
     uint32_t field_or(std::string_view key, uint32_t otherwise, uint32_t limit)
     {
         return find(key) ? limited(key, limit) : otherwise;
@@ -296,7 +303,7 @@ public:
         return value;
     }
 
-    /// The error, if there is one. An unknown field is also an error.
+    /// The first error, if there is one. A field that find() did not look up is also an error.
     Result<void> finish()
     {
         read_fields();
@@ -375,7 +382,8 @@ std::string_view without_comment(std::string_view line)
     return line;
 }
 
-/// Collects the words of a type until the next type begins, then passes them to the builder.
+/// Parses a text. Collects the words of a type until the next type or the end of the text, then
+/// passes them to the builder.
 class Parser
 {
 public:
@@ -438,7 +446,7 @@ private:
         if (kind_ == btf::Kind::FUNC)
             vlen_ = line.limited("linkage", btf::max_vlen, linkages);
         else if (kind.element.count && !line.find("vlen"))
-            vlen_.reset(); // the number of elements that follow
+            vlen_.reset(); // finish_type() takes the number of elements instead
         else
             vlen_ = line.field_or("vlen", 0, btf::max_long_vlen);
         elements_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // A text form of BTF, similar to the output of `bpftool btf dump format raw`, and its parser. Tests
-// use it for inputs and expected results. The text has everything in a blob except the layout of
-// its strings. It can also express BTF that kernels would refuse.
+// use this text for inputs and expected results. The text has all types of a blob with their names,
+// but not the blob's header, byte order, layout section, or order of strings. It can also express
+// BTF that kernels would refuse.
 //
 //     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
 //     [2] PTR '(anon)' type_id=1
@@ -21,12 +22,14 @@
 //     	type_id=10 offset=0 size=4
 //     [12] DECL_TAG 'tag' type_id=4 component_idx=-1
 //
-// TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, FLOAT has a size, ENUM64 is like
-// ENUM. kflag=1 and vlen=N are printed if they are set, even if they have no meaning. (kflag of
-// ENUM is its encoding, of FWD its fwd_kind; vlen of FUNC is its linkage.) The third word of ARRAY
-// and FWD has no meaning; unless it is 0, it is printed as size=N. An encoding or linkage without a
-// name is a number. '(anon)' is the empty name. In names, \' \\ and \xHH replace characters that
-// are not allowed.
+// TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, UNION looks like STRUCT, ENUM64
+// like ENUM; FLOAT has only a size. vlen=N is printed for all kinds with elements. For other kinds
+// vlen has no meaning; unless it is 0, it is printed, too. kflag=1 is printed wherever kflag is
+// set, even if it has no meaning. (kflag of ENUM and ENUM64 is their encoding, of FWD its fwd_kind;
+// vlen of FUNC is its linkage.) The third word of ARRAY and FWD has no meaning; unless it is 0, it
+// is printed as size=N. An encoding or linkage without a name is a number. '(anon)' is the empty
+// name, and so is '' in a text that is parsed. In names, \' stands for a quote, \\ for a backslash,
+// and \xHH for a control character or any other byte except NUL.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -42,14 +45,14 @@ namespace btflink
 /// line.
 std::string btf_to_text(const Btf &btf);
 
-/// One type, in the form of btf_to_text().
+/// The type `id`, which may be in the base, in the form of btf_to_text().
 std::string type_to_text(const Btf &btf, TypeId id);
 
-/// The blob that the text describes. With a `base`, ids continue after those of the base. The ids
-/// of types in the text must match their positions. References are not checked (Btf::parse() does
-/// that). Fields can be in any order; vlen= is optional if elements follow. '#' outside quotes
-/// begins a comment. Leading white space is ignored. In errors, the offset is the number of the
-/// line, from 1.
+/// The blob that the text describes. Types in the text must be numbered in order, from 1, or from
+/// the first id after `base`. References are not checked (Btf::parse() does that). Fields can be in
+/// any order. Without vlen=, vlen is the number of elements that follow. '#' outside quotes begins
+/// a comment. Leading white space is ignored. In errors, the offset is the number of the line,
+/// from 1.
 Result<std::vector<std::byte>> text_to_btf(std::string_view text, const Where &where,
                                            ByteOrder order = host_order, const Btf *base = nullptr);
 

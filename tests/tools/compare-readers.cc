@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the DWARF of each FILE with the fast reader and with libdw. Both must give the same entries
-// and attributes, and the same bytes of object BTF. Both readers share the rule that decides which
-// entries are kept (keep_tag()). Therefore it is also checked that each entry to which a kept entry
-// refers was kept. Exit status: 0 the same, 1 different, 2 unreadable.
+// Reads the DWARF of each FILE with the fast reader and with libdw, unit by unit, without units
+// that refer to other units. Both readers must give the same entries and attributes, and the same
+// object BTF must result. The readers share the rule that decides which entries are kept
+// (keep_tag()), so the comparison does not show whether this rule leaves out an entry that is
+// needed. Therefore it is also checked that the type, origin and specification of each kept entry
+// were kept. Exit status: 0 no difference, 1 a difference or a missing entry, 2 a file that cannot
+// be read or encoded, or wrong usage.
 #include "common/io/file_io.h"
 #include "emit/passes.h"
 
@@ -23,7 +26,7 @@ bool same_text(const char *a, const char *b)
     return a && b ? std::strcmp(a, b) == 0 : a == b;
 }
 
-/// The name of the first field that differs, or nullptr.
+/// A word for what differs first between two entries, or nullptr.
 const char *difference(const Die &a, const Die &b)
 {
     bool has_text = a.tag == emit::tag_llvm_annotation || a.tag == emit::tag_gnu_annotation ||
@@ -57,7 +60,8 @@ bool same_address(const emit::AddressRef &a, const emit::AddressRef &b)
            a.is_final == b.is_final;
 }
 
-/// True if the trees are the same; otherwise prints a difference.
+/// True if the trees have the same entries, lists of entries, addresses, compiler (clang or not)
+/// and source; otherwise prints a difference.
 bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
 {
     for (size_t i = 1; i < std::min(ours.dies.size(), libdw.dies.size()); ++i)
@@ -85,7 +89,8 @@ bool same_relocs(const std::vector<Reloc> &a, const std::vector<Reloc> &b)
     });
 }
 
-/// False if a kept entry refers to one that was not kept; prints both.
+/// False if the type, origin or specification of a kept entry was not kept; prints the offsets of
+/// the first such pair.
 bool closed(const std::string &path, const DieTree &tree)
 {
     for (emit::DieIndex i = 1; i < tree.dies.size(); ++i)
@@ -98,7 +103,8 @@ bool closed(const std::string &path, const DieTree &tree)
     return true;
 }
 
-/// Makes the object BTF of a unit from the entries of both readers.
+/// True if the same object BTF results from the entries of both readers; otherwise prints a
+/// difference.
 Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &file,
                              const emit::DwarfReader &fast, const emit::DwarfReader &libdw,
                              uint32_t unit)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the rules by which two results for one module differ.
+// Finds in what two results for one module differ: functions, prototypes, variables, the form of
+// arrays, other types.
 //
-// Problem. If two results for a module differ, which rule is the reason?
-//
-// Method. Each type is matched with a type of the other result that has the same signature. Some of
-// the unmatched types belong to functions: FUNCs that only one result has or whose prototypes
-// differ, their prototypes and tags. The rest are additional or missing types. If fewer types are
-// unmatched when arrays of arrays count as one array, the results differ in the form of arrays. In
-// this case the rest is counted with this form, and without arrays, because a chain has more of
-// them.
+// Method. Each type is matched with a type of the other result that has the same signature.
+// Unmatched FUNCs, their prototypes and their tags count as functions, unmatched VARs and DATASECs
+// as variables, all other unmatched types as additional or missing types. Types are matched twice:
+// as they are, and with each array of arrays as one array (Arrays::flat). If fewer types other than
+// ARRAYs are unmatched in the second form, the results differ in the form of arrays. In this case
+// only the second form counts, without unmatched ARRAYs: where one result has an array of arrays,
+// and the other one array, the first has more ARRAYs.
 #include "tests/tools/module_difference.h"
 
 #include <algorithm>
@@ -32,7 +32,9 @@ void for_each_own(const Btf &btf, Visit visit)
         visit(id);
 }
 
-/// "struct task_struct" if the type defines a name that C code can refer to; otherwise "".
+/// The name that a struct, union, enum, typedef, INT or FLOAT defines, such as "struct
+/// task_struct", "typedef u8" or "int". "" for other types, types without a name, and enums without
+/// values.
 std::string definition_title(const Btf &btf, TypeId id)
 {
     std::string name(btf.name(id));
@@ -104,7 +106,8 @@ std::set<std::string> function_names(const Btf &btf)
     return names;
 }
 
-/// The unmatched types of one result, by rule.
+/// The unmatched types of one result: names of FUNCs, number of VARs and DATASECs, and number of
+/// other types that do not belong to these FUNCs.
 struct Parts {
     std::set<std::string> functions;
     size_t variables = 0, types = 0;
@@ -113,7 +116,7 @@ struct Parts {
 Parts take_apart(const Btf &btf, const std::vector<TypeId> &left)
 {
     Parts parts;
-    std::unordered_set<uint32_t> of_functions; // ids
+    std::unordered_set<uint32_t> of_functions; // ids of unmatched FUNCs and of their prototypes
     for (TypeId id : left)
         if (btf.kind(id) == btf::Kind::FUNC) {
             parts.functions.emplace(btf.name(id));

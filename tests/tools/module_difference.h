@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds how two results for one module differ. Each result has its own base.
+// Finds how two results for one module differ. A result is the split BTF that a tool made; each
+// result has its own base.
 #pragma once
 
 #include "tests/tools/signature.h"
@@ -12,7 +13,7 @@
 namespace btflink::tools
 {
 
-/// A base with lookup tables for its modules.
+/// A base, with lookup tables for comparing the modules that extend it.
 class ModuleBase
 {
 public:
@@ -23,7 +24,7 @@ public:
     {
         return arrays == Arrays::flat ? flat_ : as_written_;
     }
-    /// True if the base defines this name, for example "struct task_struct" or "typedef u8".
+    /// True if a type of the base has this title: "struct task_struct", "typedef u8", "int".
     bool defines(const std::string &title) const { return defined_.count(title); }
 
 private:
@@ -32,17 +33,18 @@ private:
     std::unordered_set<std::string> defined_;
 };
 
-/// The differences of two results, A and B. Functions are matched by name. The numbers of
-/// additional and missing types do not include functions and their prototypes.
+/// The differences of two results, A and B. Functions are matched by name. `more` and `fewer` do
+/// not include functions, their prototypes and tags, and variables. If array_form is true, arrays
+/// of arrays count as one array in the fields after it, and ARRAYs are not counted.
 struct ModuleDifference {
     bool equal = false;                 // both have the same types, equally often
-    bool array_form = false;            // fewer types differ if arrays of arrays count as one array
+    bool array_form = false;            // arrays of arrays in one are single arrays in the other
     std::vector<std::string> only_a;    // functions that only A has, sorted by name
     std::vector<std::string> only_b;    // functions that only B has, sorted by name
     std::vector<std::string> prototype; // functions of both whose FUNCs differ
-    size_t more = 0;                    // types that only A has
-    size_t fewer = 0;                   // types that only B has
-    size_t variables = 0;               // VARs and DATASECs that only one of them has
+    size_t more = 0;                    // types that only A has, or has more often
+    size_t fewer = 0;                   // types that only B has, or has more often
+    size_t variables = 0;               // VARs and DATASECs without an equal in the other
     /// Titles of types that a result defines although its base defines them.
     std::vector<std::string> again_a, again_b;
 };

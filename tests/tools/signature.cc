@@ -4,15 +4,16 @@
 // Problem. Two types mean the same if they look the same and refer to types that mean the same. The
 // graph of types has cycles.
 //
-// Method. A type's signature begins as a hash of its own words and names. In each round it becomes
-// a hash of this first hash and of the previous signatures of the types to which the type refers.
-// After n rounds it covers everything within n references. With Depth::names, references to named
-// structs are cut. Then signatures no longer change after as many rounds as the longest chain has
-// types (a dozen in kernels), and are exact. Otherwise they change for ever because of cycles, and
-// are taken after max_rounds. This number must not depend on the input, because otherwise
-// signatures of two inputs could not be compared.
+// Method. All signatures begin as 0. In each round, a type's signature becomes a hash of two
+// things: the type's own words and names, and the previous signatures of the types to which the
+// type refers. After n rounds a signature covers everything within n - 1 references. With
+// Depth::names, references to forward declarations and to named structs and unions are cut. Then
+// signatures no longer change after as many rounds as the longest chain has types (a dozen in
+// kernels), and are exact. With Depth::all, signatures change for ever because of cycles, and are
+// taken after max_rounds. This number must not depend on the input, because otherwise signatures of
+// two inputs could not be compared.
 //
-// Limit. Differences that are more than max_rounds references away are not detected.
+// Limit. Differences that are max_rounds or more references away may not be detected.
 //
 // Cost. Rounds times references: 0.1 s (names) and 1 s (all) for a kernel with 140,000 types.
 #include "tests/tools/signature.h"
@@ -34,7 +35,8 @@ Signature hash_of(const void *p, size_t size)
     return {h.low64, h.high64};
 }
 
-/// True if a reference to this type counts only by its name.
+/// Is the type a forward declaration, or a struct or union with a name? With Depth::names, a
+/// reference to such a type counts only by kind (struct or union) and name.
 bool is_by_name(const Btf &btf, TypeId id)
 {
     btf::Kind kind = btf.kind(id);
@@ -56,7 +58,7 @@ struct Elements {
 Elements elements_of(const Btf &btf, const uint32_t *array, Arrays arrays)
 {
     Elements found{array[0], array[2]};
-    // A longer chain is a cycle.
+    // The limit is for malformed BTF, in which ARRAYs may form a cycle.
     for (int i = 0; i < max_rounds && arrays == Arrays::flat; ++i) {
         if (btf.kind(TypeId{found.type}) != btf::Kind::ARRAY)
             break;
@@ -66,7 +68,7 @@ Elements elements_of(const Btf &btf, const uint32_t *array, Arrays arrays)
     return found;
 }
 
-/// A copy of a type's words, with arrays in the form `arrays`.
+/// A copy of a type's words. Those of an ARRAY are in the form `arrays`.
 std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
 {
     const btf_type &t = btf.type(id);
@@ -213,7 +215,7 @@ std::string describe(const Btf &btf, TypeId id)
     else
         text += ": " + reference(btf, id, depth);
     const uint32_t *tail = btf::tail_of(t);
-    if (btf::kind_of(t) != btf::Kind::ARRAY) // the words of an ARRAY are in the reference already
+    if (btf::kind_of(t) != btf::Kind::ARRAY) // reference() has written element type and count
         for (uint32_t i = 0; i < kind.fixed.count; ++i)
             text += strf(" 0x%x", tail[i]);
     if (!kind.element.count)

@@ -54,7 +54,7 @@ TEST(AddressPool, FoundAmongOthersAndPadding)
     std::vector<std::byte> section = encode_pool(1, 1, 8, ByteOrder::little);
     section.resize(section.size() + 8);
     append(section, encode_pool(2, 4, 4, ByteOrder::little));
-    // DWARF's own .debug_addr, in the 64-bit format, with one address.
+    // Not a pool, but addresses of DWARF itself: one address, 99, in the 64-bit format.
     ByteWriter dwarf(ByteOrder::little);
     dwarf.put<uint32_t>(UINT32_MAX);
     dwarf.put<uint64_t>(12);

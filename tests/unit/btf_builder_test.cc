@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests BtfBuilder and StringTable: what is built is parsed again and printed.
+// Tests StringTable, and BtfBuilder, whose blobs are parsed again and mostly compared as text.
 #include "common/btf/btf_builder.h"
 #include "tests/unit/text_blob.h"
 

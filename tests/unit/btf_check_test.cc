@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests check_btf(), the check by the kernel's rules. Each text violates at most one rule, which
-// the error names.
+// Tests check_btf(), the check by the kernel's rules: its error must name the rule that a text
+// violates. Also tests TypeSizes.
 #include "common/btf/btf_check.h"
 #include "common/btf/btf_check_rules.h"
 #include "tests/unit/text_blob.h"
@@ -11,7 +11,7 @@ namespace btflink::test
 namespace
 {
 
-/// Types that the tests refer to. The tests' own types begin at 11.
+/// Types to which the texts for verdict() refer. The types in these texts have ids from 11 on.
 constexpr std::string_view prelude = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] PTR '' type_id=0
@@ -29,7 +29,7 @@ constexpr std::string_view prelude = R"(
     [10] INT 'odd' size=4 bits_offset=3 nr_bits=5 encoding=(none)
 )";
 
-/// The error for the prelude followed by `text`, without the place; "" if there is none.
+/// The error for the prelude followed by `text`, without the place; "" if there is no error.
 std::string verdict(std::string_view text, uint32_t pointer_size = 8)
 {
     TextBlob blob = from_text(std::string(prelude) + std::string(text));
@@ -102,7 +102,7 @@ TEST(BtfCheck, Header)
     EXPECT_EQ(with([&](Blob &b) { longer(b, std::byte{0}); }), "");
     EXPECT_EQ(with([&](Blob &b) {
                   longer(b, std::byte{0});
-                  b[24] = std::byte{1}; // an offset without a length
+                  b[24] = std::byte{1}; // layout_off is set, but layout_len is 0
               }),
               "f+0x18: BTF header: unknown fields are not 0");
     EXPECT_EQ(with([&](Blob &b) {
@@ -152,8 +152,8 @@ TEST(BtfCheck, NumberOfTypes)
               "f+0xc: BTF header: there are more than 1048575 types");
 }
 
-/// A blob with a layout section of `length` bytes between types and strings. Its header says that
-/// the section begins `begin` bytes after the types.
+/// A blob with a layout section of `length` bytes between types and strings. The blob's header says
+/// that the section begins `begin` bytes after the end of the types.
 std::vector<std::byte> with_layout(std::string_view text, uint32_t length, uint32_t begin = 0)
 {
     auto bytes = *from_text(text).bytes;
@@ -215,7 +215,7 @@ TEST(BtfCheck, LongCounts)
     EXPECT_EQ(verdict_of(blob), "f+0x18: type 1 (ENUM 'big'): vlen is 65537, older kernels read "
                                 "65535 at most; one that reads more has an enumerator "
                                 "BTF_MAX_VLEN");
-    // The kernel's own enumerator in the blob or its base decides.
+    // An enumerator BTF_MAX_VLEN in the blob or in its base sets another limit.
     auto kernel = [&](uint32_t most, uint32_t first = 1) {
         return "[" + std::to_string(first) +
                "] ENUM 'btf_max' size=4 encoding=UNSIGNED\n"
@@ -501,7 +501,7 @@ TEST(BtfCheck, PointersOf32BitTargets)
     constexpr std::string_view text = "[11] STRUCT '' size=4\n'p' type_id=2 bits_offset=0";
     EXPECT_EQ(verdict(text, 4), "");
     EXPECT_NE(verdict(text, 8), "");
-    // There a double is aligned to 4 bytes.
+    // On 32-bit targets, a double may be aligned to 4 bytes.
     EXPECT_EQ(verdict("[11] STRUCT '' size=12\n'd' type_id=9 bits_offset=32", 4), "");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the layout section: its sizes must be those of the structures in <linux/btf.h>.
+// Tests the layout section: the sizes that it states must be those of the structures in
+// <linux/btf.h>.
 #include "common/btf/btf_builder.h"
 #include "tests/unit/text_blob.h"
 

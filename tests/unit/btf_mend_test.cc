@@ -19,9 +19,9 @@ constexpr std::string_view prelude = R"(
         'p' type_id=1
 )";
 
-/// Mends the prelude followed by `text`; returns the types from 6 on, or "" if nothing is changed.
-/// With a base, mends only `text`, and returns all its types. Checks that kernels accept the
-/// result.
+/// Mends the prelude followed by `text`, and checks that kernels accept the result. Returns the
+/// mended types from id 6 on ("nothing": none is left), or "" if mend_btf() changes nothing. With a
+/// base: mends `text` alone, and returns all of its types.
 std::string mended(std::string_view text, std::vector<std::string> *changes = nullptr,
                    std::shared_ptr<const Btf> base = nullptr)
 {
@@ -41,7 +41,7 @@ std::string mended(std::string_view text, std::vector<std::string> *changes = nu
     return own == out.npos ? "nothing" : out.substr(own);
 }
 
-/// The types of `text`, which begin with 6, in the form of btf_to_text().
+/// The types of `text`, whose ids begin with 6, in the form of btf_to_text().
 std::string plain(std::string_view text)
 {
     const TextBlob blob = from_text(std::string(prelude) + std::string(text));
@@ -54,7 +54,7 @@ TEST(BtfMend, ValidTypesStay)
     EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0"), "");
 }
 
-/// Inconsistent bytes cannot be mended.
+/// A PTR with vlen and a struct inside itself cannot be mended.
 TEST(BtfMend, DamageStays)
 {
     EXPECT_EQ(mended("[6] PTR '' type_id=1 vlen=3"), "");
@@ -74,7 +74,7 @@ TEST(BtfMend, Names)
     EXPECT_TRUE(changes[0].ends_with("name is not an identifier: it is called 'gr__e'"))
         << changes[0];
     EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is not an identifier: it is called '_9x'");
-    // A function cannot get another name, so it is left out.
+    // A function cannot get another name, so it is left out, with its tag.
     EXPECT_EQ(
         mended("[6] FUNC 'a b' type_id=5 linkage=static\n[7] FUNC 'c' type_id=5 linkage=static\n"
                "[8] DECL_TAG 't' type_id=6 component_idx=-1\n"
@@ -85,7 +85,7 @@ TEST(BtfMend, Names)
 
 TEST(BtfMend, Members)
 {
-    // If a member is left out, so is its tag, and the indexes in later tags change.
+    // Member f is left out, and so is its tag. The tag of member b gets the new index of b.
     EXPECT_EQ(
         mended("[6] STRUCT 's' size=8\n'a' type_id=1 bits_offset=0\n'f' type_id=3 bits_offset=32\n"
                "'b' type_id=1 bits_offset=32\n"
@@ -106,7 +106,8 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// More wrong members than mend_btf() has rounds. Its last rounds drop all later members, too.
+/// The struct has more wrong members than mend_btf() has rounds. All are dropped, because rounds
+/// after the eighth drop a wrong member with all later ones.
 TEST(BtfMend, ManyMembers)
 {
     std::string members;
@@ -117,7 +118,8 @@ TEST(BtfMend, ManyMembers)
 
 TEST(BtfMend, Types)
 {
-    // char as gcc 12 writes it; more bits than kernels read; an enum of 3 bytes.
+    // In order: char as gcc 12 writes it (SIGNED and CHAR), an INT with more bits than kernels
+    // read, an enum of 3 bytes, an array of more than 4 GB, tags without text, an illegal name.
     EXPECT_EQ(mended("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=3"),
               plain("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=SIGNED"));
     EXPECT_EQ(mended("[6] INT 'big' size=32 bits_offset=0 nr_bits=200 encoding=(none)"),
@@ -169,7 +171,8 @@ TEST(BtfMend, Variables)
               "[7] DATASEC '.data' size=8\ntype_id=6 offset=4 size=4"));
 }
 
-/// In an object, a struct may be defined elsewhere, and types that are not tags keep their ids.
+/// Of the types of an object, mend_btf() drops only DECL_TAGs. A declared struct stays a
+/// declaration, because another object may define it.
 TEST(BtfMend, ObjectsKeepDeclarationsAndVariables)
 {
     const TextBlob blob =

@@ -108,7 +108,7 @@ TEST(Btf, WrongHeadersAreErrors)
     EXPECT_NE(error(20, 3).find("do not end in a NUL byte"), std::string::npos);
 }
 
-/// The error if a word of the types of `text` is overwritten.
+/// The error of Btf::parse() if word `word` of the types part of `text` is overwritten by `value`.
 std::string with_word(std::string_view text, size_t word, uint32_t value)
 {
     auto bytes = blob_of(text);
@@ -163,7 +163,8 @@ TEST(Btf, SplitContinuesItsBase)
     EXPECT_NE(parse_error(*split.bytes), "");
 }
 
-/// The same blob, read by samples. `link_part` is the end of the plain types.
+/// The types of `btf`, read by position samples, which are stored in `samples`. `link_part`: the
+/// first id after the plain types.
 Btf sampled(const Btf &btf, std::vector<uint32_t> &samples, uint32_t link_part,
             MalformedFlag &malformed)
 {
@@ -177,7 +178,7 @@ TEST(Btf, ReadByMarksIsTheSame)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> samples;
-    for (uint32_t plain_end : {1, 6, 7}) { // types up to 6 are plain, and refer to plain types
+    for (uint32_t plain_end : {1, 6, 7}) { // types 1 to 6 refer only to each other; 7 is a FUNC
         MalformedFlag malformed;
         Btf btf = sampled(*blob, samples, plain_end, malformed);
         EXPECT_EQ(btf.size(), blob->size());
@@ -212,7 +213,7 @@ TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
     };
     MalformedFlag malformed;
     (void)sampled(*blob, samples, 8, malformed);
-    EXPECT_EQ(seen(*blob), std::vector<uint32_t>{7}); // a FUNC among plain types
+    EXPECT_EQ(seen(*blob), std::vector<uint32_t>{7}); // a FUNC below plain_end
 
     auto with_word = [&](uint32_t id, uint32_t word, uint32_t value) {
         auto *words =
@@ -227,7 +228,7 @@ TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
     EXPECT_EQ(with_word(2, 2, 8), (Ids{2, 7}));              // a plain PTR to a VAR
     EXPECT_EQ(with_word(10, 2, 11), (Ids{7, 10}));           // no such type
     EXPECT_EQ(with_word(4, 3, 1000), (Ids{4, 7}));           // no such string
-    EXPECT_EQ(with_word(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // up to the next sample
+    EXPECT_EQ(with_word(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // all up to the next sample
     EXPECT_EQ(with_word(9, 1, 0x0f00ffff), (Ids{7, 9, 10})); // too long
     samples[1] = UINT32_MAX;
     EXPECT_EQ(seen(*blob), (Ids{5, 6, 7, 8}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes ELF objects for tests, in each class and byte order, and reads them with libelf, which
-// shares no code with our writer.
+// Makes ELF objects for tests, in each class and byte order, adds object BTF, and reads the results
+// with libelf, which shares no code with our writer.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -51,7 +51,8 @@ struct TestSection {
     uint64_t align = 1, entsize = 0;
 };
 
-/// Writes sections in the order given, then headers. Section names go into section `names`.
+/// Makes an ELF file: ELF header, contents of `sections` in order, section headers. sections[0] is
+/// the null section.
 class TestObject
 {
 public:
@@ -93,7 +94,8 @@ public:
         }
     }
 
-    /// A relocation section for `section` with {offset, symbol} entries of type 1.
+    /// Adds a relocation section for section `section`, with a relocation of type 1 for each
+    /// {offset, symbol}. `name`: that of `section`. Returns the index of the new section.
     uint32_t add_relocs(const std::string &name, uint32_t section, uint32_t symtab,
                         std::vector<std::pair<uint64_t, uint32_t>> entries)
     {
@@ -110,7 +112,8 @@ public:
                     out.take(), symtab, section, word, word * (target.arch.rela ? 3 : 2)});
     }
 
-    /// `names` is the index of the string table that also has the section names; 0: add one.
+    /// The bytes of the file. `names`: index of the string table to which section names are added;
+    /// 0: a new section .shstrtab.
     std::vector<std::byte> build(uint32_t names = 0, uint16_t type = ET_REL)
     {
         if (!names)
@@ -180,7 +183,7 @@ public:
     std::vector<TestSection> sections;
 };
 
-/// The object as libelf reads it.
+/// An ELF file as libelf reads it.
 class Reader
 {
 public:
@@ -209,7 +212,7 @@ public:
         const char *text = elf_strptr(elf_, names_, head(i).sh_name);
         return text ? text : "?";
     }
-    /// Index of the last section with this name.
+    /// Index of the last section with this name; 0: there is none.
     size_t find(const std::string &wanted) const
     {
         for (size_t i = order.size(); i > 0; --i)
@@ -229,7 +232,8 @@ public:
             return name(s.st_shndx);
         return elf_strptr(elf_, head(symtab).sh_link, s.st_name);
     }
-    /// "offset type symbol addend" of each relocation.
+    /// "offset type symbol addend" of each relocation in section `i`. The addend is 0 if
+    /// relocations have none (SHT_REL).
     std::vector<std::string> relocs(size_t i) const
     {
         std::vector<std::string> out;
@@ -260,8 +264,8 @@ private:
 constexpr uint32_t sym_text = 1, sym_info = 2, sym_local = 3, sym_sig = 4, sym_main = 5,
                    sym_var = 6;
 
-/// An object with code, a variable, DWARF, a group with DWARF and code, a group with DWARF only,
-/// and its own .debug_addr.
+/// An object with code, a variable, DWARF, a group with DWARF and code, a group with DWARF only, a
+/// .debug_addr that is not a pool, and .debug_data, which is part of the program despite its name.
 inline TestObject make_object(const Target &target)
 {
     TestObject o(target);
@@ -309,7 +313,8 @@ inline TestObject make_object(const Target &target)
     return o;
 }
 
-/// With `llvm`, sections and symbols share one string table.
+/// The bytes of make_object(). With `llvm`, the names of sections and symbols share one string
+/// table.
 inline std::vector<std::byte> build(const Target &target, bool llvm)
 {
     return make_object(target).build(llvm ? 12 : 0);
@@ -318,7 +323,8 @@ inline std::vector<std::byte> build(const Target &target, bool llvm)
 struct SymbolIndexes {
     uint32_t text = sym_text, local = sym_local, main = sym_main, var = sym_var;
 };
-/// The indexes after the symbols of dropped sections, sym_info and sym_sig, were removed.
+/// The indexes after DWARF was dropped, and with it the symbols of its sections, sym_info and
+/// sym_sig.
 constexpr SymbolIndexes stripped_symbols = {1, 2, 3, 4};
 
 ObjectBtf make_btf(const Target &target, const char *type_name = "int",
@@ -348,7 +354,7 @@ ObjectBtf make_btf(const Target &target, const char *type_name = "int",
     return o;
 }
 
-/// The object that results from plan_object_btf().
+/// `object` with `btf` added by plan_object_btf().
 inline Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
                                                       const ObjectBtf &btf, const Where &where)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests reading and writing files: modes, links, pipes, devices, errors.
+// Tests reading and writing files: modes, links, pipes, devices, response files, errors.
 #include "common/io/file_io.h"
 
 #include <atomic>
@@ -234,7 +234,7 @@ TEST_F(FileIo, NoMoreIsReadThanIsAllowed)
 
 TEST_F(FileIo, ResponseFilesAreBounded)
 {
-    // Each file names the next one twice, so the last would be read 16,384 times.
+    // Each file names the next one twice. Without a limit, the last one would be read 16,384 times.
     std::string text(1 << 14, 'x');
     for (char name = 'o'; name >= 'a'; --name) {
         std::string file = path(std::string(1, name).c_str());

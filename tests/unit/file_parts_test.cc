@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests changes by other programs to a mapped file. tests/hostile tests their effect on a run.
+// Tests whether check_mapped_files() notices that another program changes a mapped file.
+// tests/hostile/files-test.py tests what a run does then.
 #include "common/io/file_io.h"
 
 #include <cstdlib>
@@ -55,7 +56,7 @@ TEST_F(MappedFile, CutOff)
 
 TEST_F(MappedFile, Written)
 {
-    struct timespec times[2] = {{1, 0}, {1, 0}}; // differs from the current time
+    struct timespec times[2] = {{1, 0}, {1, 0}}; // differs from the time of the file
     ASSERT_EQ(::utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
     EXPECT_FALSE(check_mapped_files());
 }

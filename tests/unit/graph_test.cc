@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the algorithms of common/graph on small graphs.
+// Tests Lists, VectorIndex and the algorithms of common/graph, on small graphs.
 #include "common/graph/graphs.h"
 #include "common/graph/tables.h"
 
@@ -61,7 +61,7 @@ TEST(StrongComponents, AreNumberedBehindWhatTheyReach)
 
 TEST(StrongComponents, CrossEdgesJoinNothing)
 {
-    // A diamond with a cycle on one side.
+    // A diamond of 0, 1, 2 and 3, whose side 0 -> 2 is also a cycle, and 3 -> 4.
     const Lists<> refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 0}, {3, 4}});
     const Numbers component = strong_components(5, [&](uint32_t v, auto visit) {
         for (uint32_t to : refs[v])
@@ -107,7 +107,7 @@ Numbers refined(size_t count, const Edges &edges, Numbers block, size_t *blocks 
 
 TEST(Refine, CyclesOfEqualVerticesAreOneBlock)
 {
-    // Cycles of two and of three nodes that look the same at any depth.
+    // A cycle of two vertices and a cycle of three. All vertices look the same at any depth.
     size_t blocks = 0;
     const Edges edges = {{0, 1}, {1, 0}, {2, 3}, {3, 4}, {4, 2}};
     EXPECT_EQ(refined<VectorIndex<>>(5, edges, Numbers(5, 9), &blocks), Numbers(5, 0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests which BTF check_btf() accepts for which version of the kernel.
+// Tests parse_kernel_version(), kernel_forms(), and which BTF check_btf() accepts for which version
+// of the kernel.
 #include "common/btf/btf_check.h"
 #include "tests/unit/text_blob.h"
 
@@ -27,7 +28,7 @@ TEST(KernelForms, Versions)
 constexpr std::string_view integer =
     "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n";
 
-/// The error for INT 'int' followed by `text`, without the place; "" if there is none.
+/// The error for INT 'int' followed by `text`, without the place; "" if there is no error.
 std::string verdict(const std::string &text, std::optional<KernelVersion> kernel)
 {
     TextBlob blob = from_text(std::string(integer) + text);
@@ -81,7 +82,8 @@ TEST(KernelForms, OrderOfTags)
               "");
 }
 
-/// The BTF itself shows an older kernel: it lacks the enumerator BTF_MAX_VLEN.
+/// A struct btf_header shows that the BTF belongs to a kernel. Without an enumerator BTF_MAX_VLEN,
+/// this kernel counts as older than 7.2, unless a version is given.
 TEST(KernelForms, OrderOfTagsInAKernel)
 {
     const std::string text = "[2] CONST '' type_id=3\n[3] TYPE_TAG 't' type_id=1\n"
@@ -122,7 +124,7 @@ TEST(KernelForms, Kinds)
                   std::string::npos);
         EXPECT_EQ(verdict(text, since), "");
         EXPECT_EQ(verdict(text, std::nullopt), "");
-        // A kernel to which a distribution has added the kind.
+        // An older kernel to which a distribution has added the kind, as the enumerator shows.
         const std::string kind = type.substr(0, type.find(' '));
         EXPECT_EQ(verdict(text + "[4] ENUM '' size=4 encoding=UNSIGNED vlen=1\n'BTF_KIND_" + kind +
                               "' val=1",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests writing, reading and checking link trailers, in both byte orders.
+// Tests writing, reading and checking link trailers, and splitting `.BTF` into contributions, in
+// both byte orders.
 #include "common/object_btf/link_trailer.h"
 #include "tests/unit/text_blob.h"
 
@@ -49,7 +50,8 @@ protected:
     {
         return decode_trailer(bytes, *blob_, Where{"f.o", ".BTF", 0x100});
     }
-    /// The error if the 32-bit word at `offset` is overwritten.
+    /// The error of decode() if the 32-bit word at `offset` of the trailer is overwritten by
+    /// `value`.
     std::string with_word(size_t offset, uint32_t value)
     {
         auto bytes = encode();
@@ -136,7 +138,7 @@ TEST_P(Trailer, Samples)
     std::vector<uint32_t> want = {blob_->word_index(TypeId{1}), blob_->word_index(TypeId{5})};
     EXPECT_EQ(std::vector(samples.begin(), samples.end()), want);
     EXPECT_EQ(std::pair(types, plain_end), std::pair(blob_->size(), 3u));
-    // Trailers from before samples were introduced.
+    // A header of 96 bytes, from before samples were introduced.
     store<uint16_t>(bytes.data() + 6, 96, GetParam());
     EXPECT_TRUE(trailer_samples(bytes).samples.empty());
     EXPECT_TRUE(decode(bytes));
@@ -219,7 +221,7 @@ TEST_P(Trailer, PrototypesDoNotShareWords)
 TEST_P(Trailer, ParametersAreNoMoreThanBtfCounts)
 {
     if (GetParam() != host_order)
-        return; // once is enough, because the test takes 130 MB
+        return; // once is enough, because the trailer has 134 MB
     auto error_with = [&](uint32_t count, size_t stored) {
         made_.proto_words.assign(2 + stored * 2, 0);
         made_.proto_words[1] = count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the differences between modules that compare_modules() finds
+// Tests compare_modules(), which finds the differences between two results for a module
 // (tests/tools/module_difference.h).
 #include "tests/tools/module_difference.h"
 #include "tests/unit/text_blob.h"
@@ -73,7 +73,7 @@ TEST(ModuleDifference, NamesOfTheBaseDefinedAgain)
 {
     constexpr std::string_view two = "[4] STRUCT 's' size=8\n[5] STRUCT 'declared' size=4\n";
     auto d = compare(two, "[4] STRUCT 'declared' size=4\n");
-    EXPECT_EQ(d.again_a, Names{"struct s"}); // the base does not define the other struct
+    EXPECT_EQ(d.again_a, Names{"struct s"}); // the base only declares the other struct
     EXPECT_EQ(d.again_b, Names{});
     EXPECT_EQ(d.more, 1u);
     EXPECT_EQ(compare(two, two).again_b, Names{"struct s"});
@@ -96,7 +96,7 @@ TEST(ModuleDifference, FormOfArrays)
     auto d = compare(flat, chain);
     EXPECT_TRUE(d.array_form);
     EXPECT_EQ(d.more + d.fewer, 0u);
-    // Also if the array is in the base.
+    // The difference is also found if the arrays are in the bases.
     auto base = [](std::string_view text) { return std::string(base_text) + std::string(text); };
     EXPECT_TRUE(compare("[6] PTR '' type_id=4\n", "[7] PTR '' type_id=4\n", base(flat), base(chain))
                     .array_form);

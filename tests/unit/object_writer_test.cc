@@ -130,8 +130,8 @@ TEST_P(ObjectWriter, StripsDwarf)
 
 TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 {
-    // As after a linker: our sections are in the middle, and symbols refer to them. Pools of older
-    // objects are in a section with another name.
+    // As after a linker: the sections of object BTF are not the last ones. In older objects, the
+    // pool is in .debug_addr.
     for (const std::string pool_name : {".debug", ".debug_addr"}) {
         TestObject o = make_object(target);
         ObjectBtf old = make_btf(target, "old");
@@ -154,9 +154,9 @@ TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 
 TEST_P(ObjectWriter, SurvivesDamage)
 {
-    // Any damage leads to an error or a result, without access out of bounds. Sanitizers check
-    // this. They are ten times slower, so runs with them set BTFLINK_PLACES, and each byte gets
-    // only one of the values.
+    // Damage leads to an error or a result, never to an access out of bounds. Runs with sanitizers
+    // check the latter. Such runs are ten times slower, so they set BTFLINK_PLACES, and each byte
+    // gets only one of the four values.
     const size_t values = std::getenv("BTFLINK_PLACES") ? 1 : 4;
     size_t errors = 0, results = 0;
     auto attempt = [&](Bytes bytes) {
@@ -234,7 +234,7 @@ TEST(ObjectWriterErrors, NotElf)
 
 TEST(ObjectWriterMany, SectionsBeyondSixteenBits)
 {
-    // Numbers from 0xff00 on do not fit into e_shnum, e_shstrndx and st_shndx.
+    // e_shnum, e_shstrndx and st_shndx cannot hold numbers from 0xff00 on, which are reserved.
     const Target &t = targets[0];
     for (uint32_t fill : {65250u, 65270u, 65300u}) {
         TestObject o(t);
@@ -304,7 +304,7 @@ TEST(ObjectWriterSmall, NoSections)
     std::vector<std::byte> object = o.build();
     object.resize(64);
     std::fill(object.begin() + 40, object.begin() + 48, std::byte{0}); // e_shoff
-    std::fill(object.begin() + 58, object.begin() + 64, std::byte{0}); // sizes and counts
+    std::fill(object.begin() + 58, object.begin() + 64, std::byte{0}); // e_shentsize, e_shnum, ...
     ObjectBtf btf;
     btf.btf = make_btf(t).btf;
     std::vector<std::byte> out = emit(t, object, btf);
