@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that btf-cc behaves like the compiler: exit status, output, input, signals. Also tests which commands are
-passed on unchanged, and messages.
+"""Tests that btf-cc behaves like the compiler: exit status, output, input, signals. Also tests the options, settings
+and messages of btf-cc itself.
 
 usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -21,7 +21,8 @@ COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
 
 
 class Plain(KbuildCase):
-    """Runs each command with and without btf-cc."""
+    """Tests that commands have the same exit status and output with and without btf-cc, and the errors of btf-cc for
+    compilers that cannot run."""
 
     def setUp(self):
         super().setUp()
@@ -30,7 +31,8 @@ class Plain(KbuildCase):
             os.remove(self.path(name[:-2] + '.o'))
 
     def both(self, *command, status=None, **options):
-        """The compiler's output is the same with and without btf-cc, byte for byte."""
+        """Checks that exit status and output are the same with and without btf-cc, byte for byte, and that the exit
+        status is `status` if this is given. Returns the run without btf-cc."""
         plain = self.run_tool(*command, **options)
         ours = self.cc(*command, **options)
         self.assertEqual(ours, (plain.returncode, plain.stdout, plain.stderr), command)
@@ -124,7 +126,7 @@ class Signals(KbuildCase):
         heed_signals()
 
     def start(self, script, *arguments, **options):
-        """Starts btf-cc with a compiler that writes "ready" when it runs."""
+        """Starts btf-cc with a shell script as the compiler, and waits until `script` writes "ready"."""
         fake = self.script('fake', '#!/bin/sh\n' + script)
         process = subprocess.Popen([self.btf_cc, fake, *(arguments or COMPILE)],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
@@ -160,7 +162,7 @@ class Signals(KbuildCase):
             self.assertEqual(self.end(process), (-number, b'', b''))
 
     def test_compiler_that_ignores_a_signal(self):
-        """A compiler that handles the signal ends normally, with a complete object."""
+        """btf-cc does not die of signals that the compiler ignores. The compile succeeds, and the object gets BTF."""
         process = self.start("trap '' INT TERM\necho ready\nsleep 0.3\n"
                              f'exec gcc {shlex.join(COMPILE)}\n')
         self.write('add.c', 'int add(int a) { return a; }\n')
@@ -170,7 +172,7 @@ class Signals(KbuildCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_ignored_at_start(self):
-        """Under nohup the compiler ignores the signal, too."""
+        """Signals that are ignored when btf-cc starts, as under nohup, end neither btf-cc nor the compiler."""
         def ignore():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -193,7 +195,8 @@ class Signals(KbuildCase):
         for setup in (None, prepare):
             plain = self.dispositions(show, preexec_fn=setup)
             self.assertEqual(len(plain), 3)
-            # btf-cc waits for commands with -c and a source; it executes others in its place.
+            # With x.c the command is a compile (-c and a source), which btf-cc runs as a child. Without x.c, the
+            # command replaces btf-cc (exec).
             for extra in ([], ['x.c']):
                 self.assertEqual(self.dispositions([self.btf_cc, *show, *extra], preexec_fn=setup),
                                  plain)
@@ -217,7 +220,7 @@ class Signals(KbuildCase):
         self.assertNotIn('part', self.names())
 
     def test_output_that_is_closed(self):
-        """`btf-cc cc ... | head -1`"""
+        """The reader of the output ends early, as in `btf-cc cc ... | head -1`."""
         self.script('fake', '#!/bin/sh\nwhile :; do echo line || exit 9; done\n')
         for arguments in ([], COMPILE):
             reader, writer = os.pipe()
@@ -230,7 +233,7 @@ class Signals(KbuildCase):
 
 
 class Messages(KbuildCase):
-    """Tests the messages of btf-cc itself."""
+    """Tests the options, settings and messages of btf-cc itself."""
 
     def test_no_arguments(self):
         status, out, error = self.cc()
@@ -279,7 +282,7 @@ class Messages(KbuildCase):
         self.assertEqual(said, {'dwarf': b'btf-cc: x.o: object BTF written\n',
                                 'no-dwarf': b'btf-cc: x.o: no DWARF, left alone\n',
                                 'vdso': b'btf-cc: x.o: vdso, left alone\n'})
-        # Scripts read the output of these commands.
+        # Scripts read the output of such probes, so btf-cc adds nothing to it.
         for probe in (['-E', 'add.c'], ['--version'], ['-x', 'c', '-c', '/dev/null', '-o', 'y.o']):
             self.assertEqual(self.cc('gcc', *probe, settings=on), self.cc('gcc', *probe))
 
@@ -335,7 +338,7 @@ class Messages(KbuildCase):
                 self.assertEqual((status, out), (2, b''), (name, command))
                 self.assertRegex(error.decode(), f'^btf-cc: ERROR: {said}\n$')
             self.assertNotIn('add.o', self.names())
-        # Kbuild's as-instr
+        # Wrong settings do not affect probes such as Kbuild's as-instr, or --help.
         self.assertEqual(self.cc('gcc', '-c', '-x', 'assembler-with-cpp', '-o', 'probe.o', '-', input=b'nop\n',
                                  settings={'BTF_CC_STRICT': 'yes'}), (0, b'', b''))
         self.assertEqual(self.cc('--features=nonsense', '--help')[0], 0)
@@ -356,7 +359,7 @@ class Messages(KbuildCase):
 
 @unittest.skipUnless(shutil.which('make'), 'make is not installed')
 class ForgottenPahole(KbuildCase):
-    """Builds with make, in which Kbuild's PAHOLE is not btf-pahole, or is not set."""
+    """Tests the warnings of btf-cc about a wrong PAHOLE, and about CONFIG_DEBUG_INFO_BTF, in a kernel build."""
     SAID = ('btf-cc: WARNING: PAHOLE={} is not btf-pahole, so object BTF will not be merged and '
             'modules will fail to load; pass PAHOLE=btf-pahole to make\n')
 
@@ -375,7 +378,7 @@ class ForgottenPahole(KbuildCase):
         self.write('tree/include/config/auto.conf', text)
 
     def build(self, pahole, **more):
-        """Builds, checks that all objects exist, and returns the messages."""
+        """Builds with make, checks that all objects have object BTF, and returns the messages."""
         path = f'{self.folder}/bin:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         done = self.run_tool('make', '-j3', f'BTF_CC={self.btf_cc}', text=True,
                              settings={'PATH': path, 'objtree': 'tree', 'TMPDIR': self.path('tmp'),
@@ -396,7 +399,8 @@ class ForgottenPahole(KbuildCase):
         self.assertEqual(os.listdir(self.path('tmp')), [])
 
     def test_one_write_per_line(self):
-        """Lines of parallel compiles do not mix. A datagram socket shows each write() separately."""
+        """btf-cc prints a message with one write(), so that the lines of parallel compiles do not mix. A datagram
+        socket shows each write() separately."""
         with contextlib.ExitStack() as stack:
             ours, theirs = map(stack.enter_context,
                                socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
@@ -416,7 +420,8 @@ class ForgottenPahole(KbuildCase):
             self.assertEqual(self.build(pahole), '')
 
     def test_configuration_without_btf(self):
-        """Said once in a build: of the object that Kbuild compiles first."""
+        """The warning appears once when a new tree is built: for scripts/mod/empty.o, which Kbuild compiles before all
+        objects of the kernel."""
         said = (b'btf-cc: WARNING: this kernel gets no BTF, because CONFIG_DEBUG_INFO_BTF is off; Kconfig turns it '
                 b'off when make runs without PAHOLE=btf-pahole\n')
         os.makedirs(self.path('scripts/mod'))

@@ -20,7 +20,7 @@ struct mine { struct task *who; int n; };
 int count(struct mine *m) { return m->who->pid + m->n; }
 static const char modinfo[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.7 SMP";
 '''
-# A set of kfuncs with one entry, as made by the kernel's macros.
+# MODULE with a set of kfuncs in the form of the kernel's macros. Its only entry is count().
 IDS = MODULE + '''asm(".pushsection .BTF_ids,\\"a\\"\\n"
     "__BTF_ID__set8__kfuncs: .long 0, 1\\n"
     "__BTF_ID__func__count__1: .zero 4\\n .long 0\\n"
@@ -48,7 +48,8 @@ class Module(KbuildCase):
         self.must('gcc', *flags, '-c', 'module.c', '-o', name)
 
     def btf(self, *arguments, status=0, **settings):
-        """Runs btf-module; checks that it leaves no other files, and returns its messages."""
+        """Runs btf-module. Checks its exit status, and that it leaves no new files. Returns what it printed; with a
+        `status` other than 0, only standard error."""
         before = self.names()
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         os.makedirs(self.path('tmp'), exist_ok=True)
@@ -96,7 +97,8 @@ class Module(KbuildCase):
         self.assertIn('.BTF.base', self.section_names('x.ko'))
 
     def test_old_kernels(self):
-        """Kernels refuse kinds of BTF that they do not know. Distributions add kinds to old kernels."""
+        """Kernels refuse kinds of BTF that they do not know. A distribution may have backported a newer kind; the
+        kernel's BTF then has the enumerator BTF_KIND_... of this kind."""
         wide = MODULE + 'enum wide { WIDE = 1ULL << 40 }; enum wide w;\n'
         self.write('kernel.c', KERNEL + 'enum { BTF_KIND_ENUM64 = 19 } kinds;\n')
         self.must('gcc', '-g', '-c', 'kernel.c', '-o', 'kernel.o')
@@ -112,7 +114,8 @@ class Module(KbuildCase):
         self.assertEqual(done.returncode, 1)
 
     def test_standard_output_is_full(self):
-        """The module has its BTF, and no message says that it is unchanged."""
+        """btf-module fails because it cannot print. But the module has its BTF, and no message says that the module is
+        unchanged."""
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         with open('/dev/full', 'w', encoding='utf-8') as full:
             done = subprocess.run([SCRIPT, '--build=build', 'x.ko'], stdout=full, stderr=subprocess.PIPE,
@@ -123,7 +126,7 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_object_btf(self):
-        """Object BTF from btf-cc is merged, with or without DWARF."""
+        """A module with object BTF and without DWARF gets the same BTF as from DWARF."""
         self.module('want.ko')
         self.btf('--base=base.btf', 'want.ko')
         self.must(self.btf_emit, '--address-pool', '--strip-dwarf', 'x.ko')
@@ -138,7 +141,7 @@ class Module(KbuildCase):
                 print(f'SKIP {name}: not installed')
                 continue
             packed = self.run_tool(*packer, '-c', 'build/vmlinux').stdout
-            # Another magic number comes before the packed data, and must be ignored.
+            # There is a magic number of gzip before the packed data. No gzip data follow it, so it must be ignored.
             self.write('vmlinuz', b'head' * 300 + b'\x1f\x8b\x08 is gzip' + packed + b'tail' * 300)
             self.module('x.ko')
             with self.subTest(name):
@@ -174,7 +177,7 @@ class Module(KbuildCase):
         self.assertRegex(said, 'ELF files cannot be read, because readelf is not installed\n$')
 
     def test_modules_of_several_kernels(self):
-        """A search that fails does not change the base of later modules."""
+        """A failed search for the base of one module (y.ko) does not change the base of later modules."""
         self.script('btf-module', self.read(SCRIPT).decode().replace('/lib/modules/', 'lib/'))
         self.module('y.ko', MODULE.replace('6.12.7', '6.12.8'))
         self.module('z.ko')
@@ -203,7 +206,7 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_kfuncs(self):
-        """.BTF_ids is filled in. The headers need no resolve_btfids."""
+        """.BTF_ids is filled in without resolve_btfids, which headers often lack."""
         self.module('x.ko', IDS)
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertNotEqual(self.section('x.ko', '.BTF_ids').data[8:12], bytes(4))
@@ -212,7 +215,8 @@ class Module(KbuildCase):
                  'FUNC in the BTF', '--build=build')
 
     def test_base_of_another_kernel(self):
-        """The running kernel's BTF is never used for another kernel. The error names the package."""
+        """The running kernel's BTF is never used for another kernel. The error names the package that has
+        the right BTF."""
         self.write('running', b'\x9f\xeb of the running kernel')
         script = self.read(SCRIPT).decode().replace('running=/sys/kernel/btf/vmlinux', 'running=running')
         self.assertIn('running=running', script)
@@ -230,7 +234,7 @@ class Module(KbuildCase):
         package = 'package linux-image-6.12.8 has it, or give --base\n'
         missing = 'no BTF of kernel 6.12.8 was found; ' + package
         self.assertEqual(said('--kernel=6.12.8'), (1, f'btf-module: ERROR: {missing}'))
-        shutil.copy(self.path('running'), self.path('build/vmlinux')) # raw BTF, no ELF file
+        shutil.copy(self.path('running'), self.path('build/vmlinux')) # the magic of raw BTF, not ELF
         wrong = 'is of the running kernel, 6.12.7-run; '
         self.assertEqual(said('--kernel=6.12.8', '--build=build'),
                          (1, f'btf-module: ERROR: build/vmlinux {wrong}{missing}'))
@@ -241,7 +245,8 @@ class Module(KbuildCase):
         self.assertEqual(said('--kernel=6.12.7-run'), (0, 'btf-module: x.ko: BTF over running\n'))
 
     def test_raw_btf_as_vmlinux(self):
-        """The vmlinux in the headers may be raw BTF. Kbuild would then run resolve_btfids, which the headers lack."""
+        """The vmlinux in the headers may be a copy of /sys/kernel/btf/vmlinux, which is raw BTF. With such a copy,
+        Kbuild itself would run resolve_btfids, which headers often lack."""
         shutil.copy(self.path('base.btf'), self.path('build/vmlinux'))
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertLessEqual({'.BTF', '.BTF.base'}, self.section_names('x.ko'))
@@ -261,7 +266,8 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_recipe_for_dkms(self):
-        """dkms reads dkms.conf in the folder in which it was started, and builds in another."""
+        """The recipe in docs/packagers.md works although dkms reads dkms.conf in the folder in which dkms was started,
+        and builds in another folder."""
         with open(os.path.join(ROOT, 'docs/packagers.md'), encoding='utf-8') as file:
             line = next(l for l in file if l.startswith('    MAKE[0]='))
         self.write('dkms.conf', f'PACKAGE_NAME=x\nPACKAGE_VERSION=1\n{line.strip()}\n')

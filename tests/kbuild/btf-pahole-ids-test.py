@@ -79,8 +79,9 @@ class FillIds(KbuildCase):
                                         ids['STRUCT', 'mine'], ids['TYPEDEF', 'mine_t']))
 
     def test_again(self):
-        """A set of several kfuncs cannot be filled in twice, because the first time sorts its flags together
-        with its ids. For other sections, the second result is the same as the first."""
+        """A set of kfuncs with different flags cannot be filled in twice: the first run sorts the flags together with
+        the ids, so the flags are no longer next to the symbols of their kfuncs. In other cases the second result is
+        the same as the first."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill()
         self.refuse(r'x\.ko: \.BTF_ids\+0x0: __BTF_ID__set8__kfuncs: was filled in before, .*', '-J',
@@ -94,7 +95,7 @@ class FillIds(KbuildCase):
             self.assertEqual(self.read('x.ko'), once)
 
     def test_distilled_base(self):
-        """Ids are relative to the module's distilled base."""
+        """The ids are those of the BTF over the module's distilled base."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill('--btf_features=default,distilled_base')
         self.must('objcopy', '-O', 'binary', '--only-section=.BTF.base', '--set-section-flags',
@@ -134,7 +135,7 @@ class FillIds(KbuildCase):
                         'x.ko', same=['x.ko'], settings=self.ON)
         self.module('__BTF_ID__func__zeta__1 = 0x1000\\n' + '.zero 4\\n')
         done = self.pahole('-J', '--btf_base=base', 'x.ko', settings=self.ON)
-        self.assertEqual(done[0], 0) # an absolute symbol, which is not in the section
+        self.assertEqual(done[0], 0) # the symbol is absolute, and so not in the section
         self.refuse('BTF_PAHOLE_FILL_IDS=yes: must be 0 or 1', '-J', 'x.ko', same=['x.ko'],
                     settings={'BTF_PAHOLE_FILL_IDS': 'yes'})
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests the inputs of btf-pahole: programs, a vmlinux and modules, with object BTF in all of their objects, in
-some, or in none; files that already have its result; files that are not inputs.
+"""Tests the inputs of btf-pahole: a vmlinux and modules with object BTF in all of their objects, in some, or in none;
+files that btf-pahole has encoded before; files that are missing, truncated, not ELF, or have wrong hashes.
 
 usage: btf-pahole-inputs-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -15,7 +15,8 @@ import struct
 from helpers.inputs_case import InputsCase, KERNEL, MODULE, PER_CPU, VARIABLES
 from helpers.kbuild_case import Elf, KbuildCase, run
 
-# A kernel's linker script has symbols in .BTF, for which lld makes an empty section.
+# Like a kernel's linker script, defines symbols in .BTF. Because of the symbols, lld makes the section even if it is
+# empty.
 BTF_SYMBOLS = '''SECTIONS {
   .BTF : AT(ADDR(.BTF)) { PROVIDE(__start_BTF = .); KEEP(*(.BTF)) PROVIDE(__stop_BTF = .); }
 } INSERT AFTER .rodata;
@@ -25,7 +26,7 @@ DISCARD = 'SECTIONS { /DISCARD/ : { *(.gone) } }'
 
 class Programs(InputsCase):
     def reference(self):
-        """Makes the BTF of the same program from its DWARF alone."""
+        """Makes the file `want`: the BTF of KERNEL from DWARF alone. Checks that `want` has the expected names."""
         self.link('plain', *self.objects(KERNEL, ()))
         self.encode(VARIABLES, '--btf_encode_detached=want', 'plain')
         text = '\n'.join(self.dump('want'))
@@ -35,7 +36,7 @@ class Programs(InputsCase):
             self.assertIn(name, text)
 
     def test_all_ways_to_mix(self):
-        """Some objects have BTF and others do not. The result has the same meaning."""
+        """The result has the same meaning whichever objects have object BTF."""
         self.reference()
         for with_btf in self.subsets(KERNEL):
             with self.subTest(with_btf=with_btf):
@@ -67,8 +68,8 @@ class Programs(InputsCase):
         self.assertEqual(os.stat(self.path('vmlinux')).st_mtime, 1) # the file was not changed
 
     def test_lld(self):
-        """lld's relocations for a section that `ld -r` discarded, and its empty .BTF for symbols of a linker
-        script."""
+        """Two peculiarities of lld: relocations for symbols of a section that `ld.lld -r` discarded, and an empty .BTF
+        if a linker script defines symbols in .BTF."""
         if not shutil.which('ld.lld'):
             self.skipTest('ld.lld: not installed')
         gone = '__attribute__((section(".gone"), used)) static struct gone { int no; } gone;\n'
@@ -94,7 +95,7 @@ class Programs(InputsCase):
         self.assertNotIn("VAR 'gone'", text)
 
     def test_late_objects(self):
-        """Objects that are compiled after vmlinux.o."""
+        """Two of the inputs are objects that Kbuild compiles after the link of vmlinux.o."""
         self.reference()
         os.mkdir(self.path('init'))
         for with_btf in self.subsets(KERNEL):
@@ -118,7 +119,8 @@ class Programs(InputsCase):
         self.same_meaning('out put/vmlinux', 'want')
 
     def test_stale_vmlinux_o(self):
-        """A vmlinux.o of another link is ignored. DWARF gives what the objects do not have."""
+        """vmlinux.o has one object that is newer than vmlinux. This object is left out with a warning. The
+        older version of the object is encoded from the DWARF of vmlinux."""
         self.reference()
         for name in ('start', 'sched', 'print'):
             self.kernel(KERNEL)
@@ -131,7 +133,7 @@ class Programs(InputsCase):
             self.same_meaning('vmlinux', 'want')
 
     def test_image_without_pools(self):
-        """Without pools addresses come from symbols. Objects with BTF are still used."""
+        """vmlinux has no address pools, so addresses come from symbols. Object BTF is used nevertheless."""
         self.reference()
         for with_btf in self.subsets(KERNEL)[1:]:
             with self.subTest(with_btf=with_btf):
@@ -143,7 +145,7 @@ class Programs(InputsCase):
                 self.same_meaning('vmlinux', 'want')
 
     def test_different_features(self):
-        """Objects with different settings cause a warning."""
+        """Objects that were emitted with different features cause a warning."""
         self.kernel(KERNEL)
         self.must(self.btf_emit, '--features=var', '--address-pool', 'sched.o')
         objects = [name + '.o' for name in KERNEL]
@@ -195,7 +197,7 @@ class Programs(InputsCase):
 
 
 class TrueSignatures(InputsCase):
-    """A clone without its first parameter."""
+    """Tests the feature true_signature. gcc makes a clone of turn() without the parameter `unused`."""
     features = '+global_var,true_signature'
     asked = '--btf_features=' + features
     turn = '''struct angle { int by; };
@@ -206,7 +208,8 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
 '''
 
     def functions(self, *names):
-        """Returns the functions named turn*, without suffixes of clones, and their parameters."""
+        """Returns (name, names of the parameters) of each FUNC turn*. In the names of clones only the number is left of
+        the suffix: turn.isra.0 becomes turn.0."""
         parts, found = {}, []
         for line in self.dump(*names):
             if line.startswith('['):
@@ -235,7 +238,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
                 self.assertNotIn('turn.', str(self.functions('vmlinux')))
 
     def test_objects_without(self):
-        """If the link asks for a feature that the objects lack, there is a warning, and the clone is left out."""
+        """The link asks for true_signature, which the objects lack. There is a warning, and the clone is left out."""
         self.features = '+global_var'
         objects = self.objects(KERNEL | {'turn': self.turn}, KERNEL | {'turn': ''})
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
@@ -247,7 +250,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
         self.assertEqual(self.functions('vmlinux'), [('turn_both', ['x'])])
 
     def test_module(self):
-        """As in vmlinux. pahole takes a clone in a module for the function itself."""
+        """The clone is found as in vmlinux. pahole takes a clone in a module for the function itself."""
         self.kernel(KERNEL)
         self.encode(self.asked, 'vmlinux')
         for with_btf in ((), ('turn',)):
@@ -282,7 +285,8 @@ class Modules(InputsCase):
         self.same_meaning(name, 'plain.ko', '--base-a', 'base', '--base-b', 'base')
 
     def relocations(self, name):
-        """Returns offset, type, symbol's name and addend of the code's relocations. Symbol indexes may change."""
+        """Returns offset, type, symbol's name and addend of each relocation of .text. The symbol's index is left out,
+        because it may change."""
         text = self.must('readelf', '-rW', name)
         text = text[text.index("'.rela.text'"):].partition('Relocation section')[0]
         words = [line.split() for line in text.splitlines() if line[:4] == '0000']
@@ -306,7 +310,7 @@ class Modules(InputsCase):
                 self.assertLessEqual(set(after) - {'.BTF'}, set(before))
 
     def test_again(self):
-        """The .ko has no object BTF any more, but its objects do."""
+        """The first run replaces the object BTF in the .ko. Later runs take it from the objects of the module."""
         self.reference()
         for with_btf, strip in itertools.product(self.subsets(MODULE), (False, True)):
             with self.subTest(with_btf=with_btf, strip=strip):
@@ -320,7 +324,8 @@ class Modules(InputsCase):
                 self.assertEqual(len(self.section('card.ko').data), len(once))
 
     def test_again_over_another_base(self):
-        """As in Kbuild if vmlinux has changed and the module has not."""
+        """Kbuild encodes an unchanged module again after a change to vmlinux. The result is the same as for a module
+        that was just linked."""
         self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         KERNEL_NOW = dict(KERNEL, print=KERNEL['print'] + 'int more; long long wider(void) '
@@ -335,7 +340,7 @@ class Modules(InputsCase):
         self.assertEqual(self.section('card.ko').data, again)
 
     def test_again_without_saved_command(self):
-        """Without a saved command, the inputs are the objects in the module's folder with its name."""
+        """Without a saved command, the inputs of sub/card.ko are sub/card.o and sub/card.mod.o."""
         self.reference()
         os.mkdir(self.path('sub'))
         objects = self.module(MODULE, strip=True)
@@ -373,7 +378,7 @@ class Modules(InputsCase):
                     self.check()
 
     def test_again_without_objects(self):
-        """Without DWARF and object BTF there is an error, and the file is unchanged."""
+        """A .ko without DWARF and object BTF, whose objects are gone, causes an error and is unchanged."""
         objects = self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         for name in objects:
@@ -382,7 +387,7 @@ class Modules(InputsCase):
                     'is gone', '-J', '--btf_base=base', 'card.ko', same=['card.ko'])
 
     def test_again_without_one_object(self):
-        """If an object is missing, its types would be missing. There is an error, and the file is unchanged."""
+        """One object is gone, so its types cannot be encoded. There is an error, and the file is unchanged."""
         objects = self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         for name in objects:
@@ -393,7 +398,7 @@ class Modules(InputsCase):
         self.encode_module('card.ko')
 
     def test_object_without_dwarf(self):
-        """One object of three has no information about types; the others do."""
+        """One object of three has neither DWARF nor object BTF. The types and functions of the others are encoded."""
         self.module(MODULE)
         self.must('gcc', '-O2', '-c', 'pins.c')
         self.must('ld', '-r', '-o', 'card.ko', 'card.o', 'pins.o', 'card.mod.o')

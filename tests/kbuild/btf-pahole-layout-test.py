@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests which BTF gets a layout section from btf-pahole, and its header.
+"""Tests the feature layout of btf-pahole: which BTF gets a layout section, and which BTF gets the longer header.
 
 usage: btf-pahole-layout-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -16,7 +16,8 @@ int main(void) { struct tagged t = { 1, 2 }; return t.a; }
 
 
 class Layout(KbuildCase):
-    """The layout section, found by the header of 32 bytes."""
+    """With the feature layout the header has 32 bytes instead of 24. The last 8 give position and size of the layout
+    section."""
 
     def program(self):
         self.write('prog.c', SOURCE)
@@ -42,7 +43,7 @@ class Layout(KbuildCase):
         self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf can read it
 
     def test_split(self):
-        """As with libbpf, only the base has a layout section; split BTF has the longer header."""
+        """As with libbpf, split BTF has the longer header but no layout section. A distilled base has the same form."""
         self.program()
         self.encode('--btf_features=+layout', 'prog')
         self.encode('--btf_features=+layout', '--btf_encode_detached=raw', 'prog')
@@ -66,7 +67,8 @@ class Layout(KbuildCase):
         self.must(self.btf_merge, '--check=m.ko', '--base=raw')
 
     def test_older_kernel(self):
-        """A kernel with struct btf_header but without btf_layout would refuse the BTF."""
+        """A kernel with struct btf_header but without struct btf_layout would refuse a layout section. So the layout
+        section is left out."""
         self.write('old.c', 'struct btf_header { short magic; } header;\n')
         self.must('gcc', '-g', '-c', 'old.c')
         self.encode('--btf_features=+layout', 'old.o',
@@ -79,7 +81,7 @@ class Layout(KbuildCase):
         self.assertEqual(self.header(self.section('new.o').data)[6], 4 * len(KINDS))
 
     def test_unwanted(self):
-        """The environment overrides the kernel's flags. Only 0 and 1 are allowed."""
+        """BTF_PAHOLE_NO_LAYOUT overrides the flags of the kernel. It may be 0, 1 or empty."""
         self.program()
         flags = ['--btf_features=default', '--btf_features=layout']
         self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')

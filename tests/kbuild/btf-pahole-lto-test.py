@@ -65,7 +65,7 @@ class LinkTimeOptimisation(InputsCase):
                     self.encode(VARIABLES, 'card.ko')
 
     def test_late_objects(self):
-        """The objects that are linked after vmlinux.o are bitcode, too; one object of vmlinux.o has BTF."""
+        """One of the two objects of vmlinux.o has BTF. The other one, and .vmlinux.export.o, are bitcode."""
         self.write('percpu.lds', PER_CPU)
         self.compile_all(KERNEL, '-flto=thin', ['sched'], '-fno-pie')
         self.must(self.linker, '-r', '-o', 'vmlinux.o', 'start.o', 'sched.o')

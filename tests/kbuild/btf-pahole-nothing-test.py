@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests files in which btf-pahole finds nothing to encode. As with pahole this is not an error, except where BTF
-was due.
+"""Tests files in which btf-pahole finds nothing to encode. As with pahole this is not an error, unless BTF is due: for
+a vmlinux, and for a module if saved commands of Kbuild show that it should have types.
 
 usage: btf-pahole-nothing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -24,7 +24,8 @@ class Nothing(KbuildCase):
         self.encode('--btf_encode_detached=base', 'a.o')
 
     def gets_none(self, name, why):
-        """Checks exit status 0, one line, an unchanged file. The output of an earlier run is removed."""
+        """Checks that the file gets no BTF: exit status 0, a warning of one line, an unchanged file, and no output left
+        of an earlier run. With BTF_PAHOLE_STRICT=1 there is an error instead."""
         before, names = self.read(name), self.names()
         said = f'btf-pahole: WARNING: {name}: {why}, so it gets no BTF\n'
         for options in ([], ['--btf_base=base']):
@@ -38,6 +39,7 @@ class Nothing(KbuildCase):
                     settings={'BTF_PAHOLE_STRICT': '1'})
 
     def is_due(self, name, why):
+        """Checks that there is an error, and that the file is unchanged."""
         for options in ([], ['--btf_encode_detached=out'], ['--btf_base=base']):
             self.refuse(re.escape(f'{name}: {why}'), '-J', *options, name, same=[name])
 
@@ -96,7 +98,7 @@ class Nothing(KbuildCase):
         self.is_due('x.ko', NEITHER + ', but its object a.o is gone')
 
     def test_commands_of_kbuild(self):
-        """6.12's commands for a module, and the part of gen-btf.sh that calls pahole, succeed."""
+        """The commands of Linux 6.12 for a module, and the call of pahole in gen-btf.sh of later kernels, succeed."""
         self.must('gcc', '-c', 'a.c', '-o', 'x.ko')
         tool = self.script('resolve_btfids', '#!/bin/sh\necho "$@" > asked\n')
         script = self.script('commands', f'''#!/bin/sh

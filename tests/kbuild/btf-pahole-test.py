@@ -42,10 +42,11 @@ exit 43
 
 class Command(KbuildCase):
     def program(self):
-        """Compiles a program; returns True if the compiler supports the tags."""
+        """Compiles SOURCE to `prog`, by clang if it is installed. Returns True for clang, which supports the attributes
+        btf_decl_tag and btf_type_tag."""
         self.write('prog.c', SOURCE)
         self.write('percpu.lds', PER_CPU)
-        # gcc 12 does not support the attributes, and warns.
+        # gcc 12 does not support the attributes, and would warn without -w.
         for compiler in ('clang', 'clang-19', 'clang-14'):
             if shutil.which(compiler):
                 self.must(compiler, '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
@@ -78,7 +79,7 @@ class Answers(Command):
         os.close(terminal)
 
     def test_version_as_kernels_read_it(self):
-        """scripts/pahole-version.sh of 5.15 to 7.3 prints a number."""
+        """The command in scripts/pahole-version.sh of Linux 5.15 to 7.3 turns the version into a number."""
         script = self.script('pahole-version.sh', """#!/bin/sh
 "$@" --version | sed -E 's/v([0-9]+)\\.([0-9]+)/\\1\\2/'
 """)
@@ -138,7 +139,7 @@ class Answers(Command):
                        '--reproducible_build', '--btf_encode_force', '--btf_attributes']):
             self.encode(*words, '--btf_encode_detached=out', 'prog')
             self.assertEqual(self.read('out'), self.read('default'), words)
-        # The options of 7.3.
+        # The options of Linux 7.3.
         self.encode('-j', f'--btf_features={listed}', '--btf_features=layout',
                     '--lang_exclude=rust', '--btf_encode_detached=out', 'prog')
         self.encode('--btf_features=+layout', '--btf_encode_detached=layout', 'prog')
@@ -171,7 +172,7 @@ class Features(Command):
                          options)
 
     def test_lists(self):
-        """The results of pahole 1.32 with these options."""
+        """The expected features are those of pahole 1.32 with the same options."""
         self.tags = self.program()
         for want, *options in (
                 (LEGACY,), (ALL, '--btf_gen_floats'), (ALL, '--btf_features=default'),
@@ -228,7 +229,7 @@ class Features(Command):
 
 
 class Verbose(Command):
-    """With -V the standard output is the same as pahole's."""
+    """With -V, standard output lists skipped functions and all types in the form of pahole's lists."""
 
     def test_functions_left_out(self):
         self.write('a.c', """#define NOINLINE __attribute__((noinline))
@@ -279,7 +280,7 @@ int other(void) { return same(2); }
 
 class Names(Command):
     def test_variable_without_name(self):
-        """clang 19 describes string literals as such variables. Like pahole, btf-pahole ignores them."""
+        """clang 19 describes string literals as variables without names. Like pahole, btf-pahole ignores them."""
         self.write('a.c', 'int fine = 1; int xbad = 2;\n')
         self.must('gcc', '-g', '-c', 'a.c', '-o', 'good.o')
         self.write('a.o', self.read('good.o').replace(b'xbad', b'\0bad'))
@@ -287,7 +288,7 @@ class Names(Command):
         self.assertIn("VAR 'fine'", '\n'.join(self.dump('a.o')))
 
     def test_variable_whose_name_btf_does_not_allow(self):
-        """The message is pahole's. Unlike with pahole, the exit status is 1."""
+        """The message is pahole's, but the exit status is 1, where pahole has 0."""
         self.write('a.c', 'int fine = 1; int xbad = 2;\n')
         self.must('gcc', '-g', '-c', 'a.c', '-o', 'good.o')
         self.write('a.o', self.read('good.o').replace(b'xbad', b'0bad'))
@@ -323,7 +324,7 @@ class Unread(Command):
         self.assertRegex(said, '^btf-pahole: WARNING: mixed: 1 split-dwarf-unit is not read, .*\n$')
         self.assertIn('STRUCT', '\n'.join(self.dump('mixed')))
         self.assertEqual(self.pahole('-J', '-q', 'mixed'), (0, '', ''))
-        # DWARF of objects with BTF does not count as unread.
+        # btf-pahole skips the DWARF of objects with BTF. This does not count as unread.
         self.must(self.btf_emit, '--address-pool', 'main.o')
         self.must('ld', '-r', '-o', 'module.ko', 'main.o')
         self.assertEqual(self.pahole('-J', '--btf_features=default', 'module.ko'), (0, '', ''))
@@ -356,7 +357,7 @@ class Output(Command):
         self.assertEqual(self.read('prog'), once)
 
     def test_functions_without_types(self):
-        """Alone, and in some units of a program."""
+        """Some units have functions but no types. Tests a file of only such units, and a program with some."""
         for n in range(3):
             self.write(f'{n}.c', f'void f{n}(void) {{}}\n')
         self.must('gcc', '-g', '-shared', '-nostdlib', '-o', 'none.so', '0.c', '1.c', '2.c')
@@ -370,7 +371,7 @@ class Output(Command):
                     self.assertIn(f'f{n}', text)
 
     def test_detached(self):
-        """--btf_encode_detached implies -J, truncates an older file, and does not change the program."""
+        """--btf_encode_detached implies -J, replaces an older and longer file, and does not change the program."""
         self.program()
         before = self.read('prog')
         self.write('out', b'x' * 100000)
@@ -400,7 +401,8 @@ class Output(Command):
                 self.assertEqual(self.read('out'), self.read('one'))
 
     def test_base(self):
-        """The base is raw, or in an ELF file, allocated or not. Types of the base are not repeated."""
+        """The base is raw BTF, or the section .BTF of an ELF file, with or without the flag SHF_ALLOC. Types of the
+        base are not repeated."""
         self.program()
         self.encode('prog')
         self.encode('--btf_encode_detached=raw', 'prog')
@@ -448,7 +450,8 @@ class HandOver(Command):
             os.mkdir(self.path(name))
 
     def path_of(self, *folders):
-        """A PATH with these folders and with the programs that scripts need, but without pahole."""
+        """Returns a PATH of `folders` and of a folder with cat and sh, which the fake pahole needs. The system's pahole
+        is not in this PATH."""
         os.makedirs(self.path('tools'), exist_ok=True)
         for tool in ('cat', 'sh'):
             if not os.path.exists(self.path('tools/' + tool)):
@@ -457,7 +460,7 @@ class HandOver(Command):
 
     def real(self, name, *arguments, **settings):
         """Checks that the fake pahole `name` gets exactly these arguments and the input, and that
-        btf-pahole passes on its output and status."""
+        btf-pahole passes on the output and exit status of the fake."""
         done = self.pahole(*arguments, settings=settings, input='some input')
         self.assertEqual(done, (43, 'some input', 'to stderr\n'))
         argv = self.read('argv').decode().split('\0')[:-1]
@@ -516,7 +519,8 @@ class HandOver(Command):
         self.assertNotIn('argv', self.names())
 
     def itself(self, run_as=None, **settings):
-        """btf-pahole must not run itself. An endless loop would exceed the time limit of call()."""
+        """Checks that btf-pahole fails instead of running itself. An endless loop would exceed the time limit of
+        call()."""
         done = self.run_tool(run_as or self.btf_pahole, '-C', 'x', settings=settings, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, ''))
         self.assertRegex(done.stderr, '^btf-pahole: ERROR: without -J, .*\n$')
@@ -549,7 +553,7 @@ class HandOver(Command):
             self.itself(self.path('second/pahole'), PATH=self.path_of(), BTF_PAHOLE_REAL=name)
 
     def test_script_around_itself(self):
-        """The pahole in PATH is a script that runs btf-pahole. Distributions have such scripts."""
+        """A pahole in PATH or in BTF_PAHOLE_REAL may be a script that runs btf-pahole."""
         for folder in ('first', 'second'):
             self.script(folder + '/pahole', f'#!/bin/sh\nexec {self.btf_pahole} "$@"\n')
         folders = [self.path(name) for name in ('first', 'second', 'third')]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that objects from compiler caches and remote compilers have the same BTF as without these.
+"""Tests that objects from compiler caches and remote compilers have the same BTF as objects compiled without them.
 
 usage: caches-test.py BTF-CC [TEST...]
 
-make compiles a small project. The class OtherOrders and DistccTest.test_emission_on_the_server show what
-docs/caches.md says about orders that do not work.
+Most tests build a small project with make. The class OtherOrders and DistccTest.test_emission_on_the_server show what
+docs/caches.md says about orders to avoid: commands in which btf-cc is not the first word.
 """
 import os
 import pathlib
@@ -93,7 +93,8 @@ class CacheCase(unittest.TestCase):
                               capture_output=True, check=False, timeout=120)
 
     def build(self, cc, *variables, status=0, **settings):
-        """Builds from scratch; returns the messages and ccache's counters."""
+        """Builds from scratch. Returns the messages, and what ccache counted since the last call (None if ccache is not
+        installed)."""
         folder = settings.get('project') or self.project
         for path in [*folder.rglob('*.o'), *folder.rglob('*.d')]:
             path.unlink()
@@ -106,7 +107,7 @@ class CacheCase(unittest.TestCase):
         self.assertEqual((counters['hit'], counters['cache_miss']), (hits, misses), counters)
 
     def direct(self, **settings):
-        """Builds without a cache; returns the objects."""
+        """Builds without a cache, checks that all objects have BTF, and returns their contents."""
         self.build('btf-cc gcc', **settings)
         self.assertEqual(self.with_btf(), OBJECTS)
         return self.contents()
@@ -121,7 +122,8 @@ class CcacheTest(CacheCase):
         said, counters = self.build(self.cc)
         self.counts(counters, misses=COUNT)
         self.assertEqual((said, self.contents()), ('', expected))
-        # A hit repeats the output of the original compile, which was empty, so any output would be new.
+        # A hit repeats the messages of the original compile, of which there are none. A message would mean that
+        # btf-cc made BTF again.
         said, counters = self.build(self.cc, BTF_CC_VERBOSE='1')
         self.counts(counters, hits=COUNT)
         self.assertEqual((said, self.contents()), ('', expected))
@@ -231,7 +233,8 @@ class CcacheTest(CacheCase):
         self.assertFalse((self.project / 'bad.o').exists())
 
     def test_failed_emission(self):
-        """Without --strict, a hit repeats the warning. With --strict, such objects are not cached."""
+        """Without BTF_CC_STRICT, an object without BTF is cached, and a hit repeats the warning. With BTF_CC_STRICT=1
+        the compile fails, and nothing is cached."""
         self.script('gcc', f'''{shutil.which("gcc")} "$@" || exit
 for out; do case $out in *.o) printf '\\377\\377\\377' > bad
 objcopy --update-section .debug_abbrev=bad "$out"; esac; done
@@ -248,7 +251,8 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
             self.assertEqual(list(self.project.rglob('*.o')), [])
 
     def test_objects_that_are_left_alone(self):
-        """The object's name can decide whether it gets BTF, but is not part of ccache's key."""
+        """The object's name can decide whether the object gets BTF, but ccache's key does not contain the name. For
+        objects that get none, btf-cc does not change the settings of ccache, so these objects have other keys."""
         boot = 'arch/x86/boot/add.o'
         (self.project / boot).parent.mkdir(parents=True)
         for name in (boot, 'add.o', boot, 'add.o'):
@@ -260,7 +264,7 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
     def test_another_folder(self):
         other = self.new_project('elsewhere')
         self.build(self.cc)
-        # DWARF names the folder, so objects differ, unless ccache is told to ignore this.
+        # DWARF names the folder, so ccache's key contains the folder, unless CCACHE_NOHASHDIR is set.
         self.counts(self.build(self.cc, project=other)[1], misses=COUNT)
         self.build(self.cc, CCACHE_NOHASHDIR='1')
         self.counts(self.build(self.cc, project=other, CCACHE_NOHASHDIR='1')[1], hits=COUNT)
@@ -306,7 +310,7 @@ class RedisTest(CacheCase):
             self.counts(counters, hits=COUNT)
             self.assertEqual(counters['remote_storage_hit'], COUNT)
             self.assertEqual((said, self.contents()), ('', expected))
-        # A server that has ended only costs time.
+        # Builds succeed after the end of the server, too.
         self.cache.clear()
         self.counts(self.build('btf-cc ccache gcc', **remote)[1], misses=COUNT)
         self.assertEqual(self.contents(), expected)
@@ -316,7 +320,7 @@ class SccacheTest(CacheCase):
     needs = ['sccache']
 
     def test_second_build(self):
-        """The cache has the compiler's objects. BTF is made after each hit, with the current settings."""
+        """The cache has the compiler's objects. BTF is made after each hit or miss, with the current settings."""
         expected = self.direct()
         stripped = self.direct(BTF_CC_STRIP_DWARF='1')
         with Sccache(self.top / 'sccache') as server:
@@ -345,8 +349,8 @@ class SccacheTest(CacheCase):
 
 
 class OtherOrders(CacheCase):
-    """The orders of which docs/caches.md warns, with ccache 4.7.5. If one of these tests fails, the text must be
-    changed, too."""
+    """Shows what docs/caches.md says about orders to avoid, with ccache 4.7.5. If one of these tests fails,
+    docs/caches.md must be corrected."""
     needs = ['ccache']
 
     def test_prefix_alone_takes_plain_objects(self):
@@ -451,7 +455,7 @@ class DistccTest(CacheCase):
             done = self.call('distcc', 'btf-cc', *compile_it, 'add.o', 'add.c',
                              **self.settings(server))
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn('btf-cc not in', server.log())  # distccd's list of allowed compilers
+            self.assertIn('btf-cc not in', server.log())  # distccd runs only the compilers in its list
         with self.server('--enable-tcp-insecure',
                          PATH=f'{self.tools}:{os.environ["PATH"]}') as server:
             shutil.rmtree(self.top / 'client')

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests which objects a compile command writes, and which of them btf-cc leaves alone.
+// Tests read_compile_command(): which objects a command writes, which of them btf-cc leaves alone,
+// and whether the command asks for DWARF.
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <cstdio>
@@ -36,7 +37,8 @@ TEST(CompileCommand, OutputIsNotNamed)
     EXPECT_EQ(objects({"-c", "a.c", "sub/b.S", "../c.tar.cc"}), (Words{"a.o", "b.o", "c.tar.o"}));
     EXPECT_EQ(objects({"-c", "a.o", "lib.a"}), Words{});
     EXPECT_EQ(objects({"-c", "--", "-a.c"}), Words{"-a.o"});
-    for (const char *option : {"-o", "--output", "-x", "-D", "-isystem"}) // the compiler refuses it
+    // The compiler refuses an option without its value.
+    for (const char *option : {"-o", "--output", "-x", "-D", "-isystem"})
         EXPECT_EQ(objects({"-c", "a.c", option}), Words{}) << option;
     EXPECT_EQ(objects({"-c"}), Words{});
     EXPECT_EQ(objects({}), Words{});
@@ -71,7 +73,7 @@ TEST(CompileCommand, LanguageIsGiven)
     EXPECT_EQ(objects({"--language=c", "-c", "a.x", "--language=none", "b.x"}), Words{"a.o"});
 }
 
-/// Compilers behind other programs.
+/// The words after a launcher such as ccache. They begin with the compiler or another launcher.
 TEST(CompileCommand, Launchers)
 {
     EXPECT_EQ(objects({"gcc", "-c", "a.c"}), Words{"a.o"});
@@ -96,7 +98,7 @@ TEST(CompileCommand, MakesNoObject)
     EXPECT_EQ(objects({"-g", "-c", "-x", "c", "-"}), Words{"-.o"});
 }
 
-/// The value of an option is neither an option nor a file.
+/// The value of an option must not be taken for an option or a file.
 TEST(CompileCommand, ValuesOfOptions)
 {
     for (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests how btf-cc finds the compiler in a command, and its kind.
+// Tests how btf-cc finds the compiler in a command, and tells the compiler's kind by its name.
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(CompilerName, FindsTheCompiler)
     EXPECT_EQ(find_compiler({"gcc", "-c", "a.c"}), 0U);
     EXPECT_EQ(find_compiler({"env", "A=b", "ccache", "clang-19", "-c"}), 3U);
     EXPECT_EQ(find_compiler({"nice", "-n", "5", "gcc"}),
-              4U); // it is unknown which argument is the compiler
+              4U); // not found: a word after an option may be the value of the option
     EXPECT_EQ(find_compiler({"env", "HOSTCC=/usr/bin/gcc", "ccache", "gcc", "-c"}), 3U);
     EXPECT_EQ(find_compiler({"cc", "a.c"}), 2U);
     EXPECT_EQ(find_compiler({}), 0U);

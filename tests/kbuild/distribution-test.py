@@ -4,7 +4,8 @@
 
 usage: distribution-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
-Instead of pahole's results it gets our results for changed sources, so that the differences are known.
+In place of pahole's results, tests/kernel/distribution gets btf-pahole's results for changed sources, so that the
+differences are known.
 """
 import os
 import pathlib
@@ -17,7 +18,7 @@ TYPES = 'struct shared { int a; };\n'
 VMLINUX = TYPES + 'struct shared s;\nint main(void) { return s.a; }\n'
 KEPT = 'int kept(struct shared *s) { return s->a; }\n'
 GONE = 'int gone(struct shared *s) { return s->a; }\n'
-# A symbol without a function in the debug information.
+# Assembler code for a function symbol that has no function in the debug information.
 SYMBOL = '__asm__(".section .text.{0}\\n .type {0},@function\\n {0}: .byte 0\\n .previous");\n'
 AGAIN = 'struct shared { long b; };\nlong kept(struct shared *s) { return s->b; }\n'
 # Module -> its source, and the source of the reference.
@@ -51,7 +52,8 @@ class Distribution(KbuildCase):
         self.compile_text(f'package/kernel/net/{name}.ko', ours, '-c')
 
     def run_script(self, *names, status):
-        """Runs the script; returns its output and its table (title -> modules and numbers)."""
+        """Makes the modules `names` and runs the script. Returns its output, and from its table: title -> (number of
+        modules, number of cases in them)."""
         for name in names:
             self.module(name, *MODULES[name])
         tools = pathlib.Path(self.btf_compare).parents[2]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests the memory of btf-pahole on a linked file without object BTF. It must keep neither duplicate types nor
+"""Tests the memory of btf-pahole on a linked file without object BTF. btf-pahole must keep neither duplicate types nor
 DWARF that it has read. An image with many equal units is compared with an image with a quarter of them.
 
 usage: image-memory-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
@@ -12,8 +12,8 @@ from helpers.kbuild_case import KbuildCase, run
 
 TYPES = 1500
 FEW, MANY = 50, 200
-# The allowed additional memory per additional byte of the image. Ids of types, symbols and the like take
-# a third. If pages of DWARF stayed mapped, the ratio would be 1.2; if object BTF were kept, 8.
+# The allowed additional memory in bytes per additional byte of the image. Ids of types, symbols and the like take a
+# third of a byte. The ratio would be 1.2 if pages of DWARF stayed mapped, and 8 if object BTF were kept.
 MOST = 0.6
 # A new process inherits the peak of its parent, so a small process starts btf-pahole.
 STARTER = '''import os, sys
@@ -25,7 +25,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def unit():
-    """The source of a unit with many types. Everything is static, so it can be linked many times."""
+    """The source of a unit with many types. Its function is static, so the unit can be linked many times."""
     lines = [f'struct s{i} {{ struct s{max(i - 1, 0)} *before; int (*call{i % 50})(struct s{i} *, long); '
              f'char text[{i % 40 + 1}]; unsigned flag : 3; }};' for i in range(TYPES)]
     members = ''.join(f'struct s{i} *m{i};' for i in range(TYPES))

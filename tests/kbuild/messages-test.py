@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests that btf-cc and btf-pahole print each message that docs/messages.md lists, in the words listed there.
 
-In the document, `...` stands for any text, and a word in capitals for a name or number. A message about several objects
-may be about one.
+In the document, `...` stands for any text, and FILE, N, M, NAME, X, GCC, FEATURE and RULE stand for a name or number.
+A message in the plural, such as "objects are", may be printed in the singular.
 
 usage: messages-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -42,7 +42,7 @@ def pattern(message):
 
 class Messages(InputsCase):
     def printed(self, program, message, said):
-        """Checks that the document lists the message, and that the program printed it."""
+        """Checks that the document lists `message`, and that the output `said` contains it. Adds it to self.seen."""
         self.assertIn(message, listed(program))
         self.assertRegex(said, pattern(message))
         self.seen.add(message)

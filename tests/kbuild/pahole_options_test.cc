@@ -50,7 +50,8 @@ TEST(PaholeOptions, Actions)
     EXPECT_EQ(read({"--devel_version"}).action, Action::devel_version);
     EXPECT_EQ(read({"--help", "-J"}).action, Action::help);
     EXPECT_EQ(read({"-?"}).action, Action::help);
-    // With these options pahole does not encode, either.
+    // pahole does not encode with --contains_enumerator, with --usage, or with --btf_features
+    // alone.
     EXPECT_EQ(read({"-J", "--contains_enumerator=A", "vmlinux"}).action, Action::other);
     EXPECT_EQ(read({"--usage", "-J"}).action, Action::other);
     EXPECT_EQ(read({"--btf_features=default", "vmlinux"}).action, Action::other);
@@ -83,7 +84,7 @@ TEST(PaholeOptions, Jobs)
     EXPECT_EQ(read({"-J", "--jobs=4"}).jobs, 4u);
     EXPECT_GE(read({"-J", "-j"}).jobs, 1u);
     EXPECT_GE(read({"-J", "--jobs"}).jobs, 1u);
-    EXPECT_EQ(read({"-J", "-j", "4"}).files, Words{"4"}); // only "-j4" gives -j a value
+    EXPECT_EQ(read({"-J", "-j", "4"}).files, Words{"4"}); // the value of -j must be attached
     EXPECT_EQ(read({"-J", "-j0"}).jobs, 1u);
     EXPECT_EQ(read({"-J", "-j100000"}).jobs, 1024u);
     for (const char *word : {"-jmany", "-j4x", "--jobs=-1", "-j99999999999999999999"})
@@ -119,7 +120,7 @@ TEST(PaholeOptions, FeatureLists)
               by_default + ",reproducible_build");
     EXPECT_EQ(features({"--btf_features="}), "none");
     EXPECT_EQ(features({"--btf_features=,var,,float,"}), "var,float");
-    // The first list discards earlier features, but not later ones.
+    // The first list discards what earlier options turned on. Later options change the list.
     EXPECT_EQ(features({"--btf_gen_floats", "--btf_features=var"}), "var");
     EXPECT_EQ(features({"--btf_features=var", "--btf_gen_floats"}), "var,float");
     EXPECT_EQ(features({"--btf_features=var,enum64", "--skip_encoding_btf_enum64"}), "var");
@@ -133,7 +134,7 @@ TEST(PaholeOptions, UnknownFeatures)
     EXPECT_EQ(error({"-J", "--btf_features_strict=var,nonsense"}),
               "feature 'nonsense' is not known");
     EXPECT_EQ(features({"--btf_features_strict=var,float"}), "var,float");
-    // '+' has a meaning only at the beginning, "default" everywhere.
+    // '+' has a meaning only at the beginning of a list, "default" everywhere. "ALL" is unknown.
     EXPECT_EQ(features({"--btf_features=var,+float"}), "var");
     EXPECT_EQ(features({"--btf_features=ALL"}), "none");
     EXPECT_EQ(features({"--btf_features=var,default"}), by_default);
@@ -161,7 +162,7 @@ TEST(PaholeOptions, UnitsByName)
     EXPECT_TRUE(emit::UnitFilter().takes_name(""));
 }
 
-/// Options that pahole accepts together with -J and ignores.
+/// Options that do not change what is encoded. --quiet suppresses warnings, the others are ignored.
 TEST(PaholeOptions, DisplayOptionsAreIgnored)
 {
     for (const Words &words :
@@ -195,7 +196,8 @@ TEST(PaholeOptions, UnknownOptions)
               "option --btf_encode_detached needs a value");
     EXPECT_EQ(error({"-J", "--btf_base=", "x"}), "option --btf_base needs a value");
     EXPECT_EQ(error({"-J", "--verbose=1"}), "option --verbose=1 takes no value");
-    // Calls that do not encode are passed to pahole unchanged.
+    // An unknown option is an error only in a command line that encodes. Other command lines are
+    // passed to pahole.
     EXPECT_EQ(read({"--nonsense", "-C", "task_struct", "vmlinux"}).action, Action::other);
 }
 
