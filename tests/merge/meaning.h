@@ -11,18 +11,23 @@
 namespace btflink::merge::test
 {
 
-/// Facts about all objects of a program.
+/// What all inputs of a merge declare and define.
 struct Known {
-    std::set<std::string> declared_enums; // enums that some object only declares
-    std::set<std::string> defined_by_one; // structs and unions that exactly one object defines, and
-                                          // that the base does not define
+    std::set<std::string> declared_enums; // names of enums that an object or the base only declares
+    std::set<std::string> defined_by_one; // "struct NAME" or "union NAME" with one definition in
+                                          // all objects together, and none in the base
 };
+/// `objects`: all objects of the merge; `base`: its base, or nullptr.
 Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 
-/// Checks that each type of `object` has a type in `merged` with the same meaning. Returns a
-/// description of the first type without one, or "". A declaration must be resolved if there is
-/// only one definition. In structs of the base, a declaration agrees with any definition. In any
-/// struct, enums that some object only declares agree with their declaration.
+/// Checks that each type of `object` has a type with the same meaning in `merged` or its base.
+/// Returns a description of the first type of `object` that has none, or "".
+///
+/// A declaration of a struct or union in `object` agrees with each definition of its name. It
+/// agrees with another declaration only if `known.defined_by_one` does not contain the name, or in
+/// a struct of the base. In structs of the base, a declaration agrees with each definition in
+/// `object`. An enum that `object` only declares agrees with each enum of its name. In structs, so
+/// does each enum in `known.declared_enums`.
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
 /// The number of types after merging all types that agree in everything that they reach. A merge

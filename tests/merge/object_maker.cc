@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes objects from BTF as text and from assembler text.
+// Makes objects from BTF as text and from assembler text, and merges them.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"
@@ -18,7 +18,8 @@ namespace btflink::merge::test
 
 TempDir::TempDir()
 {
-    // In memory if possible: writing these small files to a disk takes longer than merging them.
+    // In memory if possible, unless TEST_TMPDIR names a folder: writing these small files to a disk
+    // takes longer than merging them.
     bool memory = !std::getenv("TEST_TMPDIR") && ::access("/dev/shm", W_OK) == 0;
     path_ = (memory ? "/dev/shm/" : testing::TempDir()) + "btf-merge-XXXXXX";
     if (!::mkdtemp(path_.data()))
@@ -89,7 +90,7 @@ void write(const std::string &path, Bytes bytes)
     ASSERT_TRUE(written) << written.error().str();
 }
 
-/// Offset of `text` among the blob's strings.
+/// Offset of `text` among the blob's strings. If it is not one of them, the test fails.
 StrOff string_offset(const Btf &btf, const std::string &text)
 {
     std::string wanted = std::string(1, '\0') + text + std::string(1, '\0');
@@ -116,9 +117,10 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     auto btf = Btf::parse(*blob, Where{name});
     EXPECT_TRUE(btf) << btf.error().str();
 
-    std::map<uint32_t, uint64_t> entry_of; // VAR -> byte offset of its offset field
+    // By VAR, from its entry in a DATASEC.
+    std::map<uint32_t, uint64_t> entry_of; // position in the blob of the entry's field `offset`
     std::map<uint32_t, uint32_t> size_of;
-    std::map<uint32_t, StrOff> section_of;
+    std::map<uint32_t, StrOff> section_of; // name of the DATASEC
     for (TypeId id : btf->ids()) {
         if (btf->kind(id) != btf::Kind::DATASEC)
             continue;

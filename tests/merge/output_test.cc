@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests final BTF in ELF files. Our writer makes the files; our reader and binutils read them.
+// Tests the code that writes final BTF into ELF files and removes object BTF from them. Our reader
+// and binutils read the changed files.
 #include "merge/input/inputs.h"
 #include "merge/input/load_objects.h"
 #include "merge/output/write_elf.h"
@@ -20,7 +21,7 @@ namespace
 constexpr std::string_view first_btf = "the first BTF";
 constexpr std::string_view second_btf = "another one that is longer than the first";
 
-/// The contents of the only section .BTF.
+/// The contents of the only section .BTF; "none" without one; "ERROR: ..." if `file` is not ELF.
 std::string btf_of(Bytes file)
 {
     auto elf = ElfFile::parse(file, Where{"file"});
@@ -102,7 +103,8 @@ protected:
                             .variables = {{2, "v"}}});
     }
 
-    /// Symbols with their sections, and the relocations of `sections`.
+    /// Symbols with their sections, and relocations of the sections that `sections`, options of
+    /// objdump, select.
     std::string symbols(const std::vector<std::byte> &bytes,
                         const std::string &sections = "-j .text -j .data")
     {
@@ -119,7 +121,8 @@ protected:
         return static_cast<int>(std::ranges::count_if(
             elf->sections, [&](const ElfSection &s) { return s.name == section; }));
     }
-    /// Two objects with pools and a group, linked by `ld -r`.
+    /// Two objects with pools and one COMDAT group, linked by `ld -r`; returns the path. `more`:
+    /// assembler text that is added to each object.
     std::string module(const std::string &more = "")
     {
         std::string files;
@@ -169,7 +172,7 @@ TEST_F(Update, ModulesKeepNothingOfObjectBtf)
 
 TEST_F(Update, AddressesOfDwarfStay)
 {
-    // The section is as clang writes it with -gdwarf-5.
+    // This .debug_addr is as clang writes it with -gdwarf-5.
     auto before = file(module(".section .debug_addr,\"\",@progbits\n.long 12\n.short 5\n"
                               ".byte 8, 0\n.quad g\n.data\n"));
     auto after = updated(before, first_btf);
@@ -211,7 +214,7 @@ TEST_F(Update, DistilledBaseIsAddedAndRemoved)
     auto after = made->whole(before);
     EXPECT_EQ(btf_of(after), first_btf);
     EXPECT_EQ(count(after, ".BTF.base"), 1);
-    EXPECT_EQ(updated(after, first_btf), updated(before, first_btf)); // an old result is replaced
+    EXPECT_EQ(updated(after, first_btf), updated(before, first_btf)); // .BTF.base is removed
 }
 
 TEST_F(Update, RemovesObjectBtf)
@@ -248,7 +251,7 @@ TEST_F(Update, ImagesInPlace)
     auto after = file(dir_ / "image");
     EXPECT_EQ(after, updated(before, first_btf));
     EXPECT_TRUE(std::equal(before.begin() + 64, before.end(), after.begin() + 64));
-    // BTF that another tool put in the middle of the file is removed completely.
+    // BTF that another tool put in the middle of the file is replaced. Nothing else changes.
     ASSERT_TRUE(write_file(dir_ / "btf", as_bytes(second_btf)));
     run("objcopy -R .BTF " + (dir_ / "image") + " " + (dir_ / "plain") +
         " && objcopy --add-section .BTF=" + (dir_ / "btf") + " " + (dir_ / "plain") + " " +
@@ -279,10 +282,10 @@ TEST_F(Update, ObjectsGetFinalBtf)
             EXPECT_EQ(s.head.sh_flags, 0u);
         }
     }
-    // The same result twice, then another one.
+    // The same BTF again changes nothing; other BTF leaves no traces.
     EXPECT_EQ(updated(after, first_btf), after);
     EXPECT_EQ(updated(updated(after, second_btf), first_btf), after);
-    // binutils and a linker accept the file.
+    // strip and ld accept the file and keep its BTF.
     ASSERT_TRUE(write_file(dir_ / "after.o", after));
     run("strip --strip-debug -o " + (dir_ / "stripped.o") + " " + (dir_ / "after.o"));
     EXPECT_EQ(btf_of(file(dir_ / "stripped.o")), first_btf);
@@ -300,7 +303,7 @@ TEST_F(Update, LinkedFilesGetFinalBtf)
     EXPECT_EQ(dump(after), dump(before));
     EXPECT_EQ(updated(after, first_btf), after);
     EXPECT_EQ(updated(updated(after, second_btf), first_btf), after);
-    // The contents of segments and sections have not moved.
+    // From the end of the ELF header to 0x1000, no byte changes.
     auto elf = ElfFile::parse(before, Where{"before"});
     ASSERT_TRUE(elf);
     EXPECT_TRUE(std::equal(before.begin() + 64, before.begin() + 0x1000, after.begin() + 64));
@@ -313,7 +316,8 @@ TEST_F(Update, LinkedFilesGetFinalBtf)
 
 TEST_F(Update, ManySections)
 {
-    // Old BTF precedes other sections: all indexes change, and some now fit into 16 bits.
+    // Old BTF precedes the sections .t*, so the indexes of these change. Some symbols no longer
+    // need an index in .symtab_shndx.
     std::string assembly = ".section .BTF,\"\",@progbits\n.long 1\n";
     for (int i = 0; i < 66000; ++i)
         assembly += strf(".section .t%d,\"a\",@progbits\n.globl s%d\ns%d: .byte 1\n", i, i, i);
@@ -349,7 +353,7 @@ TEST_F(Update, DamagedFilesDoNoHarm)
             EXPECT_FALSE(with_final_btf(Bytes(good).first(size), added, Where{"x"}));
         for (size_t at = 0; at < good.size(); ++at) {
             if (at > 64 && at + 4096 < good.size())
-                continue; // only the headers, at the beginning and the end, are damaged
+                continue; // damaged: the ELF header; 4 KB at the end, with the section headers
             auto damaged = good;
             for (int value : {0x00, 0x7f, 0xff}) {
                 damaged[at] = static_cast<std::byte>(value);

@@ -33,7 +33,7 @@ struct Expr {
         structure,
         enum_,
         prototype,
-        unnamed,
+        unnamed, // struct or union
         tag,
         knot, // unnamed struct that may reach itself
         loop  // typedef that may reach itself
@@ -41,13 +41,13 @@ struct Expr {
     Kind kind;
     uint32_t number = 0; // index of an integer, name or text; array: length; unnamed: 1 is a union
     bool local = false;  // for a struct: the second definition of the name, if the object has one
-    std::vector<ExprPtr> parts = {};
+    std::vector<ExprPtr> parts = {}; // target; element; members; or result and parameters
 };
 
 struct Definition {
     bool is_union = false;
-    bool bitfields = false;
-    uint32_t bits = 0; // of a bitfield; 0: not a bitfield
+    bool bitfields = false; // sets the kflag: members may be bitfields
+    uint32_t bits = 0;      // of each integer member; 0: these are not bitfields
     std::vector<ExprPtr> members;
 };
 
@@ -57,9 +57,10 @@ struct Program {
     std::vector<std::vector<Definition>> structs; // per name: its definitions
     std::vector<bool> union_names;                // per name: is it a union?
     std::vector<std::vector<ExprPtr>> typedefs;   // per name: its definitions
-    std::vector<std::vector<uint32_t>> enums;     // per name: value counts, | wide if an ENUM64
-    std::vector<std::vector<ExprPtr>> knots;      // members
-    std::vector<ExprPtr> loops;                   // targets
+    std::vector<std::vector<uint32_t>> enums;     // per name and definition: number of values,
+                                                  // | wide if it is an ENUM64
+    std::vector<std::vector<ExprPtr>> knots;      // members of each
+    std::vector<ExprPtr> loops;                   // target of each
 };
 
 class Random
@@ -97,7 +98,7 @@ public:
             t.push_back(chain ? make(Expr::typedef_, random_.below(typedefs_)) : expr(3));
             if (random_.chance(20))
                 t.push_back(expr(3));
-            ++typedefs_; // typedefs refer only to earlier ones, because C has no cycles of typedefs
+            ++typedefs_; // a typedef names only earlier ones, because C has no cycles of typedefs
         }
         for (uint32_t s = 0; s < structs; ++s) {
             out_.union_names.push_back(random_.chance(15));
@@ -119,7 +120,7 @@ public:
                 out_.structs[s].push_back(other);
             }
         }
-        for (auto &k : out_.knots) // after the types that they refer to
+        for (auto &k : out_.knots) // after all typedefs, so that knots can refer to each of them
             for (uint32_t n = 1 + random_.below(3); n; --n)
                 k.push_back(make(Expr::pointer, 0, {expr(2)}));
         for (auto &l : out_.loops)
@@ -133,7 +134,8 @@ private:
         return std::make_shared<Expr>(Expr{kind, number, random_.chance(15), std::move(parts)});
     }
 
-    /// Structs are used only through pointers, so no struct contains itself.
+    /// A random type. `depth` limits how deep it nests. Named structs and knots are used only
+    /// through pointers, so no struct contains itself.
     ExprPtr expr(uint32_t depth)
     {
         if (depth == 0)
@@ -187,7 +189,7 @@ private:
     Random &random_;
     const CorpusRules &rules_;
     Program out_;
-    uint32_t conflicts_ = 0; // percentage
+    uint32_t conflicts_ = 0; // chance in percent of each further definition of a struct
     uint32_t typedefs_ = 0;  // number of typedefs that may be used
 };
 
@@ -198,7 +200,7 @@ public:
     ObjectMaker(const Program &program, Random &random, const CorpusRules &rules)
         : program_(program), random_(random)
     {
-        // Some objects have all definitions, some have few.
+        // The percentage of structs and unions that this object only declares.
         uint32_t ignorance = rules.forwards ? random.below(60) : 0;
         for (const auto &s : program.structs) {
             auto count = static_cast<uint32_t>(s.size());
@@ -210,8 +212,8 @@ public:
         for (const auto &t : program.typedefs)
             typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
         for (const auto &e : program.enums) {
-            // Unlike in C, a member may have an enum that is only declared. Its size is 4 bytes, so
-            // no definition of the enum may be wider.
+            // Unlike in C, a member may have an enum that is only declared. The declaration has a
+            // size of 4 bytes, so an enum with a wider definition is always defined.
             bool narrow =
                 std::all_of(e.begin(), e.end(), [](uint32_t values) { return !(values & wide); });
             enums_.push_back(rules.enum_forwards && narrow && random.chance(10)
@@ -252,7 +254,7 @@ private:
     static constexpr uint32_t none = UINT32_MAX;
     struct View {
         uint32_t definition;
-        uint32_t local; // index of the second definition, if there is one
+        uint32_t local; // index of the second definition; `none`: there is only one
         bool declared;  // the object has only a declaration
     };
 
@@ -321,9 +323,9 @@ private:
         return t;
     }
 
-    /// Gives ids to a type and its parts, and plans how they are written. A type gets its id after
-    /// its parts, in the order in which DIEs end. Until then, parts that refer back to the type
-    /// keep the returned pointer to the id.
+    /// Gives ids to a type and its parts, unless they have one, and adds to writers_ how they are
+    /// written. Returns a pointer to the type's id. The parts get their ids first. A part that
+    /// refers back to the type keeps this pointer, and its writer reads the id.
     std::shared_ptr<uint32_t> visit(const Expr &e)
     {
         std::string k = key(e);

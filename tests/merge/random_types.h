@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes random programs, whose objects share a few names of structs. A name has one definition or
-// several. Each object has one of them, or only a declaration.
+// Makes random programs. The objects of a program share a few names of structs, unions, enums and
+// typedefs. A name has one definition or several. An object that uses a name has one of the
+// definitions. For a struct or union, an object may instead have two definitions or only a
+// declaration; for an enum, only a declaration.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -12,24 +14,26 @@ namespace btflink::merge::test
 {
 
 struct Corpus {
-    std::vector<std::vector<std::byte>> objects; // contributions: blob, trailer
+    // One contribution per object: a blob, and a link trailer with CorpusRules::trailers.
+    std::vector<std::vector<std::byte>> objects;
 };
 
 struct CorpusRules {
-    bool trailers = true;    // with link trailers, as btf-emit writes them
-    bool forwards = true;    // some objects only declare some structs
-    bool local_names = true; // some objects have two definitions of one name
-    bool enum_forwards = true;
-    bool base_complete = false; // the first half of the objects knows all definitions
-    bool knots = true;          // unnamed structs that reach themselves
-    bool loops = false;         // typedefs that reach themselves without a struct, which C lacks
+    bool trailers = true;       // with link trailers, which have hashes but no functions, variables
+    bool forwards = true;       // some objects only declare some structs and unions
+    bool local_names = true;    // some objects have two definitions of one struct or union
+    bool enum_forwards = true;  // some objects only declare some enums
+    bool base_complete = false; // `forwards` holds only for the second half of the objects
+    bool knots = true;          // unnamed structs that may reach themselves
+    bool loops = false;         // typedefs that may reach themselves without a struct; not in C
 };
 
-/// The programs are made from the seeds [first, last).
+/// The seeds from which a test makes its programs: [first, last).
 struct Seeds {
     uint64_t first = 1, last;
 };
-/// The seeds that BTFLINK_SEEDS chooses (COUNT or FIRST:COUNT), by default up to `last`.
+/// The seeds that BTFLINK_SEEDS chooses: with the value END, [1, END); with FIRST:COUNT,
+/// [FIRST, FIRST + COUNT). If it is not set: [1, `last`).
 Seeds chosen_seeds(uint64_t last);
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests objects of one link that were emitted by different versions or with different features, and
-// objects that a caller adds for inputs without object BTF.
+// objects that a caller adds to the inputs (Options::more_inputs).
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test
@@ -93,7 +93,7 @@ TEST_F(Settings, RequestedFeatureThatAllLack)
 TEST_F(Settings, FeatureThatIsNotRequestedStays)
 {
     FeatureSet more = default_features();
-    more.add(Feature::global_var); // btf-merge itself selects the variables
+    more.add(Feature::global_var); // no warning: the merge drops variables that are not asked for
     auto said = warnings({object("a", more)}, without(Feature::enum64));
     ASSERT_EQ(said.size(), 1u);
     EXPECT_TRUE(has(said[0], "with enum64, which the link does not ask for")) << said[0];
@@ -109,10 +109,10 @@ TEST_F(Settings, VariablesThatAreNotRequestedDoNotMatter)
                                             object("c", default_features())};
     EXPECT_TRUE(warnings(mixed).empty());
     EXPECT_EQ(warnings(mixed, all).size(),
-              2u); // a few objects differ, and the others lack the feature
+              2u); // one object differs from most, and most objects lack the feature
 }
 
-/// btf-merge itself applies these features.
+/// consistent_func does not change what btf-emit writes. btf-merge applies it.
 TEST_F(Settings, FeaturesOfTheLinkDoNotCount)
 {
     EXPECT_TRUE(

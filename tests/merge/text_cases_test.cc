@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Merges BTF given as text. Each file of cases/ is a case, with the BTF of some objects and the
-// expected result of their merge, word by word. These lines begin its parts:
+// expected result of their merge, word by word. These lines begin the parts of a case:
 //   == object                       the BTF of an object; one or more
 //   == base                         the base of the merge
 //   == distilled base               the expected distilled base, which the result extends
 //   == result                       the expected result
 //   == warning                      expected warnings, one per line
-//   == result of btf__dedup         the result of --dedup=libbpf, if ours has fewer types
+//   == result of btf__dedup         the expected result of --dedup=libbpf, if it differs from ours
 //   == at most as many as btf__dedup  (no text) the result of --dedup=libbpf depends on libbpf's
-//                                   version, so only the number of its types is compared
-// '#' begins a comment.
+//                                   version, so it need only have as many types as ours or more
+// A line that begins with '#' is a comment.
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
 #include "tests/tools/btf_text.h"
@@ -93,7 +93,7 @@ TEST_P(TextCases, Merge)
     for (size_t i = 0; i < c.objects.size(); ++i)
         options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
     options.output = folder_ / "result.btf";
-    uint32_t of_libbpf = UINT32_MAX; // number of types
+    uint32_t of_libbpf = UINT32_MAX; // number of types of btf__dedup's result, if Case::at_most
     // libbpf 1.7 does not find the typedefs of a base (btf_dedup_prep); 1.8 does.
     const bool finds_base = libbpf_major_version() != 1 || libbpf_minor_version() != 7;
     for (Engine engine : {Engine::libbpf, Engine::hash})
@@ -102,7 +102,9 @@ TEST_P(TextCases, Merge)
                 continue;
             options.engine = engine;
             options.threads = threads;
-            if (threads > 1 && !c.base.empty()) // a merge makes the index, and later ones use it
+            // From here on, the first merge by our engine makes an index of the base, and later
+            // ones use it. Engine::libbpf takes no index.
+            if (threads > 1 && !c.base.empty())
                 options.base_index = folder_ / "index";
             Report report;
             auto done = merge(options, report);
@@ -133,7 +135,8 @@ TEST_P(TextCases, Merge)
 class DistilledBase : public testing::Test
 {
 protected:
-    /// Merges a STRUCT 's' over `base`; returns the error, or "none".
+    /// Merges a STRUCT 's' over `base` (text; "": none), with a distilled base. Returns the error,
+    /// or "none".
     std::string error(const std::string &base)
     {
         Options options;

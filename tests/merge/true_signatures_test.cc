@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests clones and functions that take other parameters than the source says, with the feature
-// true_signature and without.
+// Tests functions and clones that do not take the parameters that the source states, with and
+// without the feature true_signature.
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test
@@ -17,7 +17,8 @@ FeatureSet with_signatures()
 class TrueSignatures : public ObjectTest
 {
 protected:
-    /// An object with one clone of void f(int a, int b), at `symbol`, that takes only `b`.
+    /// An object with one instance of void f(int a, int b), at `symbol`, that takes only b. The
+    /// object records this true signature only if `features` contain true_signature.
     std::string object(const std::string &name, const std::string &symbol,
                        uint32_t flags = fn_reordered, FeatureSet features = with_signatures())
     {
@@ -64,7 +65,8 @@ protected:
         return {"f", symbol, 3, flags | fn_optimized_param, true_func};
     }
 
-    /// Merges with a linked image and without, with both engines; all must agree.
+    /// Merges with a linked image and without, with both engines. Returns the result, which must
+    /// always be the same.
     std::string all_ways(const std::vector<std::string> &objects, FeatureSet features)
     {
         std::string text;
@@ -165,9 +167,10 @@ TEST_F(TrueSignatures, InstanceAtTheSymbolNeedNotAgreeWithInlinedOnes)
         EXPECT_FALSE(has(text, "'c'")) << text;
         EXPECT_FALSE(has(all_ways(objects, default_features()), "FUNC 'f'"));
     }
-    // The same holds for an instance at another symbol: the name f does not lead to it.
+    // The instance in b may also be at another symbol than f: the instance at f still counts.
     EXPECT_TRUE(has(all_ways({other("b", "any"), a}, with_signatures()), "\t'b' type_id=1\n"));
-    // A function in two parts has no address, so it is unknown whose parameters symbol f takes.
+    // A function in two parts, hot and cold, has no address. Symbol f may be the instance in c, so
+    // the parameters of the function at f are unknown.
     EXPECT_FALSE(has(
         all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")}, with_signatures()),
         "FUNC 'f'"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests variables: the offsets in output sections follow from an object's relocations and address
-// pool.
+// Tests which variables get a VAR, and their offsets in output sections. The offsets follow from an
+// object's relocations and address pool or, without a pool, from the image's symbols.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"
@@ -104,7 +104,7 @@ TEST_F(Variables, StaticsOfOneNameStayApart)
     EXPECT_EQ(merged(dir_, {a, b}), expected);
     EXPECT_EQ(merged(dir_, {join({a, b})}), expected);
     EXPECT_EQ(merged(dir_, {a, b}, link({a, b}, kernel_like)), expected);
-    // The link decides, not the order of the inputs of the merge.
+    // Offsets depend on the order in the link, not on that of the merge's inputs.
     std::string swapped = text_of(merged(dir_, {a, b}, link({b, a}, kernel_like)));
     EXPECT_TRUE(has(swapped, "type_id=4 offset=8 size=4\n\ttype_id=5 offset=12 size=4\n"
                              "\ttype_id=2 offset=16 size=4\n\ttype_id=3 offset=20"))
@@ -169,7 +169,7 @@ TEST_F(Variables, StrongBeatsWeak)
                 text_of(form == 0   ? merged(dir_, inputs)
                         : form == 1 ? merged(dir_, {join(inputs)})
                                     : merged(dir_, inputs, link(inputs, kernel_like)));
-            // The variable has the type of b, and only the tag of b.
+            // `shared` has the type of the strong definition, in b, and one tag.
             size_t at = text.find("TYPEDEF 'b_t'");
             ASSERT_NE(at, text.npos) << text;
             std::string id = text.substr(text.rfind('[', at) + 1, 1);
@@ -201,8 +201,8 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     std::string expected = text_of(merged(dir_, {a}, image));
     EXPECT_EQ(merged(dir_, {a, b}, image), expected);
 
-    // The contents of such objects must not matter either, although it depends on the threads
-    // whether their types are read before this is known.
+    // The contents of an object that was not linked must not matter either. With several threads,
+    // its types may be read before it is known that the object was not linked.
     std::string c =
         make_object(dir_, "c",
                     {.btf = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
@@ -217,7 +217,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
     ASSERT_NE(blob, bytes.end());
     const size_t header = 24, int_type = 16, kind = 7;
-    blob[header + int_type + kind] = std::byte{static_cast<uint32_t>(btf::Kind::DATASEC)}; // t
+    blob[header + int_type + kind] = std::byte{static_cast<uint32_t>(btf::Kind::DATASEC)}; // of t
     ASSERT_TRUE(write_file(c, bytes));
     Options options;
     options.inputs = {a, c};
@@ -230,7 +230,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     EXPECT_TRUE(fails(merged(dir_, {a, c}), "c.o: .BTF+"));
 }
 
-/// Such objects must also not change which types of linked objects are read.
+/// Objects that were not linked must not change which types of linked objects are read.
 TEST_F(Variables, ObjectsThatWereNotLinkedDoNotAffectOthers)
 {
     auto object = [&](const std::string &name, const std::string &member) {
@@ -263,8 +263,9 @@ TEST_F(Variables, ObjectsThatWereNotLinkedDoNotAffectOthers)
     const std::string expected = text_of(merged(dir_, options));
     ASSERT_NE(expected.find("VAR 'b'"), expected.npos) << expected;
 
-    // The PTR of b is the same as that of a. It is read only if it may point to two structs: then
-    // an object that has a name twice is walked.
+    // The PTR of b has the hash of that of a, so it is read only if struct s has two definitions.
+    // Then the merge follows the references of objects that define a name twice, as a and b do.
+    // Here the PTR becomes invalid: an error shows that the s of c counted.
     std::vector<std::byte> bytes = *read_file(b);
     const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
@@ -393,7 +394,7 @@ TEST_F(Variables, LargestCommonOneIsKept)
             .bss 0x2000 : { *(COMMON) }
             .debug 0 : { *(.debug) }
         })")));
-        // The array of nine is followed by the only VAR.
+        // The first VAR follows the array of nine elements, its type.
         const size_t at = text.find("nr_elems=9\n");
         ASSERT_NE(at, text.npos) << text;
         EXPECT_EQ(text.find("] VAR 'table'"), text.find(']', at)) << text;
@@ -430,7 +431,7 @@ TEST_F(Variables, AddendsInTheSection)
 
 TEST_F(Variables, PlainSectionInTheImageItself)
 {
-    // With --section-type=progbits --no-exclude the linked file has all object BTF.
+    // btf-emit --section-type=progbits --no-exclude makes sections that stay in the linked file.
     auto object = [&](const char *name, bool pool) {
         return make_object(dir_, name,
                            {.btf = std::string(R"(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the output of --why-dup, word by word, for BTF given as text.
+// Tests the report of --why-dup, for BTF given as text.
 #include "tests/merge/object_maker.h"
 
 #include <unistd.h>
@@ -22,7 +22,8 @@ protected:
         options_.inputs.push_back(make_raw(dir_, name, more_ints + text));
     }
 
-    /// The output for `name` ("": for all names), without folders in file names.
+    /// The report for `name` ("": for all names), without folders in file names. It must be the
+    /// same with one and four threads.
     std::string why(const std::string &name = "")
     {
         std::string all;
@@ -74,7 +75,8 @@ TEST_F(WhyDup, OneMember)
     EXPECT_EQ(why("s"), said);
 }
 
-/// a contains b, and b points to c, which has the member that differs; c points back to a.
+/// Struct a contains b, b points to c, and c points back to a. `type` is the type id of member c.x,
+/// in which the versions differ.
 std::string three_deep(int type)
 {
     return "[3] STRUCT 'a' size=8\n\t'in' type_id=4 bits_offset=0\n"
@@ -107,7 +109,7 @@ TEST_F(WhyDup, TheRootIsDeep)
               std::string::npos)
         << said;
     EXPECT_EQ(said.find("plain"), std::string::npos) << said;
-    // Only about a: the line of a, and its root.
+    // The report for a has the differing struct c and the line of a, but not that of b.
     said = why("struct a");
     EXPECT_EQ(said.find("struct c: 2 versions"), 0u) << said;
     EXPECT_NE(said.find("struct a: 2 definitions"), std::string::npos) << said;
