@@ -17,8 +17,8 @@ namespace
 
 constexpr int exit_accepted = 0, exit_refused = 1, exit_bad = 2, exit_skipped = 77;
 
-/// Warnings of libbpf since load() was last called. If the kernel refuses BTF, libbpf's warnings
-/// contain the kernel's log, of which at most 4 KB are kept.
+/// Warnings of libbpf since load() was last called, each cut after 4 KB. If the kernel refuses BTF,
+/// one of them is the kernel's log.
 std::string messages;
 
 int keep_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -44,8 +44,8 @@ int load(btf *b)
     return -btf__load_into_kernel(b);
 }
 
-/// Loads a few valid types, some of them of the newest kinds. Returns 0, or an errno: then BTF from
-/// a file would not be loaded either, whatever it contains.
+/// Loads a few valid types, some of them of the newest kinds. Returns 0, or an errno: if the kernel
+/// refuses even these types, FILE is not the reason for a refusal.
 int load_smallest()
 {
     BtfPtr smallest(btf__new_empty());

@@ -65,8 +65,8 @@ const char *third_key(btf::Kind kind)
 }
 
 /// The keys of the words in the rows `fixed` and `element` of a kind (btf::KindInfo), by index in
-/// the row. A name has no key. Missing kinds have no such words, or need code of their own (INT,
-/// structs, unions, enums).
+/// the row. A name has no key. Kinds that are not listed have no such words, or have code of their
+/// own (INT, structs, unions, enums).
 struct Keys {
     btf::Kind kind;
     std::array<const char *, 3> fixed, element;

@@ -4,11 +4,13 @@
 //
 // Method. Each type is matched with a type of the other result that has the same signature.
 // Unmatched FUNCs, their prototypes and their tags count as functions, unmatched VARs and DATASECs
-// as variables, all other unmatched types as additional or missing types. Types are matched twice:
-// as they are, and with each array of arrays as one array (Arrays::flat). If fewer types other than
-// ARRAYs are unmatched in the second form, the results differ in the form of arrays. In this case
-// only the second form counts, without unmatched ARRAYs: where one result has an array of arrays,
-// and the other one array, the first has more ARRAYs.
+// as variables, all other unmatched types as additional or missing types.
+//
+// If any type is unmatched, all types are matched again, with each array of arrays as one array
+// (Arrays::flat). The results differ in the form of arrays if this leaves fewer types unmatched,
+// ARRAYs not counted. In this case the second matching replaces the first one, and unmatched ARRAYs
+// are ignored, because an array of arrays in one result still has more ARRAYs than the one array in
+// the other.
 #include "tests/tools/module_difference.h"
 
 #include <algorithm>

@@ -86,7 +86,7 @@ std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
 /// A hash of everything in a type except the types to which it refers.
 Signature own_words(const Btf &btf, std::vector<uint32_t> words)
 {
-    // The names, and the words with zeros in place of type ids and names.
+    // Hashes the names, and the words with zeros in place of type ids and names.
     auto &blank = *reinterpret_cast<btf_type *>(words.data());
     std::string names;
     btf::for_each_str_off(blank, [&](uint32_t &off) {
@@ -99,10 +99,11 @@ Signature own_words(const Btf &btf, std::vector<uint32_t> words)
     return hash_of(both, sizeof both);
 }
 
-/// Types from a first id on, as a graph in flat arrays. The index is the id minus the first id.
+/// Types from a first id on, as a graph in flat arrays. The index into `own`, `by_name` and `ends`
+/// is the id minus the first id.
 struct Graph {
     std::vector<Signature> own;
-    std::vector<Signature> by_name; // the signature of a reference that is cut, or zeros
+    std::vector<Signature> by_name; // signature of a reference to the type if it is cut, or zeros
     std::vector<uint32_t> refs;     // ids to which the types refer, one type after the other
     std::vector<size_t> ends;       // where each type's refs end
 };

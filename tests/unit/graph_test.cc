@@ -61,7 +61,7 @@ TEST(StrongComponents, AreNumberedBehindWhatTheyReach)
 
 TEST(StrongComponents, CrossEdgesJoinNothing)
 {
-    // A diamond of 0, 1, 2 and 3, whose side 0 -> 2 is also a cycle, and 3 -> 4.
+    // A diamond, 0 -> 1 -> 3 and 0 -> 2 -> 3, with an edge back from 2 to 0, and 3 -> 4.
     const Lists<> refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 0}, {3, 4}});
     const Numbers component = strong_components(5, [&](uint32_t v, auto visit) {
         for (uint32_t to : refs[v])

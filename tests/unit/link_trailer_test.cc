@@ -202,7 +202,8 @@ TEST_P(Trailer, EachFieldIsChecked)
     EXPECT_EQ(said(with_word(table(72), 1000), "ambiguous name"), "");
 }
 
-/// N functions that share a prototype with N parameters would cost N^2.
+/// Prototypes that share words are refused, because N functions with one prototype of N parameters
+/// would take N * N steps.
 TEST_P(Trailer, PrototypesDoNotShareWords)
 {
     auto error = [&] { return error_of(decode(encode())); };
