@@ -4,23 +4,27 @@
 
 usage: run-program.py BTF-EMIT BTF-MERGE BTF-LINES BTF-COMPARE CASE.c [MACHINE...]
 
-CASE.c has several sources. A line "//// NAME.c" begins each (NAME.s: assembler). The text before the first belongs
-to all C sources. Directives in addition to those of directives.py:
-  // flags: -O2             compiler flags (added up)
-  // features: +global_var  --features of both programs
+CASE.c has one or more sources. A line "//// NAME.c" begins each (NAME.s: assembler). The text before the first such
+line belongs to all C sources. Directives in addition to those of directives.py:
+  // flags: -O2             compiler flags (several lines add up)
+  // features: +global_var  --features of btf-emit, btf-merge and btf-cc; --btf_features of pahole
   // link: -Wl,-z,now       flags of the final link
   // linked: yes            encode the linked file, not the objects
-  // objcopy: a.o --FLAG... run objcopy on this object after btf-emit
+  // objcopy: a.o --FLAG... run objcopy on this object, with and without DWARF, after btf-emit
   // compilers: gcc clang   only these families (default: both)
   // pahole-ignore: FUNC    kinds in which pahole is known to differ; docs/differences.md says why
-Words that limit a directive to variants (see directives.py): gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14
-(gcc 14 or newer), gcc13 (gcc 13 or older), plugin, module (merged without an image), image.
+Words that limit a directive to variants (expect-gcc, flags-arm): gcc, clang, the MACHINE, 32, 64, dwarf4, dwarf5, gcc14
+(gcc 14 or newer), gcc13 (gcc 13 or older), plugin. Such words can follow the keys flags, link, pahole-ignore and those
+of directives.py; only those of directives.py can also have module (merged without an image) and image.
 
 gcc compiles with DWARF 4 and 5, and with its plugin if $BTFLINK_BTF_CC names a btf-cc that has one; clang 14 compiles
-with DWARF 4, newer clangs with DWARF 5. The merges of the objects and of their `ld -r` must agree, and so must the
-merges over the linked image, with DWARF and without. Offsets in sections must match the linker's symbol table. If
-pahole is installed in the version of the reference, its result for the image is compared by meaning. With MACHINEs,
-cross compilers for these are used instead, with compressed DWARF 5.
+with DWARF 4, other clangs with DWARF 5. With MACHINEs, cross compilers for these are used instead, with DWARF 4 and
+with compressed DWARF 5.
+
+Except with "linked: yes", these merges must have equal results: of the objects, of their `ld -r`, and of the objects
+with the `ld -r` as the image. So must these merges over the linked image: of the objects with DWARF and without, and of
+the `ld -r`. In all cases, variables must be where the image's symbol table has them. pahole's result for the image is
+compared by meaning if pahole is at least as new as the reference, except with the plugin.
 """
 import os
 import re
@@ -51,7 +55,7 @@ def call(*command, **options):
 
 
 def reference():
-    """Returns pahole if it has the version of the reference; otherwise None."""
+    """Returns the path of pahole if its version is that of the reference or newer; otherwise None."""
     command = shutil.which(os.environ.get('BTFLINK_PAHOLE', 'pahole'))
     return command if decides(command) else None
 
@@ -126,12 +130,13 @@ class Build:
         self.objects.append(output)
 
     def binutils(self, name):
-        """The path of a program of binutils, for the compiler's machine or the host."""
+        """The command for a program of binutils: that for the machine of a cross gcc, otherwise the host's."""
         prefix, gcc, _ = self.compiler[0].rpartition('gcc')
         return prefix + name if gcc else name
 
     def check_object(self, name):
-        """Checks that byte order, width and kind of relocations are those of the target."""
+        """Checks the headers of .BTF and the address pool, and that their relocations are of the target's kind: REL
+        or RELA."""
         elf = Elf(self.path(name))
         btf, pool = elf.get('.BTF'), elf.get('.debug')
         rel = '.rel' if self.words[1] in REL_MACHINES else '.rela'
@@ -146,7 +151,7 @@ class Build:
 
     def link(self, output, *how):
         linker = self.compiler
-        if 'clang' in self.words and self.words[1] not in CROSS:  # only lld reads its bitcode
+        if 'clang' in self.words and self.words[1] not in CROSS:  # only lld reads clang's bitcode
             linker = [*linker, '-fuse-ld=lld'] if '-flto' in how else ['gcc']
         self.must(*linker, '-nostdlib', '-static', *how, *self.objects, '-o', output)
 
@@ -210,7 +215,8 @@ class Build:
         return problems + ([] if 'plugin' in self.words else self.compare_pahole(results['image']))
 
     def check_offsets(self, lines):
-        """Every variable is at the offset in the linker's symbol table."""
+        """Returns a text for each DATASEC without a section, and for each variable that is not at the address of a
+        symbol of its name."""
         elf = Elf(self.path('image'))
         symbols = {}
         for line in self.must('nm', 'image').splitlines():
@@ -227,7 +233,7 @@ class Build:
                 problems.append(f'no section {name[0]}')
                 continue
             for _, variable, offset in entries:
-                # gcc may add a number to the name of a static variable.
+                # The symbol of a static variable may be its name with a suffix, such as .0.
                 places = set().union(*(places for symbol, places in symbols.items()
                                        if symbol.split('.')[0] == variable.split('.')[0]))
                 if section.address + int(offset) not in places:
@@ -251,13 +257,13 @@ class Build:
 
 
 def age(command):
-    """The words for a version of gcc."""
+    """The word for the version of this gcc, in a list."""
     major = call(*command, '-dumpversion').stdout.split('.')[0]
     return ['gcc14' if int(major) >= 14 else 'gcc13']
 
 
 def has_plugin(command):
-    """True if btf-cc's settings name a plugin."""
+    """True if btf-cc has a plugin for this compiler: --settings then prints plugin=1 and the plugin's hash."""
     btf_cc = os.environ.get('BTFLINK_BTF_CC')
     return btf_cc and call(btf_cc, '--plugin', '--settings', *command).stdout.count(' plugin=') == 2
 

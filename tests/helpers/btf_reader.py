@@ -4,7 +4,7 @@ import struct
 
 KINDS = ['', 'INT', 'PTR', 'ARRAY', 'STRUCT', 'UNION', 'ENUM', 'FWD', 'TYPEDEF', 'VOLATILE', 'CONST',
          'RESTRICT', 'FUNC', 'FUNC_PROTO', 'VAR', 'DATASEC', 'FLOAT', 'DECL_TAG', 'TYPE_TAG', 'ENUM64']
-# Bytes after the first 12 of each type: a fixed number, and a number per element.
+# Bytes after the first 12 of each type: a fixed number, and a number per element. The other kinds have none.
 TAIL = {'INT': (4, 0), 'ARRAY': (12, 0), 'STRUCT': (0, 12), 'UNION': (0, 12), 'ENUM': (0, 8),
         'FUNC_PROTO': (0, 8), 'VAR': (4, 0), 'DATASEC': (0, 12), 'DECL_TAG': (4, 0), 'ENUM64': (0, 12)}
 
@@ -15,7 +15,7 @@ SHF_EXCLUDE = 0x80000000
 
 def types(blob):
     """Yields (kind, name, size or type, further words) of each type, in the order of ids. `blob` must be
-    BTF without a trailer."""
+    little-endian BTF with a header of 24 bytes, and end with it: no link trailer follows."""
     magic, version, _, header, types_at, types_size, strings, strings_size = \
         struct.unpack_from('<HBBIIIII', blob)
     assert (magic, version, header) == (0xeb9f, 1, 24), 'not a BTF header'

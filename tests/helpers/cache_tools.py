@@ -9,13 +9,13 @@ import socket
 import subprocess
 import time
 
-# Settings in the user's environment that must not affect the tests.
+# Prefixes of variables in the user's environment that must not affect the tests.
 SETTINGS = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_', 'ICECC_', 'SCCACHE_')
 START_SECONDS = 30
 
 
 def clean_environment(**settings):
-    """The environment without variables that configure caches, servers and btf-cc, plus `settings`."""
+    """The environment without the variables of SETTINGS, with LC_ALL=C and `settings`."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(SETTINGS)}
     return {**kept, 'LC_ALL': 'C', **settings}
 
@@ -43,7 +43,7 @@ class Ccache:
                                     **settings})
 
     def statistics(self):
-        """Returns the counters since the last call."""
+        """Returns ccache's counters since the last call, and "hit", the sum of both kinds of hits."""
         def ask(*options):
             return subprocess.run(['ccache', *options], env=self.environment(), check=True,
                                   capture_output=True, text=True).stdout
@@ -113,7 +113,8 @@ class Redis(Server):
 
 
 class Sccache(Server):
-    """sccache's server, with its cache in `folder`. It does not keep settings of its clients."""
+    """sccache's server, with its cache in `folder`. A server that a client starts keeps the client's settings; this
+    one is started without them."""
 
     def settings(self):
         return {'SCCACHE_DIR': str(self.folder / 'cache'), 'SCCACHE_SERVER_PORT': str(self.port),
@@ -127,7 +128,7 @@ class Sccache(Server):
         return ['sccache']
 
     def counts(self):
-        """Returns hits and misses since the start."""
+        """Returns the numbers of hits and misses since the server started."""
         said = subprocess.run(['sccache', '--show-stats', '--stats-format', 'json'], check=True,
                               env=clean_environment(**self.settings()), capture_output=True,
                               text=True).stdout
@@ -157,7 +158,7 @@ class Distccd(Server):
                 '--log-file', self.folder / 'log', '--log-level', 'info', *self.options]
 
     def client(self, folder):
-        """Settings with which distcc uses only this server, and does not compile locally if it fails."""
+        """Settings with which distcc uses only this server, and does not compile locally if the server fails."""
         pathlib.Path(folder).mkdir(exist_ok=True)
         return {'DISTCC_HOSTS': f'127.0.0.1:{self.port}', 'DISTCC_DIR': str(folder),
                 'DISTCC_FALLBACK': '0', 'DISTCC_SKIP_LOCAL_RETRY': '1',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Base class of the tests of command lines: a folder per test, checked runs, C sources."""
+"""Base classes of the tests of command lines: a folder per test, checked runs, C sources."""
 import os
 import re
 import shutil
@@ -71,7 +71,8 @@ class CliCase(unittest.TestCase):
         return done.stdout
 
     def compile(self, source='add.c', *flags, output=None, compiler='gcc'):
-        """Compiles a source with -g and `flags`; returns the object's name."""
+        """Writes and compiles a source of PROGRAM, with -g, -O1 and `flags`; returns the object's name. A source that
+        PROGRAM does not have gets the text of add.c."""
         if not target_of(compiler):
             self.skipTest(f'{compiler} is not installed')
         self.write(source, PROGRAM.get(source, PROGRAM['add.c']))
@@ -93,11 +94,12 @@ class CliCase(unittest.TestCase):
         return done.stderr
 
     def good(self, *arguments, **options):
-        """Checks that a run succeeds and prints nothing."""
+        """Checks that a run of btf-emit succeeds and prints nothing."""
         self.assertEqual(self.emit(*arguments, **options), '', f'{arguments}')
 
     def bad(self, pattern, *arguments, same=(), **options):
-        """Checks that a run fails with a message of one line, and does not change the files in `same`."""
+        """Checks that a run of btf-emit fails with a message of one line, which matches `pattern`, and does not change
+        the files in `same`."""
         before = [self.read(name) for name in same]
         said = self.emit(*arguments, status=1, **options)
         self.assertRegex(said, f'^btf-emit: ERROR: {pattern}\n$', f'{arguments}')
@@ -108,7 +110,7 @@ class CliCase(unittest.TestCase):
         return self.must(self.btf_lines, name).splitlines()
 
     def linkers(self):
-        """Names of the installed linkers, in the form of `gcc -fuse-ld=`."""
+        """bfd, and lld if it is installed: values of gcc's option -fuse-ld."""
         found = ['bfd']
         if shutil.which('ld.lld'):
             found.append('lld')
@@ -118,8 +120,9 @@ class CliCase(unittest.TestCase):
 
 
 class MadeOnceCase(CliCase):
-    """make() of the class makes files once. Each test gets a copy of these files."""
-    made = None  # the folder with these files
+    """A derived class has make(), which runs once, before the first test. Each test gets a copy of the files that
+    make() makes."""
+    made = None  # the folder that keeps these files
 
     def make(self):
         raise NotImplementedError
@@ -139,8 +142,9 @@ class MadeOnceCase(CliCase):
 
 
 def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
-    """The main program. Arguments: the paths of `tools`, then names of tests. Exit status 77 if all tests
-    were skipped. The usage is the docstring of `module`."""
+    """The main program. Its arguments are the paths of `tools`, which become attributes of the class `case`, then names
+    of tests. Exit status: 0; 1 if a test failed or there was none; 77 if all tests were skipped. The docstring of
+    `module` is printed as the usage."""
     check_arguments(sys.modules[module].__doc__, len(tools))
     count = len(tools) + 1
     for name, path in zip(tools, sys.argv[1:count]):

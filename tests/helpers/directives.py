@@ -24,12 +24,13 @@ def directives(path):
 
 
 def values(found, name):
-    """All words of the directives with this name."""
+    """All words of the directives whose key is exactly `name`."""
     return [word for key, text in found if key == name for word in text.split()]
 
 
 def check(lines, wanted, variant):
-    """Returns what is missing from the output, or too much. `variant` has the words that apply."""
+    """Returns a text for each directive in `wanted` that `lines`, the output, do not obey, or for each unwanted line.
+    `variant` has the words that apply."""
     problems = []
     for key, text in wanted:
         kind, *words = key.split('-')

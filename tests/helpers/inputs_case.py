@@ -41,7 +41,7 @@ enum edge edge_of(int n) { return n ? RISING : FALLING; }
 struct module this_module = { "card", 0 };
 ''',
 }
-# As in vmlinux, .data..percpu is not part of .data.
+# As in vmlinux, .data..percpu is a section of its own, not part of .data.
 PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
 VARIABLES = '--btf_features=+global_var'
 
@@ -50,7 +50,7 @@ class InputsCase(KbuildCase):
     features = '+global_var'  # of btf-cc
 
     def objects(self, sources, with_btf, strip=False, more=()):
-        """Compiles the sources; those in `with_btf` with btf-cc. Returns the objects' names."""
+        """Compiles the sources, NAME.c; those whose NAME is in `with_btf` with btf-cc. Returns the objects' names."""
         for name, text in sources.items():
             self.write(name + '.c', text)
             wrapper = [self.btf_cc] if name in with_btf else []
@@ -66,7 +66,7 @@ class InputsCase(KbuildCase):
         self.must('gcc', '-no-pie', '-Wl,-T,percpu.lds', *objects, '-o', image)
 
     def kernel(self, with_btf, strip=False, image='vmlinux', more=()):
-        """Links vmlinux.o and `image` as Kbuild does."""
+        """Compiles KERNEL, and links the objects into vmlinux.o, by ld -r, and into `image`."""
         objects = self.objects(KERNEL, with_btf, strip, more)
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
         self.link(image, *objects)

@@ -10,12 +10,13 @@ from helpers.compilers import clangs, has_lld, target_of  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
-# Settings in the user's environment that must not affect the tests.
+# Prefixes of variables in the user's environment that must not affect the tests.
 SETTINGS = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
 
 
 def heed_signals():
-    """Resets signals that are ignored. nohup ignores some, and so does a shell for background jobs."""
+    """Gives signals their default action if they are ignored. nohup, and shells for background jobs, start programs
+    with some signals ignored."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1,
                    signal.SIGUSR2):
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -30,8 +31,8 @@ class KbuildCase(cli_case.CliCase):
         return os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
 
     def environment(self, settings=None):
-        """The environment with LC_ALL=C, without our tools' variables, plus `settings`. The value None
-        removes a variable."""
+        """The environment without the variables of SETTINGS, with LC_ALL=C and `settings`. The value None in
+        `settings` removes a variable."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(SETTINGS)}
         clean['LC_ALL'] = 'C'
         clean.update(settings or {})
@@ -42,7 +43,7 @@ class KbuildCase(cli_case.CliCase):
         return self.call(*command, **options)
 
     def cc(self, *arguments, settings=None, **options):
-        """Runs btf-cc; returns its exit status, standard output and standard error, as bytes."""
+        """Runs btf-cc; returns its exit status, and as bytes its standard output and standard error."""
         done = self.run_tool(self.btf_cc, *arguments, settings=settings, **options)
         return done.returncode, done.stdout, done.stderr
 
@@ -53,8 +54,8 @@ class KbuildCase(cli_case.CliCase):
         return done.returncode, done.stdout, done.stderr
 
     def encode(self, *arguments, said=''):
-        """Encodes with btf-pahole. Checks that it succeeds, makes no unexpected files, and prints only
-        `said`."""
+        """Encodes with btf-pahole. Checks that btf-pahole succeeds, makes no file except that of an option
+        --btf_encode_detached, and prints only text that matches `said`, to standard error."""
         before = self.names()
         done = self.pahole('-J', *arguments)
         self.assertEqual(done[:2], (0, ''), done)
@@ -63,8 +64,8 @@ class KbuildCase(cli_case.CliCase):
         self.assertEqual(self.names(), before | set(made))
 
     def refuse(self, pattern, *arguments, status=1, same=(), settings=None):
-        """Checks that a run fails with a message of one line, makes no files, and does not change the
-        files in `same`."""
+        """Checks that a run of btf-pahole fails with a message of one line, which matches `pattern`, makes no files,
+        and does not change the files in `same`."""
         before, contents = self.names(), [self.read(name) for name in same]
         done = self.pahole(*arguments, settings=settings)
         self.assertEqual(done[:2], (status, ''), done)

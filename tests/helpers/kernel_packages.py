@@ -52,7 +52,8 @@ def zstd(data):
 
 
 def lz4(data):
-    """Compresses in the kernel's format: legacy frames. The blocks have only literals."""
+    """Packs in the format of lz4 that kernels use, a legacy frame. The blocks have only literals, so nothing gets
+    shorter."""
     out = b'\x02\x21\x4c\x18'
     for at in range(0, len(data), 1 << 20):
         part = data[at:at + (1 << 20)]
@@ -94,7 +95,8 @@ def zboot(image, kind):
 
 
 def flat_image(btf, behind=bytes(1000)):
-    """arm64's Image: a memory image that contains BTF, and after it `behind`, such as .BTF_ids."""
+    """arm64's Image: a memory image that contains BTF, and after the BTF `behind`, such as .BTF_ids. Bytes that only
+    begin like BTF come before it."""
     head = bytearray(64)
     head[56:60] = b'ARM\x64'
     return (bytes(head) + b'Linux version 6.12.0-test (a@b)\0' + b'\x9f\xeb\x01\0' + b'\xff' * 60 + btf +
@@ -110,7 +112,7 @@ def ar(members):
 
 
 def tar(files, mode='w', extra=()):
-    """A tar archive. As with tar and dpkg-deb, the first entry is the folder."""
+    """A tar archive. As tar and dpkg-deb do, its first entry is the folder that was packed, ./."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as archive:
         folder = tarfile.TarInfo('./')
@@ -126,10 +128,12 @@ def tar(files, mode='w', extra=()):
 
 
 class _Apk3Tree:
-    """The first block of an apk package of version 3. It has no owners, modes, times or hashes."""
+    """The first block of an apk package in format 3: the tree of the package's folders and files, without owners,
+    modes, times and hashes. Each method returns the word that stands for a value, after adding the value to the tree
+    unless the word contains it."""
 
     def __init__(self):
-        self.bytes = bytearray(8)  # the versions, then the root's offset
+        self.bytes = bytearray(8)  # the versions, then the word that stands for the root
 
     def _put(self, kind, data, align):
         self.bytes += bytes(-len(self.bytes) % align)
@@ -168,8 +172,8 @@ APK3_PACKINGS = {
 
 
 def apk3(files, targets=(), long=False, kind=b'pckg'):
-    """An Alpine package of version 3, not compressed. `targets` has names and targets of links; a target is
-    a mode of two bytes and a path. With `long`, the files' blocks have the header of large blocks."""
+    """An apk package in format 3, not compressed. `targets` has names and targets of links; a target is a mode of two
+    bytes and a path. With `long`, the blocks of the files' contents have the header of large blocks."""
     tree, folders, data = _Apk3Tree(), {}, b''
     for name, content in files:
         folder, _, file = name.rpartition('/')
@@ -194,8 +198,8 @@ def apk3(files, targets=(), long=False, kind=b'pckg'):
 
 
 class PackageCase(unittest.TestCase):
-    """Builds `self.vmlinux` (without DWARF), `self.btf` and three `self.modules`. The folder `self.make` has
-    their sources and objects."""
+    """Builds a vmlinux and three modules. `self.vmlinux` (without DWARF), `self.btf` (of vmlinux) and `self.modules`
+    are the bytes of the files. The folder `self.make` has the sources, objects and results."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Reads the link trailer of object BTF (common/FORMAT.md, 3) without the code under test."""
+"""Reads the link trailers of object BTF (common/FORMAT.md, 3) without the code under test."""
 import collections
 import struct
 
 from helpers import btf_reader
 
 Function = collections.namedtuple('Function', 'name flags loose_hash pool_index')
-# Flags of functions.
+# Flags of functions, from bit 0 on.
 UNEXPECTED, OPTIMIZED, UNCERTAIN, REORDERED, CHANGED, ADDRESS, RANGES, INLINE = (1 << n for n in range(8))
 
 
 class ObjectBtf:
-    """The contributions of an object's .BTF, one after the other."""
+    """The plain types, functions and variables of all contributions in an object's .BTF."""
 
     def __init__(self, path):
-        self.types = collections.OrderedDict()   # stub hash: 'KIND name'
+        self.types = collections.OrderedDict()   # stub hash -> 'KIND name'; only plain types
         self.functions = []
         self.variables = collections.Counter()   # (name, section, size, stub hash of the type)
         elf = btf_reader.Elf(path)
         sections = [s for s in elf.sections if s.name == '.BTF']
         self.data = sections[0].data if sections else b''
         self.order = elf.order
-        # Functions that have a clone with different parameters.
+        # Names of functions that have a clone.
         self.cloned = {name.split('.')[0] for name in elf.symbol_names()
                        if '.isra' in name or '.constprop' in name}
         self.has_dwarf = any(s.name in ('.debug_info', '.zdebug_info') for s in elf.sections)

@@ -2,10 +2,10 @@
 """Generates C programs of any size whose files disagree about some types. The same arguments give the same
 program.
 
-All files include one header. A file may define CONFLICT_N, which makes a member of struct N volatile, and
-HIDE_N, which leaves struct N declared but not defined. SHOW_ALL overrides HIDE_N. The header has members
-that are function pointers, unnamed structs and bitfields, and typedefs, arrays and enums. The files have
-functions and variables, including static ones with the same name.
+All files include one header. A file may define CONFLICT_N, which makes a member of struct sN volatile, and
+HIDE_N, which leaves struct sN declared but not defined. If a compiler command defines SHOW_ALL, HIDE_N has no
+effect. The header has members that are function pointers, unnamed structs and bitfields, and typedefs, arrays
+and enums. The files have functions and variables, including static ones with the same name.
 """
 import os
 import random
@@ -17,13 +17,13 @@ class Program:
     def __init__(self, structs, files, conflicts=3, hidden=4, seed=1, agree=False):
         self.random = random.Random(seed)
         self.structs, self.files, self.agree = structs, files, agree
-        # Chosen in the second half, to which fewer structs refer: only later structs use a typedef.
+        # Chosen in the second half. Fewer structs refer to these, because only later structs use their typedefs.
         late = range(structs // 2, structs)
         chosen = self.random.sample(late, conflicts + hidden)
         self.conflicts, self.hidden = chosen[:conflicts], chosen[conflicts:]
 
     def member(self, number, place):
-        """One member of struct `number`. It refers to structs only by pointers, and only to typedefs of earlier
+        """One member of struct `number`. A member refers to structs only by pointers, and uses no typedefs of later
         structs."""
         pick = self.random.random()
         other = self.random.randrange(self.structs)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What a script answers if it is started by hand without arguments, or with --help."""
+"""What a script answers if it is started with too few arguments, or with --help."""
 import sys
 
 
 def check_arguments(text, least):
-    """With --help, prints `text` and exits with status 0; with fewer than `least` arguments, with status 2."""
+    """Prints `text` and exits: with status 0 for --help or -h, with status 2 for fewer than `least` arguments.
+    Otherwise returns."""
     if sys.argv[1:2] in (['--help'], ['-h']):
         print(text.strip())
         sys.exit(0)
