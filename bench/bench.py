@@ -5,8 +5,10 @@
 usage: bench.py --tools=BUILD --kernel=DIR [--pahole=PATH] [--rounds=N]
 
 BUILD is a meson build folder. DIR is the output folder of a kernel whose objects have object BTF;
-the kernel suite leaves one in $BTFLINK_KERNEL_DIR/dwarf. Each round runs each program once. The
-table shows medians. Input files are in the page cache. Results are written to /dev/shm if it exists.
+the kernel suite leaves one in $BTFLINK_KERNEL_DIR/dwarf. Each round runs btf-emit on each object, and
+btf-merge and pahole with one thread and with one thread per processor. A first round brings the input
+files into the page cache and is not counted. The table shows the medians of the other N rounds (default:
+5). The programs write their output to a temporary folder, in /dev/shm if that is writable.
 """
 import argparse
 import collections
@@ -47,11 +49,11 @@ def pahole_flags(pahole):
 
 
 def cases(options, objects, scratch):
-    """Returns what is measured: name -> function that runs it once."""
+    """Returns name of a measurement -> function that measures once and returns the cost."""
     kernel, threads = options.kernel, len(os.sched_getaffinity(0))
     emit, merge = options.tools / 'emit/btf-emit', options.tools / 'merge/btf-merge'
     image = '.tmp_vmlinux1'
-    # Kernels before 6.2 have fewer late objects.
+    # LATE_OBJECTS are linked after vmlinux.o. Older kernels do not have all of them.
     inputs = ['vmlinux.o', *(name for name in LATE_OBJECTS if (kernel / name).exists())]
     found = {}
     found[f'btf-emit, {len(objects)} objects, one process each, one after the other'] = lambda: \

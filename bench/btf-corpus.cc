@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes large and unusual sets of object BTF from an existing set, for benchmarks. All types are
-// rewritten with BtfBuilder, with the hashes and trailers that btf-emit would write. Address pools
-// and relocations are dropped.
+// rewritten with BtfBuilder, and their hashes are computed again. Address pools and relocations are
+// dropped.
 //
 //   btf-corpus clone N/D IN OUT       writes N/D times as many objects. If N/D is below 1, it
 //                                     chooses objects evenly. Otherwise it copies them, and each
-//                                     copy has its own names for source files, and for functions,
-//                                     variables, structs, unions, enums and typedefs that occur in
-//                                     few objects. This is how a kernel grows with more drivers,
-//                                     which share its core.
-//   btf-corpus explode STRUCT IN OUT  writes the same objects. In every second object that defines
-//                                     STRUCT, the first suitable member becomes volatile.
+//                                     copy after the first has its own names for source files, and
+//                                     for functions, variables, structs, unions, enums and typedefs
+//                                     that occur in few objects. This is how a kernel grows with
+//                                     more drivers, which share its core.
+//   btf-corpus explode STRUCT IN OUT  writes the same objects. In every second object whose STRUCT
+//                                     has a member that is neither a bitfield nor volatile, the
+//                                     first such member becomes volatile.
 //
 // IN is a file with object BTF: an object, the result of ld -r, or only the section. OUT gets the
-// contributions without an ELF file. Exit status: 0 success, 1 bad input, 2 wrong usage.
+// contributions without an ELF file. Exit status: 0 success, 1 a file cannot be read or written,
+// 2 wrong usage.
 #include "common/btf/btf_builder.h"
 #include "common/io/bytes.h"
 #include "tests/tools/btf_file.h"
@@ -37,10 +39,11 @@ struct Change {
     std::string suffix; // appended to the source file's name, and to the names in `own`
     Names own{};
     TypeId volatile_of{}; // the struct with a member that becomes volatile; void: no struct
-    uint32_t member = 0;  // index of this member
+    uint32_t member = 0;  // index of the member that becomes volatile
 };
 
-/// True if a type of this kind has its own name, with which C code can refer to it.
+/// True if a type of this kind can have a name with which C code refers to it. Names of base types
+/// and of sections do not count.
 bool has_own_name(btf::Kind kind)
 {
     const btf::Naming naming = btf::kind_info(kind).naming;
@@ -80,7 +83,7 @@ private:
         return changes() && TypeId{id} >= trailer_.plain_end ? id + 1 : id;
     }
 
-    /// Adds the VOLATILE as the last plain type.
+    /// If a member becomes volatile, adds the VOLATILE for the member as the last plain type.
     void add_volatile()
     {
         if (changes())
@@ -169,7 +172,8 @@ private:
     std::vector<uint32_t> words_;
 };
 
-/// Finds the first definition of the struct with a member that can become volatile.
+/// Finds the first struct `name` with a member that is neither a bitfield nor volatile, and the
+/// first such member. Returns a Change without a struct if there is none.
 Change volatile_in(const Btf &btf, std::string_view name)
 {
     for (TypeId id : btf.ids()) {
@@ -196,7 +200,7 @@ public:
         size_t count = in_.parts().size();
         Change change;
         for (unsigned long copy = 0; copy * d < n; ++copy) {
-            unsigned long share = std::min(d, n - copy * d); // of d
+            unsigned long share = std::min(d, n - copy * d); // it gets share/d of the objects
             if (copy == 1)
                 TRY(find_own(change.own));
             if (copy)
@@ -239,9 +243,9 @@ private:
         return Object{std::move(btf), std::move(trailer)};
     }
 
-    /// Finds the names that each copy changes: those that at most one object in a hundred defines
-    /// or declares, and that no type with an unchanged name reaches. So all types with unchanged
-    /// names are equal in all copies.
+    /// Finds the names that each copy after the first changes: those that few objects define or
+    /// declare (at most one in a hundred, or a single one), except names of types that a type with
+    /// an unchanged name reaches. So all types with unchanged names are equal in all copies.
     Result<void> find_own(Names &own) const
     {
         struct Seen {
@@ -274,7 +278,8 @@ private:
         return {};
     }
 
-    /// Removes from `own` the names that other names reach in this object.
+    /// Removes from `own` the names of all types that a named type outside `own` reaches in this
+    /// object.
     static void remove_shared(const Btf &btf, Names &own)
     {
         std::vector<char> seen(raw(btf.end_id()));

@@ -6,22 +6,22 @@ usage: clean_build.py --tools=BUILD --source=LINUX --scratch=DIR [--pahole=PATH]
                       [--jobs=N] [--keep] [WAY...]
 
 BUILD is a meson build folder. LINUX is a clean source tree; it is not changed. FILE is a kernel
-configuration; the default is the defconfig of this machine. CONFIG_BPF_SYSCALL is added, and either
-CONFIG_DEBUG_INFO_NONE, or DWARF 5 and BTF. WAY is one of these; the default is all, stock only
-with --pahole:
+configuration; the default is the defconfig for the architecture of this machine. CONFIG_BPF_SYSCALL is
+added, and either CONFIG_DEBUG_INFO_NONE, or DWARF 5 and BTF. WAY is one of these; the default is all of
+them, but stock only if --pahole is given:
     none       no debug information, no BTF
     stock      pahole (PATH) makes the BTF
     kept       btf-cc and btf-pahole make the BTF, DWARF is kept
     stripped   the same, DWARF is dropped after each compile
-    plugin     gcc's plugin makes the BTF, without DWARF
+    plugin     btf-cc --plugin: gcc makes the BTF with btflink's plugin, without DWARF
 Each way is built once, in DIR/WAY. An existing folder is deleted first. After the build the folder is
-deleted, unless --keep is given. The result is added to DIR/results.json, and all results in this file
-are printed, so the ways can be built in several runs. Compare only results of the same machine under
-the same load.
+deleted, unless --keep is given. The result replaces that of the same way in DIR/results.json. At the end
+all results in this file are printed, so the ways can be built in several runs. Compare only results of the
+same machine under the same load.
 
-Columns: wall is in seconds. user+sys is the processor time of all processes. written is what they wrote
-to the file system (write_bytes of /proc/PID/io, which counts whole pages). tree is the size of the
-folder on disk after the build. BTF is the beginning of its SHA-256.
+Columns: wall is in seconds. user+sys is the processor time of all processes. written is what all
+processes wrote to the file system (write_bytes of /proc/PID/io, which counts whole pages). tree is the
+size of the folder on disk after the build. BTF is the beginning of the SHA-256 of vmlinux's BTF.
 """
 import argparse
 import hashlib
@@ -40,7 +40,7 @@ from measure import processor
 
 WAYS = {'none': None, 'stock': None, 'kept': 'gcc', 'stripped': '--strip-dwarf gcc',
         'plugin': '--plugin gcc'}
-# CONFIG_DEBUG_INFO_BTF depends on BPF_SYSCALL. Not all defconfigs set it, so every build sets it.
+# Every build sets BPF_SYSCALL: CONFIG_DEBUG_INFO_BTF depends on it, and not all defconfigs set it.
 BTF = '-e BPF_SYSCALL -d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
 NO_BTF = '-e BPF_SYSCALL -d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()
 COLUMNS = ['wall', 'user+sys', 'written', 'tree', 'BTF']

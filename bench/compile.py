@@ -4,17 +4,18 @@
 
 usage: compile.py --tools=BUILD --kernel=DIR --scratch=DIR [--every=N]
 
---tools is a meson build folder. --kernel is the output folder of a finished kernel build. The compile
-commands that Kbuild saved there are run again in random order, with objects written to --scratch. Each
-command is run in these ways:
-    none        the compiler without -g
+--tools is a meson build folder. --kernel is the output folder of a finished kernel build with debug
+information. The commands that Kbuild saved there and that compile C files of the kernel with -g are run
+again, with objects written to --scratch. Their order is arbitrary, but the same in each run. Each command
+is run in these ways:
+    none        the compiler without -g and -gdwarf*
     -g          the compiler with -g
     stripped    btf-cc --strip-dwarf
     plugin      btf-cc --plugin, if there is a plugin for the compiler
---every=20 takes every 20th object.
+--every=20 takes every 20th command of this order.
 
-Prints for each way the processor time of all its processes, and the size of the objects. If interrupted,
-prints the results so far.
+Prints for each way the processor time of all its processes, also relative to `none`, and the size of the
+objects. If interrupted, prints the results so far.
 """
 import argparse
 import collections
@@ -34,7 +35,8 @@ COMPILER = re.compile(r'(.*-)?(gcc|clang)(-[0-9.]+)?')
 
 
 def commands(kernel):
-    """Yields (object, (compiler, arguments)) from Kbuild's .cmd files, for C sources only."""
+    """Yields (object, (compiler, arguments)) from those of Kbuild's .cmd files whose command compiles a C
+    file of the kernel (-D__KERNEL__) with -g."""
     for record in sorted(kernel.rglob('.*.o.cmd')):
         with open(record, encoding='utf-8', errors='replace') as file:
             found = re.match(r'(?:savedcmd|cmd)_(\S+) := (.*)', file.readline())
@@ -68,7 +70,8 @@ def compile_once(options, compiler, words, name, way, prefix):
 
 
 def has_plugin(options, compiler):
-    """True if the settings that btf-cc prints name a plugin."""
+    """True if btf-cc finds a plugin for the compiler. The settings that btf-cc prints then have the plugin's
+    hash (plugin=HASH) in addition to the setting plugin=1."""
     done = subprocess.run([options.tools / 'kbuild-integration/btf-cc', '--plugin', '--settings', compiler],
                           capture_output=True, text=True, check=True)
     return done.stdout.count(' plugin=') == 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Does the work of btf-merge with libbpf alone, for comparison in benchmarks: calls btf__add_btf()
-// for each contribution of IN, then btf__dedup(), and writes the result to OUT. IN has only
-// contributions, one after the other, as btf-corpus writes them.
+// Deduplicates object BTF with libbpf alone, for comparison with btf-merge in benchmarks: calls
+// btf__add_btf() for each contribution of IN, then btf__dedup(), and writes the result to OUT. Link
+// trailers are ignored. IN has only contributions, one after the other, as btf-corpus writes them.
 //
 //   dedup-libbpf IN OUT
 #include "common/io/file_io.h"

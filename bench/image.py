@@ -6,10 +6,11 @@ usage: image.py --tools=BUILD --image=FILE [--pahole=PATH] [--rounds=N] [--jobs=
 
 BUILD is a meson build folder. FILE is a 64-bit little-endian image whose units do not refer to each
 other, such as a vmlinux with DWARF 5 that was built without link-time optimisation. LIST names the sizes
-to measure: 1/16 is an image with every 16th unit, 4 an image with all units four times. Each image is a
-copy of FILE with a new .debug_info at its end; the other sections are unchanged. The programs run in
-turn, and write BTF to a separate file. Memory is the maximum resident set, which includes pages of mapped
-files. The table shows medians of the rounds; one more round to warm up is not counted. The disk needs
+to measure, as fractions 1/N and whole numbers, separated by commas: 1/16 is an image with every 16th
+unit, 4 an image with all units four times. Each image is a copy of FILE with a new .debug_info at its
+end; the other sections are unchanged. The programs run in turn, and write BTF to a separate file. Memory
+is the maximum resident set, which includes pages of mapped files. The table shows medians of the rounds;
+one more round to warm up is not counted. The images are made in a temporary folder in BUILD, which needs
 room for three times the largest image.
 """
 import argparse
@@ -28,7 +29,8 @@ FEATURES = '--btf_features=default'
 
 
 class Image:
-    """An image: the position of its .debug_info, and its units."""
+    """An image: `header` is the position of the section header of .debug_info, `info` the section's bytes,
+    and `units` the begin and end of each unit in the section."""
 
     def __init__(self, path):
         self.path = path
@@ -57,7 +59,7 @@ class Image:
             at = end
 
     def scaled(self, factor, out):
-        """Writes a copy with `factor` times the units; returns their number."""
+        """Writes a copy with `factor` times the units; returns the number of units in the copy."""
         if factor < 1:
             chosen = self.units[::factor.denominator]
         else:
@@ -74,7 +76,7 @@ class Image:
 
 
 def measure(ways, rounds):
-    """Runs all commands in turn; returns name -> median cost."""
+    """Runs all commands in turn, once to warm up and `rounds` times to measure. Returns name -> median cost."""
     found = collections.defaultdict(list)
     for number in range(rounds + 1):
         for name, argv in ways.items():

@@ -41,8 +41,8 @@ def private_memory(pid):
 def run(argv, cwd=None, limit=None, watch=False):
     """Runs one process. Returns its cost, or None if it took more than `limit` seconds of processor time.
     If the process fails, the benchmark ends. The memory is the maximum resident set. With `watch` it is
-    the maximum of private memory, without pages of mapped files. This is read every millisecond, which
-    slows the process down, so take times from runs without `watch`."""
+    the maximum of private memory, without pages of mapped files. Private memory is read every millisecond,
+    which slows the process down, so take times from runs without `watch`."""
     start = time.monotonic()
     bounds = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))) if limit else None
     with subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL,
@@ -66,8 +66,9 @@ def median(costs):
 
 
 def rounds(cases, count):
-    """Runs all cases (name -> function that runs it once) in turn: once to warm up, `count` times to measure
-    times, once to measure memory. Returns name -> median cost, or None if a run took too long."""
+    """Runs all cases in turn: once to warm up, `count` times to measure times, once to measure private memory.
+    `cases`: name -> function that runs the case once and returns what run() returns; its argument is `watch`.
+    Returns name -> cost: medians of the times and the memory of the last run, or None if a run took too long."""
     found = collections.defaultdict(list)
     memory, slow = {}, set()
     for number in range(count + 2):

@@ -7,14 +7,15 @@ different sizes, and a module.
 usage: merge.py --tools=BUILD [--kernel=DIR | --objects=FILE --image=ELF] [--dwarf-image=ELF]
                 [--pahole=PATH] [--module=KO] [--struct=NAME] [--rounds=N] [--scratch=DIR] [--only=TABLES]
 
-BUILD is a meson build folder. --kernel is the output folder of a kernel with object BTF in vmlinux.o.
-Without --kernel and --objects, generated sources are compiled. pahole reads the DWARF of --dwarf-image,
-by default that of the image. NAME is the struct that gets a volatile member in half of the objects.
---scratch needs room for 15 times the objects' BTF; /dev/shm is fastest.
+BUILD is a meson build folder. --kernel is the output folder of a kernel with object BTF in vmlinux.o; the
+image is its .tmp_vmlinux1. Without --kernel and --objects, generated sources are compiled. pahole reads the
+DWARF of --dwarf-image, by default that of the image. KO is a module with object BTF; without --module, the
+table of the module is left out. NAME is the struct that gets a volatile member in half of the objects that
+define it. --scratch needs room for 9 times the objects' BTF; /dev/shm is fastest.
 
-In each round all programs run in turn. Input files are in the page cache. The tables show medians. Memory
-is the maximum of private memory, that is, resident memory without pages of mapped files. It is read every
-millisecond, in a separate run.
+In each round all programs run in turn. Input files are in the page cache. The tables show medians of the
+times. Memory is the maximum of private memory, that is, resident memory without pages of mapped files.
+Private memory is read every millisecond, in one more run.
 """
 import argparse
 import datetime
@@ -33,11 +34,11 @@ from helpers.program_maker import Program  # noqa: E402
 
 PAHOLE = ['-J', '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
           'optimized_func,consistent_func,decl_tag_kfuncs']
-# Sizes of the input relative to the given objects. UNIT is the size with which the others are compared.
+# Sizes of the input relative to the given objects. The table shows ratios to the size UNIT.
 # Much larger inputs would exceed the limit of BTF (2^20 types).
 FACTORS, UNIT = ('1/16', '1/8', '1/4', '1/2', '1/1', '2/1', '5/1'), '1/2'
 TABLES = ('whole', 'explosion', 'curve', 'module')
-PATIENCE = 20  # seconds of processor time, after which a run is given up
+PATIENCE = 20  # seconds of processor time, after which runs of merging() and libbpf() are given up
 
 
 def must(*argv, cwd=None):
@@ -49,7 +50,7 @@ def must(*argv, cwd=None):
 
 
 def make_objects(tools, folder):
-    """Compiles generated sources; returns (objects, image)."""
+    """Compiles generated sources; returns the paths of the result of ld -r and of the linked image."""
     sources = Program(1500, 24, agree=True).write(folder)
     for source in sources:
         must('gcc', '-g', '-O1', '-w', '-fno-eliminate-unused-debug-types', '-c', source,
@@ -71,7 +72,7 @@ class Bench:
         self.clean, _ = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """Makes a file with contributions by btf-corpus. Returns its path, and what btf-corpus printed."""
+        """Makes a file with contributions by btf-corpus. Returns the file's path, and what btf-corpus printed."""
         path = self.scratch / ('-'.join(arguments).replace('/', 'of'))
         print(f'making {path.name}', file=sys.stderr, flush=True)
         said = must(self.options.tools / 'bench/btf-corpus', *arguments,
@@ -87,8 +88,8 @@ class Bench:
         return int(re.search(f'^ *{name}: ([0-9]+)', said, re.M)[1])
 
     def table(self, title, cases, first=None, extra=()):
-        """Measures the cases, and prints them with ratios to the case `first`. `extra` has texts
-        that follow the names of cases: name -> text."""
+        """Measures the cases, and prints them with ratios to the case `first`, by default the first one.
+        `extra` has texts that follow the names of cases: name -> text."""
         found = rounds(cases, self.options.rounds)
         print(f'\n| {title} | wall | user | system | private memory | times wall | times CPU | '
               f'times memory |\n|---|---|---|---|---|---|---|---|')
@@ -117,8 +118,8 @@ class Bench:
         self.table('whole merge', cases)
 
     def explosion(self):
-        """Measures objects half of which define the struct differently, so that all types that reach it
-        exist twice."""
+        """Measures the merge if half of the definitions of the struct --struct have a volatile member, so that
+        all types that reach the struct exist twice."""
         clean = self.clean
         exploded, said = self.corpus('explode', self.options.struct)
         left = {path: self.stat(path, 'types_out') for path in (clean, exploded)}
@@ -144,7 +145,7 @@ class Bench:
                 path.unlink()
 
     def module(self):
-        """Measures a module. Its base is made from the objects that were measured before."""
+        """Measures a module. The module's base is merged from the objects and the image."""
         options = self.options
         base = self.scratch / 'base.btf'
         must(self.merge, options.objects, f'--image={options.image}', '-o', base)

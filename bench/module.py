@@ -7,8 +7,8 @@ usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] 
 
 BUILD is a meson build folder. FILE is vmlinux, or its raw BTF. MODULE is a .ko with object BTF, from a
 build with btf-cc or from `btf-emit --address-pool -o MODULE KO-WITH-DWARF`. BTF-MERGE is the btf-merge of
-another build, which is also measured. Each round runs all programs in turn on one module, the next round on the
-next module.
+another build, which is also measured, but only with an index. Each round runs all programs in turn on one
+module, the next round on the next module.
 """
 import argparse
 import collections
@@ -25,7 +25,8 @@ Cost = collections.namedtuple('Cost', 'wall processor faults')
 
 
 def run(argv):
-    """Returns seconds and page faults of one process. posix_spawn starts it, as make does."""
+    """Runs one process; returns its seconds and minor page faults. posix_spawn starts the process, as make
+    does."""
     nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     start = time.perf_counter()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=nowhere)
@@ -68,7 +69,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         commands = cases(options, pathlib.Path(folder))
         costs = {name: [] for name in commands}
-        for command in commands.values():  # makes the indexes, and fills the page cache
+        for command in commands.values():  # the first runs make the indexes and fill the page cache
             for module in options.modules:
                 run(command(module))
         for number in range(options.rounds):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the hashes and other link data of all objects once. Every merge must do at least this, so
-// the time is a lower bound for btf-merge. Prints milliseconds, the best of three runs.
+// Measures how long it takes to read the link trailers (hashes, functions, variables) of all inputs
+// once. Every merge must do at least this, so the time is a lower bound for btf-merge. Prints
+// milliseconds, the best of three runs.
 //
 //   read-once THREADS INPUT...
 #include "common/io/file_io.h"
@@ -33,7 +34,7 @@ uint64_t sum(Bytes bytes)
 /// Adds up `size` bytes of the file from `offset` on; returns nothing if they cannot be read.
 std::optional<uint64_t> sum_of_file(int fd, uint64_t offset, uint64_t size)
 {
-    thread_local std::array<std::byte, 1 << 16> buffer; // stays in the cache
+    thread_local std::array<std::byte, 1 << 16> buffer; // stays in the processor's cache
     uint64_t total = 0;
     while (size) {
         ssize_t n = ::pread(fd, buffer.data(), std::min<uint64_t>(size, buffer.size()),
@@ -62,7 +63,8 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
         for (size_t i = part * stride; i < std::min(objects.size(), (part + 1) * stride); ++i) {
             const Input &input = inputs[objects[i].input];
             Bytes trailer = objects[i].trailer_bytes;
-            // Read from the file, unless it was unpacked or is a member of an archive.
+            // The trailer is read from the input's file, unless the input is a member of an archive
+            // or its section was unpacked. Then the trailer is read from memory.
             bool as_is = !input.is_member && trailer.data() >= input.bytes.data() &&
                          trailer.data() + trailer.size() <= input.bytes.data() + input.bytes.size();
             if (as_is && opened != objects[i].input) {

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Measures btf-merge with simulated inputs as large as an allmodconfig. Not a test. Three tables: up to
-30,000 objects in one file, up to 70,000 separate files, and a module over large bases.
+"""Measures btf-merge with simulated inputs as large as an allmodconfig. Not a test. Three tables: up to 24
+times the objects of a kernel, up to 70,000 separate files, and a module over large bases.
 
 usage: scale.py --tools=BUILD --objects=FILE [--object=O] [--module=KO] [--rounds=N] [--scratch=DIR]
                 [--only=curve,files,modules]
 
 BUILD is a meson build folder. FILE has object BTF of a kernel, such as vmlinux.o. O is one object file,
-given many times in the table of separate files. KO is a module of the same kernel with object BTF.
---scratch needs room for 9 times the objects' BTF.
+given many times in the table of separate files. KO is a module of the same kernel with object BTF. A table
+whose input is missing ends the program, so use --only without O or KO. --scratch needs room for 15 times
+the objects' BTF.
 
-There are up to eight copies of the objects. Each copy has its own names for types and functions that occur
-in few objects (see btf-corpus.cc); fifteen copies would exceed the limit of BTF (2^20 types). Larger inputs
-repeat the eight copies, so all types of the repetitions are duplicates. Time is processor time (user and
-system), which can be compared on a busy machine. Private memory is measured as in merge.py. The tables
-show medians.
+There are up to eight copies of the objects. Each copy after the first has its own names for types,
+functions and variables that occur in few objects (see btf-corpus.cc); fifteen copies would exceed the limit
+of BTF (2^20 types). Larger inputs repeat the eight copies, so all types of the repetitions are duplicates.
+Time is processor time (user and system), which can be compared on a busy machine. Private memory is
+resident memory without pages of mapped files; it is read every millisecond, in one more run. The tables
+show medians of the times.
 """
 import argparse
 import os
@@ -45,7 +47,7 @@ class Scale:
         self.clean = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """Returns a file with contributions that btf-corpus makes; the first call makes it."""
+        """Returns a file with contributions that btf-corpus makes, on the first call with these arguments."""
         if arguments not in self.made:
             path = self.scratch / '-'.join(arguments).replace('/', 'of')
             print(f'making {path.name}', file=sys.stderr, flush=True)
@@ -62,7 +64,7 @@ class Scale:
         return lambda watch: run([self.merge, '-q', *arguments, '-o', self.out], watch=watch)
 
     def curve(self):
-        # (copies with their own names, how often they are given)
+        # name -> (number of copies in the file, how often the file is given)
         cases = {inputs: [self.corpus('clone', f'{copies}/1')] * times for inputs, (copies, times) in
                  {'1': (1, 1), '2': (2, 1), '4': (4, 1), '8': (8, 1), '8, given twice': (8, 2),
                   '8, given three times': (8, 3)}.items()}

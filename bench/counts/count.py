@@ -7,9 +7,9 @@ usage: count.py --emit=PROGRAM --merge=PROGRAM --build=TEXT [--renew]
 The input is objects that gcc makes from many-types.c and tests/emit/cases. Unlike times, instruction
 counts are repeatable, but only for the same programs and objects. Next to the totals, the file `totals`
 therefore states how the programs were built (TEXT), the compiler, the C library and valgrind. If any of
-these is different, the test is skipped. --renew, or `ninja -C BUILD renew-counts`, writes new totals.
-The counts do not depend on the processor, because the C library is told to use the same functions on
-all processors.
+these is different, or valgrind is not installed, the test is skipped. --renew, or `ninja -C BUILD
+renew-counts`, writes new totals. On x86, the counts do not depend on the model of the processor, because
+the C library is told to use the same functions on all models.
 """
 import argparse
 import os
@@ -26,8 +26,8 @@ TOTALS = HERE / 'totals'
 ROOT = HERE.parents[1]
 SOURCES = [HERE / 'many-types.c', *sorted((ROOT / 'tests/emit/cases').glob('*.c'))]
 GROWTH = 1.05
-# Switches off the functions that glibc on x86 would choose depending on the processor, and meson's filling of
-# allocated memory.
+# Switches off the functions that glibc on x86 would choose depending on the processor, and the filling of
+# allocated memory, which meson switches on for tests.
 SAME_EVERYWHERE = {'MALLOC_PERTURB_': '0',
                    'GLIBC_TUNABLES': 'glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,'
                                      '-BMI2,-ERMS,-FSRM,-RTM,-MOVBE,-LZCNT,-SSE4_1,-SSE4_2'}
@@ -44,7 +44,7 @@ def output(*command, **more):
 
 
 def made_with(build):
-    """Everything outside this repository on which a count depends."""
+    """Returns what must be the same as in the file `totals` for the counts to be comparable."""
     compiler = output('gcc', '--version').splitlines()[0]
     library = ' '.join(platform.libc_ver())
     return {'programs': build, 'objects': f'{platform.machine()}, {compiler}', 'libc': library,
