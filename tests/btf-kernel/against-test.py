@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests btf-kernel check --against with builds of one kernel that differ in one way each.
+"""Tests btf-kernel check --against with pairs of builds of a small kernel that are equal or differ in a known way.
 
 usage: against-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -16,7 +16,8 @@ class Against(PackageCase):
         return json.loads(done.stdout) if done.stdout else done.stderr
 
     def build(self, name, source=SOURCE, flags=(), features=(), path='vmlinux.c'):
-        """Builds another vmlinux in its own folder. `path` is the source's name in the compile command."""
+        """Builds another vmlinux in a new folder, and returns the folder. `path` is the source's name in the
+        compile command; {} in it stands for the folder."""
         folder = self.top / name
         folder.mkdir()
         (folder / 'vmlinux.c').write_text(source)
@@ -31,7 +32,8 @@ class Against(PackageCase):
         must(PROGRAMS['merge'], *features, '--image=vmlinux', '--update=vmlinux', *objects, cwd=folder)
 
     def differences(self, here, there, status=1):
-        """Returns the texts of the findings and of the notes."""
+        """Compares `here` with `there`. Returns the texts of the findings, which must all be of rule `against`,
+        and of the notes of this rule."""
         report = self.check(here, options=[f'--against={there}'], status=status)
         self.assertTrue(all(f['rule'] == 'against' for f in report['findings']), report)
         return ([f['what'] for f in report['findings']],
@@ -91,7 +93,7 @@ class Against(PackageCase):
         self.assertIn('1 modules differ only in type ids and offsets of strings', notes[0])
 
     def test_user(self):
-        """The name of the user who built the kernel is in the kernel, but not in its BTF."""
+        """The user who built the kernel and the number of the build are in the kernel, but not in its BTF."""
         other = self.build('user', SOURCE.replace('(a@b) #1', '(c@d) #2'))
         said, notes = self.differences(self.make / 'vmlinux', other / 'vmlinux', 0)
         self.assertEqual(said, [])
@@ -105,7 +107,7 @@ class Against(PackageCase):
                        for name in ('short', 'much-longer'))
         (what,), _ = self.differences(short / 'vmlinux', long / 'vmlinux')
         sizes = [len(f'{folder}/vmlinux.c') + 1 for folder in (short, long)]
-        # The section with the array may be longer, too.
+        # The section with the array may be longer, too, so other differences may stand between these two.
         self.assertRegex(what, rf"types only here \(ARRAY '' of {sizes[0]} elements.*types only there \(ARRAY '' "
                                rf"of {sizes[1]} elements")
         self.assertNotIn('STRUCT', what)
@@ -114,7 +116,7 @@ class Against(PackageCase):
         self.assertEqual(self.differences(*(folder / 'vmlinux' for folder in same), 0), ([], []))
 
     def test_configuration_and_compiler(self):
-        """If types differ, configuration and compiler are named as causes."""
+        """If types differ, differences of the configuration and the compiler are findings, too."""
         def package(name, compiler, config, more):
             source = SOURCE.replace('(a@b) #1', f'(a@b) ({compiler}) #1').replace('int count;', more)
             folder = self.build(name, source)
@@ -127,7 +129,7 @@ class Against(PackageCase):
             'compiler: gcc (Debian 12) 12.2, ld 2.40 here, gcc (Debian 13) 13.1, ld 2.40 there',
             'configuration: A is y here, not set there; B is not set here, m there'])
         self.assertIn("STRUCT 'files_struct'", said[0])
-        # If the BTF is the same, they are only noted.
+        # If the BTF is the same, these differences are only notes.
         three = package('three', 'gcc (Debian 14) 12.2, ld 2.40', 'CONFIG_SAME=2\nCONFIG_A=y\n', 'int count;')
         said, notes = self.differences(one, three, 0)
         self.assertEqual((said, len(notes)), ([], 2))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests btf-kernel on Alpine packages (version 3 of the apk format) with a small kernel, valid and damaged ones.
+"""Tests btf-kernel on valid and damaged Alpine packages (version 3 of the apk format) of a small kernel.
 
 usage: apk-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -15,7 +15,7 @@ from helpers.kernel_packages import (APK3_PACKINGS, PROGRAMS, RELEASE, PackageCa
 
 class Apk(PackageCase):
     def check(self, data, *options):
-        """Runs btf-kernel check on the package."""
+        """Runs btf-kernel check on a package with the bytes `data`."""
         return run(PROGRAMS['kernel'], 'check', '--json', *options, self.write('linux.apk', data))
 
     def report(self, data, status=0):
@@ -93,7 +93,7 @@ class Apk(PackageCase):
                     self.refused(pack(whole[:size]), ': is cut off')
                     packed = pack(whole)
                     self.refused(packed[:len(packed) * size // (len(whole) + 1)], '')
-        # Cut off between two blocks.
+        # The last block is missing, and the block before it is complete.
         last = 4 + 8 + len(self.modules[2])
         self.refused(whole[:-(last + -last % 8)], ': is cut off')
 

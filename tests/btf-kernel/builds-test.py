@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests packages that mix builds of one release, and BTF with a layout section.
+"""Tests btf-kernel check on packages that mix files of two builds of a kernel, and on BTF with a layout section.
 
 usage: builds-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -19,7 +19,7 @@ class Builds(PackageCase):
         return json.loads(done.stdout)
 
     def make_other(self, source, features='default'):
-        """Builds another vmlinux of the same release."""
+        """Builds another vmlinux of the same release, and returns its bytes."""
         self.write('other.c', source.encode())
         must('gcc', '-g', '-O1', '-ffreestanding', '-c', 'other.c', cwd=self.top)
         must(PROGRAMS['emit'], '--address-pool', 'other.o', cwd=self.top)
@@ -49,7 +49,8 @@ class Builds(PackageCase):
         self.check(self.unpacked(files, 'one'))
 
     def test_modules_of_another_build(self):
-        """Builds can differ although the release is the same. If the BTF fits, nothing is reported."""
+        """A module whose BTF does not fit vmlinux is reported, even if it states the release of vmlinux. A module
+        whose BTF fits is not reported, even if it states another release."""
         other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
         for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, the same as vmlinux: '
                                         'another build or flavour'),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A valid kernel in memory, made from BTF text. Tests damage it.
+// The fixture of tests of check_kernel(): a valid kernel in memory, made from BTF text. The tests
+// damage this kernel.
 #pragma once
 
 #include "btf-kernel/check/check_kernel.h"
@@ -62,7 +63,9 @@ struct Ids {
     std::vector<uint32_t> words;
     std::vector<SectionSymbol> symbols;
 
-    /// Adds a set of kfuncs.
+    /// Adds a set of kfuncs. `pairs`: the id and flags of each kfunc. `names`: the kfunc of each
+    /// symbol. resolve_btfids sorts the pairs by id but not the symbols, so names[i] need not be
+    /// the kfunc of pairs[i].
     void set8(const std::string &name, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
               const std::vector<std::string> &names)
     {
@@ -108,12 +111,14 @@ protected:
         Ids ids;
         ids.words = {2};
         ids.symbols = {{"__BTF_ID__struct__task_struct__7", 0, 4}};
-        ids.set8("kfuncs", {{7, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"}); // sorted by id
+        ids.set8("kfuncs", {{7, 0}, {8, 1 << 16}},
+                 {"bpf_hide", "bpf_take"}); // sorted by id: bpf_take, bpf_hide
         ids.give(binary);
         kernel_.vmlinux = std::move(binary);
     }
 
-    /// Sets a module over the BTF of vmlinux, or over the base that `distilled` describes.
+    /// Makes the only module from `text`, over the BTF of vmlinux, or over the base that
+    /// `distilled` describes. In the second case the module has no .BTF_ids.
     void set_module(const std::string &text, const char *distilled = nullptr)
     {
         const TextBlob base = distilled ? from_text(distilled) : TextBlob{};
@@ -143,7 +148,8 @@ protected:
         report_ = check_kernel(kernel_);
         return lines(false);
     }
-    /// The last findings that are harmless, or those that are not.
+    /// Returns those findings of the last call of findings() that are harmless, or those that are
+    /// not.
     std::vector<Finding> last(bool harmless) const
     {
         std::vector<Finding> out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests what btf-kernel check finds in kernels whose .BTF_ids has one fault.
+// Tests what btf-kernel check says about the ids and kfuncs in .BTF_ids: a kernel with a valid
+// .BTF_ids, with one fault, without symbols, or without .BTF_ids.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel
@@ -99,7 +100,7 @@ TEST_F(CheckKernel, FuncLost)
     EXPECT_EQ(
         findings(),
         Lines{"kfunc-func vmlinux: kfunc bpf_take of kfuncs has no FUNC: no program can call it"});
-    kernel_.vmlinux->id_symbols.clear(); // as in a vmlinuz
+    kernel_.vmlinux->id_symbols.clear(); // as in a vmlinuz, which has no symbols
     EXPECT_EQ(findings(), Lines{"kfunc-func vmlinux: 1 of 2 kfuncs of a set have no id: no program "
                                 "can call them (it is the set of bpf_hide)"});
 }

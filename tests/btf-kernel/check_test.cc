@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests btf-kernel check on kernels with one damage each, which must be reported, and nothing else.
-// check_ids_test.cc has the tests of .BTF_ids.
+// Tests what btf-kernel check reports about a valid kernel, and about kernels with one fault each.
+// check_ids_test.cc has most tests of .BTF_ids.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel
@@ -52,7 +52,7 @@ TEST_F(CheckKernel, AllTagsLost)
     EXPECT_EQ(findings().size(), 2u);
     kernel_.modules.clear();
     kernel_.config.clear();
-    kernel_.version = KernelVersion{7, 3}; // resolve_btfids makes the tags
+    kernel_.version = KernelVersion{7, 3}; // from 7.2 on, resolve_btfids makes the tags
     EXPECT_EQ(findings().size(), 2u);
 }
 
@@ -83,7 +83,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
                     "files_struct (vmlinux -> here: size 4 -> 8): task_struct"});
     EXPECT_EQ(notes(), Lines{"redefined mine: files_struct differs from the type of "
                              "that name in vmlinux (vmlinux -> here: size 4 -> 8)"});
-    // A kfunc takes the type.
+    // Now bpf_mine, a kfunc, takes the module's task_struct.
     const std::string taking = replaced(module_text,
                                         "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
                                         "type_id=18\n        'task' type_id=5",
@@ -95,7 +95,8 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
               "22), not vmlinux's (2); vmlinux -> here: size 4 -> 8");
 }
 
-/// One fault of an encoder may lead to many findings of this kind, so all of them have one cause.
+/// One fault of an encoder can cause many such findings, in many modules. All of them have the same
+/// text as their cause.
 TEST_F(CheckKernel, RedefinedByADeclaration)
 {
     std::string text = replaced(vmlinux_text, "'x' type_id=1", "'x' type_id=5");
@@ -120,7 +121,7 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
     EXPECT_EQ(last(true)[1].subject, "struct task_struct");
 }
 
-/// A type that neither kfuncs nor helpers take may have copies.
+/// A copy of a type is harmless if neither kfuncs nor helpers take the type.
 TEST_F(CheckKernel, CopyThatNobodyTakes)
 {
     const std::string copy = R"(
@@ -153,7 +154,7 @@ TEST_F(CheckKernel, CutValues)
     kernel_.version = std::nullopt;
     EXPECT_EQ(findings(), said);
     EXPECT_EQ(last(false)[0].degree, Degree::suspicious);
-    kernel_.version = KernelVersion{5, 19}; // has no ENUM64, so an ENUM64 is an error
+    kernel_.version = KernelVersion{5, 19}; // does not know ENUM64: only type 24 is an error
     ASSERT_EQ(findings().size(), 1u);
     EXPECT_NE(findings()[0].find("ENUM64 'right'"), std::string::npos);
     set_module(cut);
@@ -201,7 +202,8 @@ TEST_F(CheckKernel, WrongBase)
     const Lines found = findings();
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found[0].substr(0, 50), "base mine: strings: was made over a base with 134 ");
-    // With the wrong base, the module's references are meaningless, so further checks are skipped.
+    // With the wrong base, the module's references are meaningless, so the checks after those of
+    // rules base and verifier are skipped.
     for (const std::string &line : found)
         EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
 }
@@ -226,7 +228,7 @@ TEST_F(CheckKernel, TruncatedBase)
 
 TEST_F(CheckKernel, RenumberedBase)
 {
-    // The same types and strings, but two types are swapped.
+    // The same types and strings, but types 5 and 6 are swapped.
     std::string text = vmlinux_text;
     text = replaced(
         text, "[5] PTR '' type_id=2\n    [6] FUNC_PROTO '' ret_type_id=1\n        'task' type_id=5",

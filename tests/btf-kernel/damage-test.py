@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests packages with damage that occurred in real packages. btf-kernel check must report the damage and
-nothing else. Kernel and modules are compiled ELF files with kfuncs and per-CPU variables. check_test.cc tests
-each rule without files.
+"""Tests btf-kernel check on packages with damage that occurred in real packages. The program must report the
+damage and nothing else. Kernel and module are compiled ELF files with kfuncs and per-CPU variables.
+check_test.cc and check_ids_test.cc test the same rules without files.
 
 usage: damage-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -34,13 +34,13 @@ struct mine {{ struct task_struct *task; struct files_struct files; }};
 int bpf_mine(struct mine *mine, struct task_struct *task) {{ return mine->task->pid + task->pid + mine_counter; }}
 '''
 FLAGS = {'bpf_hide': 1 << 16} # KF_IMPLICIT_ARGS
-# Without this, the linker puts per-CPU variables into .data.
+# Without this script, the linker puts per-CPU variables into .data.
 LINKER_SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 WITH_TAGS, WITHOUT_TAGS = '+decl_tag_kfuncs', 'var,float,decl_tag,type_tag,enum64,optimized_func,consistent_func'
 
 
 def ids_of(name, *kfuncs):
-    """Assembler text of a set in .BTF_ids, as in include/linux/btf_ids.h."""
+    """Returns C code that makes a set of kfuncs in .BTF_ids, as the macros of include/linux/btf_ids.h do."""
     lines = ['.pushsection .BTF_ids,"a"', '.balign 4', f'__BTF_ID__set8__{name}: .long {len(kfuncs)}, 1']
     lines += [f'__BTF_ID__func__{kfunc}__{n}: .long 0, {FLAGS.get(kfunc, 0)}'
               for n, kfunc in enumerate(kfuncs)]
@@ -84,7 +84,8 @@ class Damage(PackageCase):
 
     @staticmethod
     def fill_ids(path, blobs):
-        """Fills in the ids of functions, sorted, as resolve_btfids does."""
+        """Fills in the ids of the only set in .BTF_ids, and sorts the set by id, as resolve_btfids does. `blobs`:
+        the BTF of the file; before it the base, if it has one."""
         heads = heads_of(blobs)
         elf = Elf(path)
         ids = next(s for s in elf.sections if s.name == '.BTF_ids')
@@ -97,7 +98,7 @@ class Damage(PackageCase):
             struct.pack_into('<II', data, ids.offset + 8 + n * 8, *entry)
         path.write_bytes(data)
 
-    # Each test damages a copy of the sound kernel.
+    # Most tests damage a copy of the sound kernel, or build a damaged one in the folder of the copy.
 
     def copy(self, name):
         folder = self.top / name
@@ -114,7 +115,8 @@ class Damage(PackageCase):
         return self.unpacked(files, 'package')
 
     def findings(self, *package):
-        """Returns (rule, binary) of each finding, the texts of all, and the report."""
+        """Checks the package that package() makes of the arguments. Returns (rule, binary) of each finding, the
+        texts of all findings, and the report."""
         done = run(PROGRAMS['kernel'], 'check', '--json', self.package(*package))
         report = json.loads(done.stdout)
         errors = [f for f in report['findings'] if f['degree'] == 'error']
@@ -134,7 +136,7 @@ class Damage(PackageCase):
         self.assertEqual((report['kfuncs'], report['kfuncs_tagged'], report['unchecked']), (3, 3, []))
 
     def test_tags_lost(self):
-        """All tags are missing, or have another text, or the tags of a module are missing."""
+        """All tags of vmlinux are missing, or have another text, or all tags of a module are missing."""
         folder = self.copy('tags')
         self.build(folder, features=WITHOUT_TAGS)
         self.expect([('kfunc-tag', 'vmlinux')],
@@ -165,7 +167,7 @@ class Damage(PackageCase):
         must('objcopy', '--redefine-sym', 'first=other', folder / 'vmlinux')
         self.expect([('per-cpu', 'vmlinux')], ['per-CPU variable first at offset ', 'the symbol other is there'],
                     folder)
-        # vmlinux was linked again after its BTF was made, and the variables are at other addresses.
+        # vmlinux was linked again after its BTF was made, and the per-CPU variables are at other addresses.
         folder = self.copy('percpu')
         (folder / 'percpu.lds').write_text(LINKER_SCRIPT.replace('{ *(', '{ . = . + 64; *('))
         must('gcc', '-nostdlib', '-static', '-Wl,-T,percpu.lds', '-o', 'vmlinux', 'vmlinux.o', cwd=folder)
@@ -175,7 +177,7 @@ class Damage(PackageCase):
         # A file without section .data..percpu.
         must('objcopy', '--rename-section=.data..percpu=.data.other', 'vmlinux', cwd=folder)
         self.expect([('per-cpu', 'vmlinux')], ['but there is no section .data..percpu'], folder)
-        # Without symbols this is not checked, and the report says so.
+        # Without symbols, per-CPU variables and most ids are not checked, and the report says so.
         folder = self.copy('percpu')
         must('strip', folder / 'vmlinux')
         report = self.expect([], [], folder)
@@ -183,7 +185,7 @@ class Damage(PackageCase):
                          [('ids', ['vmlinux']), ('per-cpu', ['vmlinux'])])
 
     def distilled(self, name, source, module=MODULE):
-        """Builds a module with a distilled base, over a vmlinux of this source."""
+        """Builds a module with a distilled base over a vmlinux of which `source` is the source."""
         folder = self.copy(name)
         self.build(folder, source)
         return self.module(folder, module, options=['--distilled-base'])
@@ -200,7 +202,7 @@ class Damage(PackageCase):
         self.expect([('base', 'mine')], ["(STRUCT 'gone_struct')"], self.sound, self.distilled('gone', *other))
 
     def test_base_of_ambiguous_names(self):
-        """Two types have the same name and size: the kernel uses neither."""
+        """Two types of vmlinux have the name and size of a type of the distilled base: the kernel uses neither."""
         module = self.distilled('one', VMLINUX)
         folder = self.copy('two')
         (folder / 'more.c').write_text('struct files_struct { unsigned other; };\n'
@@ -265,7 +267,7 @@ def symbols_of(path):
 
 
 def heads_of(blobs):
-    """Returns 'KIND name' -> id, for BTF and its base."""
+    """Returns 'KIND name' -> id. `blobs`: BTF without a base, or a base and the BTF over it."""
     base = blobs[0]
     heads = type_heads(base)
     if len(blobs) > 1:
@@ -280,7 +282,8 @@ def strings_of(blob):
 
 
 def split_heads(blob, base):
-    """Returns the heads of the types in `blob`, which is split BTF over `base`. For this, their strings are joined."""
+    """Returns 'KIND name' of each type in `blob`, which is split BTF over `base`. Joins the strings of both, because
+    type_heads() reads only BTF without a base."""
     own, before = strings_of(blob), strings_of(base)
     header, _, types_size = struct.unpack_from('<III', blob, 4)
     types = blob[header:header + types_size]

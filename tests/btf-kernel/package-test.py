@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests btf-kernel with a small kernel in all package formats, and with malicious packages.
+"""Tests btf-kernel with a small kernel as a folder, an image or a package, and with malicious packages. apk-test.py
+tests version 3 of Alpine's format, wrapping-test.py the formats of firmware and boot loaders.
 
 usage: package-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -78,13 +79,13 @@ class Package(PackageCase):
                     self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
                                      [('kfunc-tag', ['vmlinux'])] * kfuncs)
 
-        # Data that looks like a set longer than a kernel's sets is skipped. Otherwise the rest of the image
-        # would be searched again from each position.
+        # Data that looks like a set of more than 1,024 kfuncs is skipped. Without such a limit, the rest of the
+        # image would be searched again from each position.
         for count in (1024, 1025):
             ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
             image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
             self.assertEqual(self.check(self.write('Image', image))['kfuncs'], count if count == 1024 else 0)
-        # Much other data may follow. Only the first megabyte is searched.
+        # Much other data may follow .BTF. Only its first megabyte is searched.
         pairs = struct.pack('<II', func, 1) * 0x200000
         report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
         self.assertEqual(report['kfuncs'], (1 << 17) // (func + 1) * func)
@@ -106,7 +107,8 @@ class Package(PackageCase):
         self.assertEqual(self.unchecked(report), [('no-btf', ['bare']), ('ids', ['vmlinux'])])
 
     def test_results_of_encode(self):
-        """Raw BTF of vmlinux and modules is ignored if the kernel's own files are there, too."""
+        """Raw BTF of vmlinux and modules, as btf-kernel encode writes it, is read like a kernel. The raw BTF is
+        ignored if the kernel's own files are there, too."""
         files = [('vmlinux.btf', self.btf)]
         for n, name in enumerate(('m-0.ko', 'm-1.ko.xz', 'm-2-9.ko')):
             raw = self.write('raw', b'')
@@ -122,7 +124,7 @@ class Package(PackageCase):
         self.assertIn('not checked: ids: vmlinux, 3 modules: raw BTF comes without .BTF_ids', done.stdout)
         for command in ('diff', folder, folder), ('report', '-o', self.top / 'page.html', folder):
             must(PROGRAMS['kernel'], *command)
-        # With --self-contained.
+        # As written by encode --self-contained: the BTF of the module has no base.
         whole = self.unpacked([files[0], ('m-0.ko.btf', self.btf)], 'whole')
         report = self.check(whole)
         self.assertEqual(self.unchecked(report), [('base', ['m_0']), ('ids', ['vmlinux', 'm_0']),
@@ -133,7 +135,7 @@ class Package(PackageCase):
         self.assertEqual(self.found(report), [('verifier', 'm_2_9')])
         self.unpacked([*files[:3], (files[3][0], b'')], 'cut')
         self.assertEqual(self.found(self.check(self.top / 'cut', status=1)), [('unreadable', 'm_2_9')])
-        # In one folder with a kernel.
+        # Raw BTF in one folder with the kernel's own files.
         both = self.unpacked([*self.files(), *files], 'both')
         report = self.check(both)
         self.assertEqual((report['modules'], self.unchecked(report)), (3, [('ids', ['vmlinux'])]))
@@ -186,7 +188,7 @@ class Package(PackageCase):
                 shutil.rmtree(self.top / 'names')
 
     def package(self, files):
-        """Makes a Debian package."""
+        """Returns the bytes of a Debian package of `files`."""
         return ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                    ('data.tar.xz', tar(files, 'w:xz'))])
 
@@ -200,7 +202,8 @@ class Package(PackageCase):
         self.good(self.write('linux.apk', data + gzip.compress(parts[2] + bytes(end))))
 
     def test_folder_of_packages(self):
-        """Packages of other programs are ignored; unpacked files count before packages."""
+        """Packages of other programs are ignored. If the folder has unpacked files of a kernel, all packages are
+        ignored."""
         files = self.files()
         packages = [('linux-image-dbg.deb', self.package(files[:2])), ('modules.deb', self.package(files[2:])),
                     ('bpftool-dbgsym.deb', self.package([('usr/lib/debug/.build-id/12/34.debug', b'')])),
@@ -217,21 +220,21 @@ class Package(PackageCase):
         self.refused(self.unpacked([('broken.deb', b'!<arch>\n')], 'broken'), 'has neither vmlinux')
 
     def test_module_and_its_debug_file_are_one(self):
-        """The shipped file counts, because the kernel loads that one."""
+        """If a module and its debug file are found, the module counts, because the kernel loads the module."""
         shipped = self.files(compress=COMPRESSIONS['xz'], suffix='.xz')
         modules = [(name, data) for name, data in self.files() if name.endswith('.ko')]
         for folder, suffix in (('usr/lib/debug', ''), ('usr/lib/debug/usr', '.debug')):
             debug = [(f'{folder}/{name}{suffix}', b'damaged') for name, _ in modules]
             self.good(self.unpacked([*shipped, *debug], 'both'))
-            for place in ('', 'lib/debug/'): # where an archive is does not matter
+            for place in ('', 'lib/debug/'): # the folder of an archive does not matter
                 (self.top / place).mkdir(parents=True, exist_ok=True)
                 self.good(self.write(f'{place}image.tar', tar(shipped)),
                           self.write(f'{place}debug.tar', tar(debug)))
-        # A module that is not shipped is checked, too; and so is one of the same name in another place.
+        # A debug file without a shipped module is checked, too, even if its path begins like that of a module.
         more = [(f'usr/lib/debug/{modules[0][0]}'.replace('.ko', suffix), modules[0][1])
                 for suffix in ('-more.ko', '/again.ko')]
         self.good(self.unpacked([*shipped, *more], 'more'), modules=5)
-        # Folders below lib/modules/RELEASE.
+        # The arguments can be folders below lib/modules/RELEASE.
         one = self.unpacked([('kernel/' + name.rpartition('/')[2], data) for name, data in modules], 'one')
         two = self.unpacked([('lib/debug/kernel/' + name.rpartition('/')[2], b'') for name, _ in modules], 'two')
         report = self.check(self.make / 'vmlinux', two / 'lib/debug', one)
@@ -249,7 +252,7 @@ class Package(PackageCase):
     def test_tar_and_several_packages(self):
         files = self.files()
         self.good(self.write('package.tar.gz', tar(files, 'w:gz')))
-        # Fedora has vmlinuz and modules in separate packages, in any order.
+        # Fedora has vmlinuz and modules in separate packages. The order of the arguments does not matter.
         parts = (self.write('modules.tar', tar(files[2:])), self.write('core.tar', tar(files[:2])))
         self.good(*parts)
         report = self.check(parts[0], status=1)
@@ -291,7 +294,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
                      options=['--release=6.14.0'])
 
     def test_unreadable_folder(self):
-        """btf-kernel runs as another user, because root may read everything."""
+        """If root runs this test, btf-kernel runs as another user, because root may read everything."""
         folder = self.unpacked(self.files(), 'closed')
         closed = next(path.parent for path in folder.rglob('*.ko*'))
         closed.chmod(0)
@@ -368,7 +371,8 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.good(folder)
 
     def test_control_characters_in_names(self):
-        """File names become names of modules and of the kernel. Control characters in them are not printed."""
+        """Names of modules and of the kernel come from file names. Control characters in these names are printed as
+        escape sequences."""
         files = self.files()
         files[2] = (files[2][0].replace('m-0', 'm\x1b[31m\n'), b'none')
         folder = self.unpacked([(path.replace(RELEASE, '6.12.0-\x07'), data) for path, data in files])

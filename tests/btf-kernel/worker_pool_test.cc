@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests that the result of each piece of work is known, however its process ends.
+// Tests WorkerPool: the result of each piece of work is known, however the piece's process ends,
+// and the processes inherit open files.
 #include "btf-kernel/encode/worker_pool.h"
 #include "common/io/file_io.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests a small kernel in the formats of firmware and boot loaders, and wrong headers.
+"""Tests that btf-kernel reads a small kernel in the formats of firmware and boot loaders, and survives wrong headers.
 
 usage: wrapping-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -61,7 +61,7 @@ class Wrapping(PackageCase):
         flat = flat_image(self.btf)
         for payload in (flat, *(pack(flat) for pack in COMPRESSIONS.values())):
             self.good(images.uimage(payload))
-        # The kernel inside has no header, as on most machines with U-Boot.
+        # The payload is the memory image of a 32-bit kernel, which has no header, or a zImage of it.
         self.good(images.uimage(gzip.compress(images.arm_image(self.btf))))
         self.good(images.uimage(images.zimage(images.arm_image(self.btf), 'xz')))
         self.good(images.uimage(gzip.compress(flat), kind=4))
@@ -71,14 +71,14 @@ class Wrapping(PackageCase):
         flat = gzip.compress(flat_image(self.btf))
         for external in (False, True):
             self.good(images.fit(flat, external))
-        for chosen in ('conf-1', ''): # '': the first configuration
+        for chosen in ('conf-1', ''): # '' chooses the first configuration, conf-1, which has other data
             self.refused(images.fit(flat, chosen=chosen), 'is not a kernel image of a known form')
         tree = images.Tree()
         tree.node('', {'compatible': 'board'}, [('cpus', {})])
         self.refused(tree.whole(), 'is a device tree without a kernel in it')
 
     def test_fit_with_long_name(self):
-        """Memory does not grow with the number of properties times the length of the name above them."""
+        """Memory does not grow with the number of a node's properties times the length of the node's name."""
         count = 40_000
         tree = images.Tree()
         tree.node('', {}, [('images', {}, [('x' * count, {})])])
@@ -116,7 +116,7 @@ class Wrapping(PackageCase):
         self.refused(old, 'is a zImage of a kernel before 4.15')
 
     def test_image_of_s390x(self):
-        # The unpacked size, little-endian after the payload, ends with two bytes of zero, one, or none.
+        # The little-endian unpacked size after the payload ends with two zero bytes, with one, or with none.
         for size in (0x100, 0x10000, 0x1000000):
             image = bytes(size) + images.arm_image(self.btf)
             for kind in (*COMPRESSIONS, None):
@@ -136,7 +136,7 @@ class Wrapping(PackageCase):
         must(PROGRAMS['merge'], '-o', 'be.btf', 'be.o', cwd=self.top)
         btf = (self.top / 'be.btf').read_bytes()
         self.assertEqual(btf[:2], b'\xeb\x9f')
-        for order in '<>': # the header of BE8 is little-endian, that of BE32 big-endian
+        for order in '<>': # of the header: little-endian in a BE8 kernel, big-endian in a BE32 kernel
             self.good(images.zimage(images.arm_image(btf), 'xz', order))
 
     def test_boot_img(self):
@@ -153,7 +153,8 @@ class Wrapping(PackageCase):
         self.refused(b'VNDRBOOT' + bytes(4096), 'vendor_boot.img, which has no kernel')
 
     def test_modules_of_android(self):
-        """vendor_dlkm has modules without a folder named like the release; some are in subfolders."""
+        """Android's vendor_dlkm has modules in lib/modules, without a folder for the release. Some modules are in
+        subfolders."""
         boot = self.write('boot.img', images.boot_img(lz4(flat_image(self.btf)), 4))
         folder = self.top / 'vendor_dlkm/lib/modules'
         (folder / 'extra').mkdir(parents=True)
@@ -197,7 +198,7 @@ class Wrapping(PackageCase):
         self.good(image)
 
     def test_vmlinux_without_sections(self):
-        """A vmlinux without section headers."""
+        """A vmlinux without section headers, and one without symbols."""
         whole = bytearray(self.vmlinux)
         struct.pack_into('<Q', whole, 40, 0)
         struct.pack_into('<2H', whole, 60, 0, 0)
@@ -207,7 +208,8 @@ class Wrapping(PackageCase):
         self.good(bare.read_bytes())
 
     def test_wrong_headers(self):
-        """Each word of each header becomes zero, or larger than any file. Files are cut off anywhere."""
+        """Words at many offsets, which include those of the headers, become 0 or 0xffffffff. Files are cut off at
+        many sizes."""
         flat = flat_image(self.btf)
         for make in (lambda: images.uki(flat), lambda: images.uimage(flat, 4), lambda: images.fit(flat, True),
                      lambda: images.boot_img(flat, 2), lambda: images.zimage(flat, 'gz'),
@@ -221,7 +223,7 @@ class Wrapping(PackageCase):
                     self.survives(whole[:at] + value + whole[at + 4:])
 
     def survives(self, data):
-        """The image is read, or an error names the file."""
+        """Asserts that btf-kernel check reads the image, or that its error names the file."""
         done = run(PROGRAMS['kernel'], 'check', '-q', self.write('lie', data))
         self.assertIn(done.returncode, (0, 1), done.stderr)
         if done.stderr:

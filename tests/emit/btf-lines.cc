@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints the BTF of a file as sorted lines without ids, so that the same C source gives the same
-// lines with every compiler. Tests compare these with expected lines. For object BTF, also prints
-// the functions and variables of the link trailer. usage: btf-lines FILE
+// Prints the BTF of a file as sorted lines without ids, so that the lines do not depend on the
+// order in which a compiler describes types. Tests compare the output with expected lines. For
+// object BTF, also prints the functions, true signatures, variables and ambiguous names of the link
+// trailer. usage: btf-lines FILE
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/tools/btf_file.h"

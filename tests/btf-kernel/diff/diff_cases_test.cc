@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares two kernels given as BTF text. Each file of cases/ has the kernels and the expected
-// output without its table of numbers. The parts begin with "== old", "== new", "== old module
-// NAME", "== new module NAME" and, for the output, "== said". '#' begins a comment.
+// Tests btf-kernel diff. Each file of cases/ has two kernels as BTF text, and the expected output
+// without its table of numbers. The parts begin with "== old", "== new", "== old module NAME",
+// "== new module NAME" and, for the output, "== said". In the output, a line that begins with "== "
+// is indented by one space. Lines that begin with '#' are comments. Blank lines do not count.
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/difference.h"
 #include "common/io/file_io.h"
@@ -37,7 +38,7 @@ Parts read_case(const std::string &path)
     return parts;
 }
 
-/// A kernel of a case, with the bytes of its BTF.
+/// A kernel of a case. `blobs` has the bytes to which the Btfs in `types` point.
 struct CaseKernel {
     std::vector<std::vector<std::byte>> blobs;
     KernelTypes types;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests btf-kernel diff --bpf with kernels compiled from C, and with BPF programs compiled by clang.
+"""Tests btf-kernel diff, mainly --bpf, with kernels compiled from C and BPF programs compiled by clang.
 
 usage: program-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 """
@@ -14,7 +14,8 @@ from helpers.cli_case import CliCase, run
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNEL = os.path.join(HERE, 'kernel.c')
 PROGRAM = os.path.join(HERE, 'program.bpf.c')
-# The verdict on each relocation, kfunc and attach point of the program: on the old kernel, on the new one.
+# The verdict on each relocation, kfunc, attach point and struct_ops map of PROGRAM: on the old kernel, on the
+# new one. Comments say what differs in the new kernel, or what is special.
 EXPECTED = {
     ('CO-RE offset', 'struct task.pid'): ('holds', 'holds'),
     ('CO-RE offset', 'struct task.flags'): ('holds', 'holds'),  # moved
@@ -61,7 +62,8 @@ EXPECTED = {
     ('struct_ops', 'struct ops (my_ops)'): ('holds', 'unknown'),
     ('struct_ops', 'struct ops (optional_ops)'): ('holds', 'unknown'),
 }
-# Members of a struct in the program, and whether the kernel's struct matches it (test_matching).
+# For test_matching: the only member of a struct in the program, and whether the program's struct matches the
+# kernel's (bpf_core_type_matches()).
 MATCHES = [
     ('int list[3]', 'holds'), ('int list[2]', 'absent'), ('long list[3]', 'absent'),
     ('enum colour___few colour', 'holds'), ('enum colour___more colour', 'absent'),
@@ -165,7 +167,7 @@ class Diff(CliCase):
                      for r in said['programs'][0]['requirements']}
             for key, verdicts in EXPECTED.items():
                 if key[0] == 'CO-RE matches' and key not in found:
-                    continue  # because clang 14 does not support it
+                    continue  # because clang 14 does not support bpf_core_type_matches()
                 self.assertEqual(found.pop(key, None), verdicts, f'{program}: {key}')
             self.assertEqual(found, {}, program)
 
@@ -203,7 +205,7 @@ class Diff(CliCase):
             self.assertEqual(found[f'struct shapes___{i}'], verdict, member)
 
     def test_flavours_in_the_kernel(self):
-        """CO-RE compares names without flavours, also those of the kernel's types."""
+        """CO-RE ignores flavours (___v2) also in names of the kernel's types and enumerators."""
         if not shutil.which('clang'):
             self.skipTest('clang is not installed')
         self.write('k.c', 'struct s___v2 { long pad; int x; } s; typedef long t___v2; t___v2 t;'
@@ -221,7 +223,8 @@ class Diff(CliCase):
             self.assertIn('CO-RE ' + line, said)
 
     def two_adapters(self, *members):
-        """A kernel with two structs of the same name."""
+        """Makes a kernel with two structs `adapter`, and returns its path. `members` has the text of the members of
+        each struct."""
         for number, text in enumerate(members or ('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
             self.write(f'{number}.c', f'struct adapter {{ {text} }} *a{number};\n')
             self.must('gcc', '-g', '-c', f'{number}.c')
@@ -263,7 +266,8 @@ class Diff(CliCase):
         self.assertIn('1 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
     def test_candidates_are_of_one_type(self):
-        """If a struct lacks a field, libbpf excludes the struct from all later relocations."""
+        """If one of several structs of a name lacks a field, libbpf excludes the struct from all later relocations
+        of the program's type."""
         kernel = self.two_adapters()
         self.adapters_program('return a->x + a->y;')
         said = self.diff(kernel, kernel, '--bpf=p.o')
@@ -274,7 +278,8 @@ class Diff(CliCase):
         self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
     def test_existence_needs_one_place(self):
-        """libbpf refuses candidates that disagree, even if the program only tests for existence."""
+        """libbpf refuses structs with the field at different offsets, even if the program only asks whether the
+        field exists."""
         self.write('2.c', 'struct adapter { long x; } *a2;\n')
         self.must('gcc', '-g', '-c', '2.c')
         self.must(self.btf_emit, '2.o')

@@ -36,7 +36,7 @@ KEYS = {'enter': '\ue007'}
 
 
 class Wellformed(html.parser.HTMLParser):
-    """Checks that all elements are closed in order."""
+    """Finds elements that are not closed in order (`open`, `bad`), and collects links."""
     VOID = {'meta', 'link', 'input', 'br'}
 
     def __init__(self):
@@ -57,7 +57,7 @@ class Wellformed(html.parser.HTMLParser):
 
 
 class Browser:
-    """A session of chromedriver."""
+    """A chromedriver with one session of Chromium."""
 
     def __init__(self, folder):
         self.driver = subprocess.Popen(['chromedriver', '--port=0'], stdout=subprocess.PIPE,
@@ -121,7 +121,7 @@ class Browser:
 
 
 class ReportCase(CliCase):
-    """Makes a small build and its page."""
+    """Base of the tests: makes a small build and its page."""
     btf_kernel = None  # set by run()
     btf_emit = None
     btf_merge = None
@@ -159,7 +159,7 @@ class Report(ReportCase):
         parser = Wellformed()
         parser.feed(page)
         self.assertEqual((parser.open, parser.bad), ([], []))
-        # The page loads nothing from other places.
+        # The page does not load other files.
         self.assertEqual([link for link in parser.links if not link.startswith(('#', 'data:'))], [])
         self.assertRegex(page, r'>drivers/usb/</span>[^\n]*\n.*>&lt;&amp;&gt;\.c</span>')
         self.assertIn('<code>struct device</code>: 2 versions', page)
@@ -170,7 +170,8 @@ class Report(ReportCase):
         self.assertIn('<span class="n">alone</span>', page)
 
     def test_package(self):
-        """A package shows modules by folder. They share no types, so the column "alone" is missing."""
+        """The page of a package lists modules by folder. Modules do not share types, so the page lacks the column
+        "alone"."""
         self.build()
         self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
         self.must('gcc', '-g', '-O2', '-c', 'module.c')
@@ -187,13 +188,14 @@ class Report(ReportCase):
     def test_sizes(self):
         page = self.page()
         rows = dict(re.findall(r'<span>([^<]*)</span><span class="n" title="(\d+) bytes">', page))
-        # Three files have the same types, so a third counts for each.
+        # The size of a type is divided among the files that have it, so the sizes of files add up to those of
+        # folders, except for rounding.
         folders = sum(int(rows[name]) for name in ('kernel/sched/', 'drivers/usb/', 'net/core/', 'main.c'))
         files = sum(int(size) for name, size in rows.items() if name.endswith('.c'))
         self.assertAlmostEqual(folders, files, delta=4)
 
     def test_merge(self):
-        """btf-merge --report writes the same page."""
+        """btf-merge --report writes such a page, too."""
         self.build()
         environment = {**os.environ, 'PATH': os.path.dirname(self.btf_kernel) + ':' + os.environ['PATH']}
 
@@ -219,7 +221,7 @@ class Report(ReportCase):
             page = self.read('module.html').decode()
             self.assertIn('<span>module.c</span>', page)
             self.assertIn('>module</td>', page)
-        # Refused combinations of options.
+        # --report is refused with these options and files, and without btf-kernel.
         self.assertIn('--report with --base needs --update', merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
         self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
         self.assertIn('needs its --base', merge('--report=x.html', '--update=main.o', 'main.o', status=1))
@@ -229,7 +231,7 @@ class Report(ReportCase):
         self.assertFalse({'x.html', 'raw', 'new.btf'} & self.names())
 
     def test_merge_shares_its_threads(self):
-        """btf-kernel gets as many threads as the merge."""
+        """btf-merge passes its number of threads to btf-kernel."""
         self.build()
         os.mkdir(self.path('bin'))
         self.write('bin/btf-kernel', '#!/bin/sh\nprintf "%s\\n" "$@" > arguments\n')
@@ -252,13 +254,14 @@ class Report(ReportCase):
         whole = self.read('vmlinux.o')
         self.write('vmlinux.o', whole[:len(whole) // 2])
         self.assertIn('ERROR: ./vmlinux.o', self.report('.', '-o', 'report.html', status=1))
-        # The rest is on the page. Objects without object BTF are not counted.
+        # The rest is on the page.
         self.assertIn('<code>struct device</code>: 2 versions', self.read('report.html').decode())
+        # An object without object BTF is not an error.
         self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
         self.report('.', '-o', 'report.html')
 
     def test_builds_with_link_time_optimisation(self):
-        """With link-time optimisation objects are bitcode, and vmlinux.o has no object BTF."""
+        """With link-time optimisation, objects can be bitcode, and vmlinux.o has no object BTF."""
         self.build()
         self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
         os.mkdir(self.path('init'))
@@ -318,7 +321,7 @@ class InBrowser(ReportCase):
 
     def sorts(self, browser):
         names = self.column(browser, 'kind-table', 0)
-        # With the keyboard: the heading is a button.
+        # The heading has a button, so the table can be sorted with the keyboard.
         browser.js('document.querySelector("#kind-table th button").focus()')
         browser.key('enter')
         self.assertEqual(self.column(browser, 'kind-table', 0), sorted(names))
@@ -341,7 +344,7 @@ class InBrowser(ReportCase):
                          rf'{len(names)} of \d+')
 
     def opens(self, browser):
-        """Folders of the tree open by click and by keyboard."""
+        """A folder of the tree opens by keyboard."""
         seen = ('return [...document.querySelectorAll(".tree span:first-child")]'
                 '.filter(e => e.checkVisibility()).map(e => e.textContent)')
         self.assertNotIn('dev.c', browser.js(seen))
