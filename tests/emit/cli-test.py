@@ -3,8 +3,8 @@
 """Tests the command line of btf-emit: options, exit status, output files, bad files.
 
 usage: cli-test.py BTF-EMIT BTF-LINES [TEST...]
-BTFLINK_PLACES is the number of places of a section at which damage is tried (default: 25). Files are cut off at
-four times as many places.
+BTFLINK_PLACES is about the number of bytes that are damaged, one at a time, in each header and each debug section
+(default: 25). Files are cut off at about four times as many places.
 """
 import json
 import os
@@ -30,7 +30,8 @@ HEADER_OFFSETS = {'e_ident class': 4, 'e_ident data': 5, 'e_machine': 18, 'e_sho
 
 class Usage(CliCase):
     def usage(self, pattern, *arguments):
-        """Checks that wrong usage exits with status 2, and does nothing."""
+        """Checks that btf-emit refuses `arguments` with exit status 2 and a message that matches `pattern`, and does
+        not change add.o."""
         before = self.read('add.o')
         said = self.emit(*arguments, 'add.o', status=2)
         self.assertRegex(said, f"^btf-emit: ERROR: {pattern}\nTry 'btf-emit --help'\\.\n$")
@@ -116,7 +117,7 @@ class Usage(CliCase):
         self.assertEqual(self.read('add.o'), before)
 
     def test_outputs_that_are_inputs(self):
-        """Neither a trace nor detached BTF may replace an input, under any name of the file."""
+        """Neither --time-trace nor --detached may name an input, by whatever path or link."""
         before = self.read(self.compile())
         os.symlink('add.o', self.path('link.o'))
         os.link(self.path('add.o'), self.path('hard.o'))
@@ -127,7 +128,8 @@ class Usage(CliCase):
         self.assertEqual(self.read('add.o'), before)
 
     def test_trace_and_result_by_two_names(self):
-        """Two names of one file are recognised as soon as the file exists."""
+        """If --time-trace and the result name the same new file in two ways, the error comes after the result is
+        written."""
         self.compile()
         for option in '--detached', '--output':
             said = self.emit('--time-trace=one', f'{option}=./one', 'add.o', status=1, made=['one'])
@@ -244,7 +246,7 @@ class Output(CliCase):
                  same=['add.o'])
 
     def test_full_disk_in_place(self):
-        """The file can only grow by some bytes, so writing fails half-way."""
+        """A limit on the size of files stands for a full disk. Writing fails, and add.o is unchanged."""
         size = len(self.read(self.compile()))
         for more in (0, 1, 100, 1000):
             self.bad('add.o: .*: File too large', 'add.o', same=['add.o'], restore_signals=False,
@@ -277,7 +279,7 @@ class Output(CliCase):
                 self.assertEqual(os.stat(self.path('add.o')).st_mtime_ns, stamp.st_mtime_ns)
 
     def test_other_options_replace(self):
-        """Everything that an earlier run added is removed."""
+        """A run with --features or --address-pool removes everything that earlier runs added."""
         self.compile()
         self.good('-o', 'want.o', 'add.o', made=['want.o'])
         for options in (['--address-pool'], ['--features=+global_var', '--address-pool'],
@@ -288,7 +290,8 @@ class Output(CliCase):
         self.assertEqual(self.read('add.o'), self.read('want.o'))
 
     def test_settings_stay(self):
-        """Existing object BTF is unchanged unless options ask for a change."""
+        """A run without --features and --address-pool takes the features from the existing object BTF, and adds a pool
+        if there was one."""
         for options in (['--features=+global_var'], ['--features=var,float', '--address-pool'],
                         ['--address-pool']):
             self.good(*options, self.compile())
@@ -296,7 +299,7 @@ class Output(CliCase):
             self.emit('--stats', 'add.o')
             self.assertEqual(self.read('add.o'), before, options)
         self.good('--features=+global_var', self.compile('main.c'))
-        self.must('ld', '-r', '-o', 'both.o', 'main.o', 'add.o') # one object with a pool, one with the feature
+        self.must('ld', '-r', '-o', 'both.o', 'main.o', 'add.o') # one object with a pool, one with global_var
         self.good('both.o')
         self.assertIsNotNone(Elf(self.path('both.o')).get('.debug'))
         self.assertIn('VAR mine: volatile int static', self.lines('both.o'))
@@ -364,13 +367,13 @@ class Output(CliCase):
         self.assertEqual(self.read('out.o'), before)
 
     def warned(self, pattern, *arguments, **options):
-        """Checks that a run succeeds with a warning, and without it with -q."""
+        """Checks that a run succeeds and prints only warnings that match `pattern`; with -q or --quiet, nothing."""
         self.assertRegex(self.emit(*arguments, **options), f'^btf-emit: WARNING: {pattern}\n$')
         self.good('-q', *arguments)
         self.good('--quiet', *arguments)
 
     def test_detached_of_nothing(self):
-        """The file of an earlier run becomes empty."""
+        """If the object has nothing for BTF, --detached empties the file of an earlier run."""
         for source, flags in (('add.c', ['-g0']), ('empty.s', [])):
             self.write('out.btf', 'BTF of an earlier run')
             self.must('gcc', '-c', '-g', *flags, *self.nothing(source), '-o', 'nothing.o')
@@ -383,7 +386,7 @@ class Output(CliCase):
         return [source]
 
     def test_places_in_split_type_units(self):
-        """Both readers report places in .debug_types.dwo as if it followed .debug_info.dwo."""
+        """Both readers report places in .debug_types.dwo as if this section followed .debug_info.dwo."""
         self.write('far.c', 'struct far { char a[0x300000]; int b : 3; } far;\n')
         self.must('gcc', '-g', '-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf', '-c', 'far.c')
         fast, libdw = (re.findall(r'\.debug_info\+0x\w+', self.emit('--reader=' + reader, '--dry-run', 'far.o'))
@@ -392,7 +395,7 @@ class Output(CliCase):
         self.assertEqual(libdw, fast)
 
     def test_split_dwarf(self):
-        """DWARF in another file is read there."""
+        """btf-emit reads the .dwo file. If this file is gone, btf-emit warns, and does not change the object."""
         self.compile('add.c', '-gsplit-dwarf')
         self.good('add.o')
         self.compile('add.c', '-gsplit-dwarf')
@@ -450,8 +453,8 @@ class Output(CliCase):
             type_heads(self.read(f'{name}.btf'))
 
     def test_links_and_mode(self):
-        """Files are extended in place. A rewritten file keeps its mode. With a symbolic link, its target is
-        changed."""
+        """Object BTF is added in place, so hard links show it. A rewritten file keeps its mode. A symbolic link stays a
+        link, and its target is changed."""
         self.compile()
         os.chmod(self.path('add.o'), 0o640)
         os.link(self.path('add.o'), self.path('hard.o'))
@@ -540,8 +543,9 @@ class BadFiles(CliCase):
         self.truncated(self.read(self.compile(compiler='aarch64-linux-gnu-gcc')))
 
     def damaged(self, *flags):
-        """Wrong bytes in debug sections and headers never cause a signal. There is a result, or an error and an
-        unchanged file."""
+        """Changes one byte at a time: in the ELF header, the section headers, a debug section or its relocations, or
+        the symbol table. No signal kills btf-emit: it succeeds, with one warning at most, or it reports one error and
+        leaves the file unchanged."""
         whole = bytearray(self.read(self.compile('add.c', *flags)))
         elf = Elf(self.path('add.o'))
         places = [(0, 64), (struct.unpack_from('<Q', whole, 40)[0], 64 * len(elf.sections))]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that compressed address pools are found, used and removed like others.
+"""Tests that compressed address pools are found, used and removed like uncompressed ones.
 
 usage: compressed-pools-test.py BTF-EMIT BTF-LINES BTF-MERGE [TEST...]
 
-If a compressor is not installed, or lacks a format, this is printed, and the compressor is skipped.
+A line SKIP names each compressor that is not installed, and each file whose pools a compressor left as they were.
 """
 import shutil
 
@@ -44,12 +44,13 @@ class CompressedPools(CliCase):
         return done.stderr
 
     def pool(self, name):
-        """Returns readelf's line about the pools' section; empty if there is none."""
+        """Returns readelf's line about the section with the pools, or '' if `name` has no such section."""
         lines = self.must('readelf', '-SW', name).splitlines()
         return next((line for line in lines if ' .debug ' in line or ' .zdebug ' in line), '')
 
     def compressed(self, compressor, name):
-        """Returns a copy of the file with pools compressed by `compressor`, or None."""
+        """Copies the file to `packed`, and lets `compressor` compress the pools of the copy. Returns 'packed', or None
+        if the compressor fails or leaves the pools as they are."""
         shutil.copy(self.path(name), self.path('packed'))
         done = self.call(*compressor, 'packed')
         if done.returncode or self.pool('packed').split()[1:6] == self.pool(name).split()[1:6]:
@@ -58,7 +59,8 @@ class CompressedPools(CliCase):
         return 'packed'
 
     def each(self, test, *names):
-        """Calls test(name, compressed copy) for each compressor and each of `names`."""
+        """Calls test(name, copy with compressed pools) for each installed compressor and each of `names`. Fails if no
+        pool was compressed."""
         tried = 0
         for compressor in COMPRESSORS:
             if not shutil.which(compressor[0]):
@@ -73,7 +75,8 @@ class CompressedPools(CliCase):
         self.assertGreater(tried, 0, 'nothing was compressed')
 
     def test_images(self):
-        """Images give the same result as with plain pools; a module has no pool afterwards."""
+        """btf-merge makes the same BTF of an image with compressed pools as with plain pools. --update removes the
+        compressed pools of `module`."""
         for name in ('program', 'module'):
             self.merge('--image=' + name, '-o', name + '.btf', *self.objects)
 
@@ -86,7 +89,7 @@ class CompressedPools(CliCase):
         self.each(test, 'program', 'module')
 
     def test_objects(self):
-        """After another run of btf-emit, objects have one pool, which is not compressed."""
+        """Another run of btf-emit replaces the compressed pool of an object by a pool that is not compressed."""
         want = self.lines('many.o')
         size = self.pool('many.o').split('PROGBITS')[1].split()[2]
 
@@ -100,7 +103,7 @@ class CompressedPools(CliCase):
         self.each(test, 'many.o')
 
     def test_linked_again(self):
-        """A linker accepts compressed objects, and fills in their pools."""
+        """A linker accepts an object with a compressed pool, and fills in this pool."""
         self.merge('--image=program', '-o', 'program.btf', *self.objects)
 
         def test(_, packed):
@@ -110,7 +113,7 @@ class CompressedPools(CliCase):
         self.each(test, 'many.o')
 
     def test_damaged(self):
-        """Damaged pools cause an error with file, section and offset; the file is unchanged."""
+        """Damaged compressed pools cause an error that names file, section and offset. The file is unchanged."""
         def test(name, packed):
             at, size = (int(word, 16)
                         for word in self.pool(packed).split('PROGBITS')[1].split()[1:3])

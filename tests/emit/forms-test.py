@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests the forms of debug information that compilers, linkers, objcopy and dwz make. The BTF must be the same as
-for the plain form.
+"""Tests the forms of debug information that compilers, linkers, objcopy and dwz make, and debug information of C++ and
+Rust. Each form must give the same BTF as the plain form of the same source.
 
 usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 """
@@ -227,7 +227,8 @@ class Forms(CliCase):
             self.same_programs('plain', 'small')
 
     def test_alternate_file(self):
-        """The path of the alternate file is in /usr/lib/debug, for which --debug-dir gives another folder."""
+        """The program names an alternate file in /usr/lib/debug. btf-emit also looks for this file in the folder that
+        --debug-dir gives."""
         self.need('dwz')
         path = '/usr/lib/debug/.dwz/common.debug'
         for version in VERSIONS:
@@ -248,7 +249,7 @@ class Forms(CliCase):
             self.program(output=name)
         self.must('dwz', '-m', 'common.debug', '-r', 'small', 'small2')
         self.same_programs('plain', 'small')
-        # A file of another build is not used.
+        # An alternate file with another build ID is not used.
         self.must('objcopy', '--update-section', '.note.gnu.build-id=shared.h', 'common.debug')
         self.bad(r"small: \.gnu_debugaltlink: names 'common\.debug', which was not found",
                  '--image', '-o', 'out', 'small')
@@ -259,7 +260,7 @@ class Forms(CliCase):
             self.same_objects('plain.o', 'split.o')
             self.object(compiler, version, '-gsplit-dwarf', '-gz', output='packed.o')
             self.same_objects('plain.o', 'packed.o')
-            # The .dwo file is looked for in the object's folder, if the compiler's folder is gone.
+            # The .dwo file is looked for in the object's folder if the compilation directory does not exist.
             self.object(compiler, version, '-gsplit-dwarf', '-fdebug-prefix-map=' + self.folder +
                         '=/nowhere', output='moved.o')
             self.same_objects('plain.o', 'moved.o')
@@ -313,7 +314,7 @@ class Forms(CliCase):
         self.write('whole', index)
         slots = int.from_bytes(index[12:16], 'little')
         columns = int.from_bytes(index[4:8], 'little')
-        row = 16 + slots * 12 + columns * 4 # the first row after the row with the columns' numbers
+        row = 16 + slots * 12 + columns * 4 # the first row of offsets, after the row of section numbers
         for value, why in ((0xfffffff0, r'\.debug_tu_index: names a unit beyond the end of its section'),
                            (1, r'\.debug_info\+0x[0-9a-f]+: .*')):
             self.write('index', index[:row] + value.to_bytes(4, 'little') + index[row + 4:])
@@ -321,12 +322,13 @@ class Forms(CliCase):
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
         self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
         types = self.read('types')
-        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # one unit with everything
+        # The first unit spans the whole section.
+        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8))
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: a unit begins here, inside the unit that '
                  'ends at 0x[0-9a-f]+', '--image', '-o', 'out', 'split')
-        self.write('types', types[:23] + b'\x7f' + types[24:]) # the first unit's entry
+        self.write('types', types[:23] + b'\x7f' + types[24:]) # the abbreviation code of the first unit's entry
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: unit whose entry has an abbreviation '
@@ -334,13 +336,13 @@ class Forms(CliCase):
         self.must('objcopy', '--remove-section', '.debug_types.dwo', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_tu_index: names a unit beyond the end of its section',
                  '--image', '-o', 'out', 'split')
-        # Types that are in no index become void, with a message.
+        # Without the type units and their index, references to these types become void, with a message.
         self.must('objcopy', '--remove-section', '.debug_tu_index', 'split.dwp')
         self.assertIn('type-unit-references are not read, so that type is void',
                       self.emit('--image', '--detached=out', 'split', made=['out']))
 
     def test_split_and_lto_note(self):
-        """Units of several files are never joined."""
+        """Units of several .dwo files are not joined, even with the note of link-time optimisation."""
         self.write('note.s', NOTE_OF_LTO)
         for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
             if target_of(compiler):
@@ -349,7 +351,7 @@ class Forms(CliCase):
                 self.same_programs('plain', 'split', '--reader=' + reader)
 
     def test_split_unit_of_two_skeletons(self):
-        """If units are joined, a unit with skeletons in two objects is read once."""
+        """The note joins the units of one .dwo file. A unit with skeletons in two objects is read once."""
         self.write('note.s', NOTE_OF_LTO)
         for version, flags in itertools.product(VERSIONS, ((), ('-fdebug-types-section',))):
             self.object('gcc', version, '-gsplit-dwarf', *flags, source='two.c', output='two.o')
@@ -375,7 +377,7 @@ class Forms(CliCase):
                         os.remove(self.path(name))
 
     def package(self, tool):
-        """Puts all .dwo files into one .dwp, and checks that it is read in their place."""
+        """Puts all .dwo files into one .dwp file, hides them, and checks that the BTF stays the same."""
         self.must(tool, '-e', 'split', '-o', 'split.dwp')
         dwo = [name for name in self.names() if name.endswith('.dwo')]
         for name in dwo:
@@ -385,10 +387,11 @@ class Forms(CliCase):
             os.rename(self.path(name + '.away'), self.path(name))
         os.remove(self.path('split.dwp'))
 
-    # Other languages: their names never make a merge fail.
+    # C++ and Rust. Their names, which BTF does not allow, never make a merge fail.
 
     def merged_names(self, source):
-        """Merges an object; returns its object BTF as text, and the output of -v."""
+        """Encodes and merges an object that has names which BTF does not allow. Returns the object BTF as text, and the
+        output of btf-emit -v."""
         said = self.said('--address-pool', '-o', 'emitted.o', source, made=['emitted.o'])
         self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'emitted.o')
         self.assertIn('name-made-legal', said)
@@ -415,7 +418,7 @@ class Forms(CliCase):
                 ('g++', *(name.replace('clang', 'clang++') for name in clangs())),
                 ('-gdwarf-2', *VERSIONS), ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
             if not target_of(compiler) or (version, flags) == ('-gdwarf-2', ['-fdebug-types-section']):
-                continue # test_type_units_of_old_versions tests these
+                continue # test_type_units_of_old_versions tests clang's type units of DWARF 2
             with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.must(compiler, '-g', '-std=c++20', version, *flags, '-c', 'classes.cc',
                           '-o', 'classes.o')
@@ -430,7 +433,7 @@ class Forms(CliCase):
                     self.same_by_libdw('classes.o')
 
     def test_type_units_of_old_versions(self):
-        """clang's type units of DWARF 2 and 3, which neither libdw nor debuggers read."""
+        """btf-emit refuses clang's type units of DWARF 2 and 3, which neither libdw nor debuggers read."""
         self.write('classes.cc', CLASSES)
         for compiler, version in itertools.product(clangs(), ('-gdwarf-2', '-gdwarf-3')):
             self.must(compiler.replace('clang', 'clang++'), '-g', '-std=c++20', version,
@@ -456,7 +459,8 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
 
     def test_cxx_declared_parameter(self):
-        """Kernels refuse a prototype with a parameter or result that is only declared."""
+        """Kernels refuse a prototype with a parameter or result whose type is only declared. A pointer to such a
+        prototype becomes a pointer to void."""
         self.write('param.cc', '''struct far;
 void (*given)(far, int);
 struct user { void (*take)(far); far (*give)(int); int last; } u;
@@ -470,7 +474,8 @@ int use(user *v) { return v->last; }
                              r'STRUCT user size 24; \*void take@0; \*void give@64; int last@128')
 
     def test_cxx_declared_member_elsewhere(self):
-        """Each function takes the struct of its own object, with the member or without."""
+        """In home.o, struct user has member h; in other.o, h is left out. Each function takes the struct of its own
+        object."""
         struct = '''struct home { int t; virtual void far(); };
 struct user { int a; home h; long z; };
 struct outer { user u; user *p; };
@@ -494,7 +499,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                     'start': [['u', 'p']]})
 
     def members_by_function(self, name):
-        """Returns the members of the structs to which the parameters of each function point."""
+        """Returns function name -> for each parameter, the names of the members of the struct to which it points."""
         all_types = [None, *types(self.read(name))]
         blob = self.read(name)
         header, strings = (int.from_bytes(blob[at:at + 4], 'little') for at in (4, 16))
@@ -509,7 +514,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
-        """A module of C, and C++ with references, over a kernel's BTF, like NVIDIA's modeset module."""
+        """Merges a module of a C and a C++ object with references over a base, like NVIDIA's modeset module."""
         self.need('g++')
         self.write('cxx.cc', CXX)
         self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')
@@ -523,7 +528,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
 
     def test_cxx_type_units(self):
         self.write('cxx.cc', CXX)
-        # A type that nothing refers to.
+        # A type to which no other entry refers.
         self.write('lone.cc', 'struct lone { enum { limit = 4 }; static int f(); };\n'
                    'int lone::f() { return limit; }\n')
         compilers = 'g++', *(name.replace('clang', 'clang++') for name in clangs())
@@ -580,7 +585,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
         os.mkdir(self.path('.debug'))
         os.rename(self.path('bare.debug'), self.path('.debug/bare.debug'))
         self.same_programs('plain', 'bare')
-        self.write('.debug/bare.debug', self.read('.debug/bare.debug') + b'\0')  # another version
+        self.write('.debug/bare.debug', self.read('.debug/bare.debug') + b'\0')  # `bare` names another checksum
         self.nothing_in('bare')
 
     def test_build_id(self):

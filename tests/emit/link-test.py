@@ -19,7 +19,8 @@ STRUCT_LINE = 'STRUCT point size 8; int x@0; int y@32'
 
 
 def relocated(path):
-    """Returns (offset, symbol's name or section, addend) of each relocation of .BTF."""
+    """Returns (offset, name, addend) of each relocation of .BTF. The name is that of the symbol or, if the symbol has
+    none, of its section."""
     elf = Elf(path)
     rela, symtab = elf.get('.rela.BTF'), elf.get('.symtab')
     names = elf.sections[symtab.link].data
@@ -172,7 +173,7 @@ class Linked(CliCase):
             self.assertEqual(self.read(name), once)
 
     def test_partial_link_of_several_units(self):
-        """Without --image each unit becomes a contribution, as if it was emitted before the link."""
+        """Without --image each unit becomes a contribution, as if btf-emit had run before ld -r."""
         self.compile_all()
         self.link(*OBJECTS, flags=['-nostdlib', '-r'], output='late.o')
         self.good(*OBJECTS, *ALL)
@@ -222,7 +223,7 @@ class Image(CliCase):
             os.remove(self.path('image.o'))
 
     def test_threads_and_an_error(self):
-        """A bad unit causes one error, independent of the thread that reads it."""
+        """A bad unit causes one error, with one thread and with several."""
         bad = Unit([Die('typedef', name='t', type=ref('t'), label='t'), Raw('\t.uleb128 77')])
         good = [Unit([Die('base_type', name=f'int{i}', byte_size=4, encoding=5)])
                 for i in range(20)]
@@ -258,8 +259,8 @@ class ManySections(CliCase):
     COUNT = 66000
 
     def test_many_sections(self):
-        """More sections than fit into ELF's 16 bits, as with -ffunction-sections. The last ones have variables
-        and a function."""
+        """An object has more sections than ELF's 16-bit section numbers can name. One variable is in one of the first
+        sections; another variable and a function are in the last ones."""
         command = assembler_for('x86_64')
         if not command:
             self.skipTest('no assembler for x86_64')

@@ -16,7 +16,7 @@ FEATURE = '--features=+linkage_names'
 
 
 def cxx():
-    """The C++ compilers that belong to the installed C compilers."""
+    """Returns the installed C++ compilers: g++, g++-16, and the clang++ of each installed clang."""
     names = ['g++', 'g++-16'] + [name.replace('clang', 'clang++') for name in clangs()]
     return [name for name in names if shutil.which(name)]
 
@@ -37,7 +37,8 @@ class LinkageNames(CliCase):
         return self.lines('out.btf')
 
     def pairs(self, lines):
-        """Returns symbol -> name from the tags. Tags without FUNC or symbol fail the test."""
+        """Returns symbol -> function name, from the linkage tags in `lines`. Fails if a tag has another form or
+        language, if there is no such FUNC or no such symbol in `image`, or if two tags have one symbol."""
         found = {}
         names = {line.split(':')[0][5:] for line in lines if line.startswith('FUNC ')}
         symbols = set(re.findall(r' [tTwW] (\S+)', self.must('nm', 'image')))
@@ -54,7 +55,7 @@ class LinkageNames(CliCase):
         return found
 
     def expect(self, lines, functions):
-        """`functions` has the expected number of FUNCs for each name."""
+        """Checks how many FUNCs match each pattern. `functions` has pattern of "NAME: PROTOTYPE" -> number."""
         found = [line for line in lines if line.startswith('FUNC ')]
         for pattern, count in functions.items():
             hits = [line for line in found if re.fullmatch('FUNC ' + pattern, line)]
@@ -112,7 +113,8 @@ class LinkageNames(CliCase):
                     self.assertIn('_closure_0_', names)
 
     def test_only_if_asked_for(self):
-        """The tags exist only if object and merge have the feature, and never for C."""
+        """Tags need the feature linkage_names, which `all` lacks, in both btf-emit and btf-merge; btf-merge also needs
+        decl_tag. Without tags, only functions whose symbols are their names get FUNCs."""
         if not cxx():
             self.skipTest('there is no C++ compiler')
         self.must(cxx()[0], '-std=c++14', '-g', '-c', f'{SOURCES}/names.cc', '-o', 'names.o')

@@ -18,7 +18,7 @@ GDB = ['gdb', '-nx', '-batch', '-ex', 'ptype struct point', '-ex', 'info line ad
        'info scope add', '-ex', 'list add']
 LLDB = ['lldb', '--no-lldbinit', '--batch', '-o', 'type lookup point', '-o',
         'image lookup --verbose --name add']
-# drgn is a library of the system's own python. From 0.0.31 on it must be told which module a file is.
+# drgn is a library of the system's own python. From version 0.0.31 on, drgn must be told the module of a file.
 DRGN = ['/usr/bin/python3', '-c', '''import sys, drgn
 program = drgn.Program()
 if hasattr(program, "extra_module"):
@@ -30,7 +30,7 @@ print(program.type("struct point"), add.type_.type, hex(add.address_))
 print([parameter.name for parameter in add.type_.parameters], program.variable("count").type_)
 ''']
 PERF = [['sh', '-c', f'exec perf probe -x "$1" {option} add', 'sh'] for option in ('-V', '-D')]
-# Commands whose output about an object or a program must be the same.
+# Commands whose output must be the same for files with and without pools.
 TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['eu-readelf', '-w'],
          ['llvm-dwarfdump', '--all'], ['llvm-dwarfdump-19', '--all'], ['llvm-objdump', '-dl'],
          ['addr2line', '-e'], ['pahole', '-F', 'dwarf']]
@@ -38,8 +38,8 @@ TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['
 
 class Readers(CliCase):
     def both(self, compiler, version):
-        """Makes folders `without` and `with`, each with objects, `program` and `module`. Those in `with` also have
-        object BTF and pools."""
+        """Makes folders `without` and `with`, each with objects, `program` and `module`. In `with`, all of
+        these have pools, and the objects and `module` also have object BTF."""
         for kind in ('without', 'with'):
             os.makedirs(self.path(kind))
         self.compile_all('-gdwarf-' + version, '-ffile-prefix-map=' + self.folder + '=.',
@@ -55,14 +55,15 @@ class Readers(CliCase):
             self.must('ld', '-r', *objects, '-o', kind + '/module')
 
     def said(self, tool, kind, name):
-        """Returns the output of a command, without the positions of sections and of the file."""
+        """Runs a command on a file in folder `kind`. Returns the exit status, standard error, and the lines of standard
+        output without the folder's path, positions of sections and numbers of symbols."""
         words = [*tool, name]
         if tool[0] == 'addr2line':
             symbols = self.must('nm', f'{kind}/{name}').splitlines()
             words += [line.split()[0] for line in symbols if line.split()[-1] in ('add', '_start')]
         done = self.call(*words, cwd_below=kind)
         return (done.returncode, done.stderr,
-                # `ld -r` adds a symbol for each section.
+                # lldb numbers symbols, and `ld -r` adds a symbol for each section.
                 [re.sub(r'Symbol: id = \S+', '', line).replace(self.path(kind), '')
                  for line in done.stdout.splitlines()
                  if ' at offset 0x' not in line])
@@ -91,7 +92,7 @@ class Readers(CliCase):
                             self.assertRegex('\n'.join(want[2]), 'add|_?point')
 
     def test_tools_for_programs(self):
-        """Tools that do not accept objects."""
+        """Compares the output of tools that read programs but not objects."""
         tools = PERF[:] if shutil.which('perf') else []
         if not tools:
             print('SKIP perf: not installed')
@@ -113,7 +114,7 @@ class Readers(CliCase):
                     self.assertRegex('\n'.join(want[2]), 'point|add', want)
 
     def test_dwz(self):
-        """dwz accepts the program, and its result is read in the same way."""
+        """dwz accepts the program, and objdump reads the same from dwz's result as without pools."""
         if not shutil.which('dwz'):
             self.skipTest('dwz is not installed')
         for version in ('4', '5'):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Compiles the sources of the emit suite in many ways. compare-readers checks that both DWARF readers read the
-same from all objects. The test fails if a compiler refuses sources that it should compile, because then no
-objects of these would be compared.
+same from all objects. The test fails if a compiler refuses sources that it should compile, because the
+objects of these sources would then not be compared.
 
 usage: readers-test.py COMPARE_READERS SOURCE...
 """
@@ -18,7 +18,7 @@ from helpers.directives import directives, values  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
-# Compilers for other machines, used in only some ways.
+# Compilers for other machines, used only in the first and the last of WAYS.
 CROSS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc',
          'arm-linux-gnueabihf-gcc', 'powerpc64le-linux-gnu-gcc', 'riscv64-linux-gnu-gcc',
          's390x-linux-gnu-gcc', 'mips64el-linux-gnuabi64-gcc', 'mipsel-linux-gnu-gcc',
@@ -28,7 +28,7 @@ ELSEWHERE = {'base-types.c', 'variables.c'}  # have types or sections that some 
 
 
 def concerns(compiler, source):
-    """True if the source is meant for this family of compilers."""
+    """True if the source is meant for the family of the compiler, gcc or clang."""
     families = values(directives(source), 'compilers')
     return not families or ('clang' if 'clang' in compiler else 'gcc') in families
 

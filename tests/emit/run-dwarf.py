@@ -5,10 +5,10 @@
 usage: run-dwarf.py BTF-EMIT BTF-LINES CASES.py [NAME...]
        run-dwarf.py --list CASES.py
 
-Each case runs for its DWARF versions and machines. An assembler that is not installed is named; if none is
-installed, the test is skipped. With names, only these cases run, and their output is printed. A bad file must
-cause exit status 1 and one line, and must stay unchanged. A good file must cause only the warning of its case,
-and none with -q; a second run must not change it.
+Each case runs for its DWARF versions and machines. A line SKIP names each case and machine without an assembler; if
+nothing is left to run, the test is skipped. With names, only these cases run, and the output of btf-lines is printed.
+If a case expects an error, btf-emit must exit with status 1, print only this error, and leave the file unchanged.
+Otherwise it must print only the warnings of the case, and none with -q; a second run must not change the file.
 """
 import concurrent.futures
 import importlib.util
@@ -43,7 +43,7 @@ def read(path):
 
 
 class Run:
-    """A case in one variant, in its own folder."""
+    """A case for one machine and one DWARF version, in its own folder."""
 
     def __init__(self, tools, case, machine, version, folder):
         self.emit, self.btf_lines = tools
@@ -73,7 +73,8 @@ class Run:
         return self.good(obj, before)
 
     def message(self, kind, text):
-        """Makes a pattern for a message; {name} is the offset of the entry with this label."""
+        """Makes the pattern of a message from `text`, in which {LABEL} stands for the offset of the entry with this
+        label."""
         def offset(match):
             symbols = self.call('nm', 'case.o').stdout
             found = re.search(rf'^0*([0-9a-f]+) . die\.{match.group(1)}$', symbols, re.M)

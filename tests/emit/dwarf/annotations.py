@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Type tags and decl tags, as written by clang (children) and by gcc 16 (chains)."""
+"""Cases for type tags and decl tags. In clang's DWARF, tags are children of the tagged entry. In gcc 16's, the tagged
+entry refers to the first tag of a chain, and each tag to the next."""
 import copy
 
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -8,7 +9,7 @@ ASSEMBLY = '\t.data\nv:\t.4byte 0\n\t.text\nf:\tnop\n'
 
 
 def gnu(kind, text, then=None, **more):
-    """An entry of gcc's chain; `then` is the next one."""
+    """A tag in gcc's form, with its text as label. `then` is the label of the next tag in the chain."""
     link = {'GNU_annotation': ref(then)} if then else {}
     return Die('GNU_annotation', name=f'btf_{kind}_tag', const_value=text, label=text, **link,
                **more)
@@ -101,7 +102,7 @@ CASES = [
          ['TYPE_TAG: tag(inner) int', 'TYPE_TAG: tag(outer) tag(inner) int',
           'PTR: *tag(outer) tag(inner) int']),
 
-    # Decl tags.
+    # Decl tags, decl and type tags together, and chains that are circles.
     case('gcc: struct, member, union, typedef',
          [gnu('decl', 'one', then='two'), gnu('decl', 'two'),
           tagged(struct('s', 8, member('a', 'int'), tagged(member('b', 'int', 4), 'one')), 'two'),

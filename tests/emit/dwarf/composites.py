@@ -8,7 +8,8 @@ def bits(name, type, size, **attributes):
 
 
 def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
-    """A struct with one member of type int; `text` is the expected member."""
+    """A case with a struct that has one member, an int. `text` is what btf-lines must print after the member's name:
+    @ and the offset in bits; for a bitfield also : and the size."""
     return Case(name, unit(INT, struct('s', 80000, Die('member', name='m', type=ref('int'),
                                                        **attributes))),
                 lines=[INT_LINE, f'STRUCT s size 80000; int m{text}'], skipped=skipped or {},
@@ -16,7 +17,8 @@ def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
 
 
 def left_out(name, what, line, *members, size=8, count=1, **more):
-    """Struct s has members that BTF cannot express; the rest is kept."""
+    """A case in which `count` members of struct s are left out. The warning names b, the first of these, and says
+    `what` BTF cannot express. `line` has the members that are kept."""
     return Case(name, unit(INT, struct('s', size, *members), pointer('s')),
                 lines=[INT_LINE, f'STRUCT s size {size}{line}', 'PTR: *struct s'],
                 said=rf"\.debug_info\+{{b}}: 's': member 'b' is left out, as BTF cannot express {what}",
@@ -183,7 +185,7 @@ CASES = [
                 'STRUCT s size 4; int a@0; int b@0; int c@0; int d@0; int e@0; int f@0; int @0'],
          versions=(5,), machines=BOTH),
 
-    # Nesting, and the order of ids.
+    # Nesting, the order of ids, and the number and order of members.
     Case('nested types end before what is around them',
          unit(INT, struct('outer', 16, struct(None, 4, member('a', 'int'), label='anon'),
                           member(None, 'anon'),
@@ -234,7 +236,7 @@ CASES = [
          some=['PTR: *struct s'], skipped={'inexpressible': 4465},
          said=r"\.debug_info\+0x[0-9a-f]+: 's': member 'm65535' is left out, as BTF cannot express "
               r'more than 65535 members \(and 4464 more\)', versions=(5,)),
-    # A FUNC with a wrong prototype is worse than none.
+    # A function of too many parameters is left out, because a FUNC with a wrong prototype is worse than none.
     Case('a function of 65,536 parameters',
          unit(INT, Die('subprogram', *[Die('formal_parameter', name='p', type=ref('int'))] * 65536,
                        name='f', low_pc=form('addr', 'f')), pointer('int')),

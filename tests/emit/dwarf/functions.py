@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Cases for functions: which are candidates, their prototypes, and the judgement of their parameters."""
+"""Cases for functions: which ones become FUNCs, their prototypes and linkage names, and the flags that the places of
+their parameters cause."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 TEXT = '\t.text\n\t.globl f\n\t.type f,%function\nf:\tnop\n\tnop\ng:\tnop\nend:\n'
-# DWARF numbers of the registers of x86-64's parameters, in order.
+# The registers in which x86-64 passes parameters, in order, as operations of DWARF.
 RDI, RSI, RDX, RCX, R8, R9 = 'reg5', 'reg4', 'reg1', 'reg2', 'reg8', 'reg9'
 REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
 STACK = expr(('fbreg', 16))
@@ -25,8 +26,8 @@ def function(*children, name='f', symbol='f', **more):
 
 
 def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
-    """A case that expects these `lines`, and no other line of a FUNCTION. `funcs` is the number of FUNCs; by default
-    `lines` has all of them."""
+    """A case whose output has these `lines`, no other FUNCTION (a record in the link trailer), and `funcs` FUNCs, by
+    default as many as `lines` has."""
     dies = dies if isinstance(dies, list) else [dies]
     if funcs is None:
         funcs = sum(line.startswith('FUNC ') for line in lines)
@@ -37,13 +38,13 @@ def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
 
 
 def judged(name, parameters, flags, types=(), **more):
-    """A case that expects these flags for a function with these parameters."""
+    """A case with a function f that has these parameters and must get these flags."""
     return case(name, [*types, function(*parameters)],
                 [' '.join(filter(None, ['FUNCTION f', flags, 'address']))], funcs=1, **more)
 
 
 def first(name, location, flags, **more):
-    """A case with a function whose one parameter is at this location."""
+    """A case with a function f that has one parameter, at this location, and must get these flags."""
     return judged(name, [parameter('a', location)], flags, **more)
 
 
@@ -65,7 +66,7 @@ INLINE = 1
 ARM64 = ('aarch64',)
 
 def incomplete(name, *dies, language=0x04, **more):
-    """A case with a function that is left out, because one of its types is only declared."""
+    """A case with a function that is left out, because the type of its parameter or result is only declared."""
     return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
                            *dies, language=language),
                 some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
@@ -77,7 +78,8 @@ LINKAGE = ['--features=+linkage_names']
 
 
 def mangled(name, dies, tags, language=CPP14, emit=tuple(LINKAGE), **more):
-    """A case with functions whose symbols have other names. `tags` are the expected DECL_TAGs."""
+    """A case for the feature linkage_names, which writes a function's symbol into a DECL_TAG if the symbol is not the
+    function's name. `tags` are all expected DECL_TAGs."""
     return Case(name, unit(INT, *dies, language=language), some=[f'DECL_TAG {tag}' for tag in tags],
                 count={'DECL_TAG ': len(tags), **more.pop('count', {})}, assembly=TEXT, emit=list(emit),
                 **more)
@@ -146,7 +148,7 @@ CASES = [
          [Die('structure_type', name='far', declaration=True, label='far'),
           function(parameter('a', RDI, 'far'))],
          ['FUNC f: void (struct far a)', 'FUNCTION f address']),
-    # Candidates.
+    # Which functions become FUNCs, and with which prototype.
     case('definition', function(parameter('a', RDI), type=ref('int'), external=True),
          ['FUNC f: int (int a)', 'FUNCTION f address external']),
     case('static definition without parameters', function(prototyped=True),
@@ -263,7 +265,8 @@ CASES = [
     first('entry value of an expression', loc(STACK, expr(('entry_value', expr(('breg5', 0))),
                                                           'stack_value')), 'optimized'),
     first('register in the second entry only', loc(STACK, expr(RDI)), 'optimized'),
-    # If an operation were read with a wrong length, the list would end there.
+    # btf-emit ignores the rest of a location list after an expression that it cannot read. A wrong length of an
+    # operation would hide the entry value behind it, and the function would be optimized.
     *[first(f'{name} has its length', loc(expr(Raw('\t.byte ' + operation)), ENTRY_VALUE), '')
       for name, operation in (
           ('const1u', '8, 1'), ('const2s', '0xb, 1, 2'), ('const4u', '0xc, 1, 2, 3, 4'),
@@ -374,7 +377,7 @@ CASES = [
          ['FUNCTION f address', 'FUNC f: void (int a)'], producer=form('strx', CLANG),
          versions=(5,)),
 
-    # For these machines only the number of registers is known, so any register will do.
+    # For riscv64 and ppc64le, btf-emit knows only the number of parameter registers, so it expects any register.
     *[judged(f'{compiler} for {machine}: {name}', [parameter('a', 'reg12'), parameter('b', 'reg11')],
              flags, producer=producer, machines=(machine,))
       for machine in ('riscv64', 'ppc64le') for compiler, producer, name, flags in (

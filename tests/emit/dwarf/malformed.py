@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Cases with wrong DWARF. Each gives one error that names the place, or a valid result."""
+"""Cases with wrong DWARF, and with deep nesting and long chains. Each gives one error that names the place, or a
+result."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ANY = '0x[0-9a-f]+'
@@ -19,13 +20,13 @@ def by_libdw(name, units, pattern=INFO):
 
 
 def void(name, value, skipped=None, **more):
-    """A reference without a target becomes void."""
+    """A case with a pointer whose type, `value`, does not refer to an entry. The result is a pointer to void."""
     return Case(name, unit(INT, Die('pointer_type', type=value), *LAST),
                 lines=[*LAST_LINES, 'PTR: *void'], skipped=skipped or {}, **more)
 
 
 def survives(name, *dies, lines=(), **more):
-    """The well-formed part is in the result."""
+    """A case with malformed entries among `dies`. The result has at least the types of INT and LAST, and `lines`."""
     return Case(name, unit(INT, *dies, *LAST), some=[*LAST_LINES, *lines], **more)
 
 

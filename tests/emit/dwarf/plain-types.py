@@ -25,7 +25,7 @@ CASES = [
            f'ARRAY: [{size} by int]unsigned char', 'INT unsigned char size 1 bits 8',
            skipped={'base-type-of-odd-size': 1})
       for size in (3, 32, 128)],
-    # Occurs in Rust.
+    # Rust's `()` is a base type of 0 bytes.
     Case('base type of 0 bytes',
          unit(INT, base('none', 0, ATE.unsigned),
               struct('s', 4, member('i', 'int'), member('m', 'none', 4))),
@@ -73,7 +73,7 @@ CASES = [
     Case('unnamed typedef is left out',
          unit(INT, Die('typedef', type=ref('int'), label='none'), pointer('none')),
          lines=[INT_LINE, 'PTR: *void'], skipped={'unnamed-typedef': 1}),
-    # gcc 16 for PowerPC writes this.
+    # gcc 16 for PowerPC writes a typedef with the name `long double`.
     only('typedef whose name is not an identifier', typedef('long double', 'int'),
          'TYPEDEF long_double = int', skipped={'name-made-legal': 1}, machines=('ppc64le',)),
     Case('atomic is looked through',
@@ -175,7 +175,7 @@ CASES = [
           ('bound is a reference', [{'upper_bound': ref('int')}], 0, (4, 5)),
           ('lower bound does not count', [{'lower_bound': 1, 'upper_bound': 4}], 5, (4, 5)),
       )],
-    # An ARRAY per dimension.
+    # Arrays of several dimensions: each dimension becomes an ARRAY.
     *[Case(f'array: {name}', unit(INT, array('int', *dimensions)), lines=[INT_LINE, *lines],
            order=['INT int', *['ARRAY'] * len(lines)])
       for name, dimensions, lines in (

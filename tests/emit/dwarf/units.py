@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Units: kinds, versions, languages, several in one file, references between them."""
+"""Cases for units: kinds, versions, languages, files with several units, references between units."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
-# Warnings about units that are not read.
+# Patterns of the warnings about units that are not read.
 PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
 TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
         r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
 SPLIT = '1 split-dwarf-unit is not read, so it gets no BTF: keep .*'
 UNKNOWN = '1 unknown-unit is not read, so it gets no BTF: have the compiler write DWARF 5'
-INT2 = base('int', 4, ATE.signed, label='int2')  # in another unit
+INT2 = base('int', 4, ATE.signed, label='int2')  # for a second unit with an int, as labels are valid in the whole file
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'
 FAST = ['--reader=fast']
 
 
 def note(value):
-    """The kernel's ELF note of link-time optimisation."""
+    """Assembler text of the kernel's ELF note about link-time optimisation: `value` is 1 if the kernel was
+    built with this optimisation, otherwise 0."""
     return ('\t.section .note.Linux,"a",%note\n\t.balign 4\n\t.4byte 6, 4, 0x101\n'
             f'\t.asciz "Linux"\n\t.balign 4\n\t.4byte {value}\n')
 
@@ -27,14 +28,15 @@ def pointer_across_units(label, **more):
 
 
 def two_units(name, value, *lines, order, **more):
-    """A unit that refers to a later unit, with or without the note."""
+    """A case with a unit that refers to a later unit. `value` is that of note(); None: there is no note."""
     return Case(name, [Unit([pointer_across_units('int'), LONG]), Unit([INT, Die('pointer_type',
                                                                     type=ref('int'))])],
                 lines=list(lines), assembly='' if value is None else note(value), order=order,
                 **more)
 
 
-# A value of each form, for attributes that are not read.
+# Assembler text of a value of each form, for attributes that are not read. Values of implicit_const are in the
+# abbreviation.
 VALUES = {
     'addr': '.8byte 0', 'block1': '.byte 2, 9, 9', 'block2': '.byte 2, 0, 9, 9',
     'block4': '.byte 2, 0, 0, 0, 9, 9', 'block': '.byte 2, 9, 9', 'data1': '.byte 9',
@@ -54,7 +56,8 @@ VALUES = {
 
 
 def passed_over(name):
-    """An attribute of this form in an entry that is read, in one that is not, and in the unit's entry."""
+    """A case with an unknown attribute of this form in the entries of a typedef, of two calls (GNU_call_site) and of
+    the unit."""
     extra = [(0x3fff, form(name, Raw('\t' + VALUES[name])))]
     return Case(f'form {name} is passed over',
                 [Unit([INT, Die('typedef', extra=[*extra, (0x03, 'before'), *extra],
@@ -103,7 +106,7 @@ CASES = [
          lines=[INT_LINE, 'FUNC_PROTO: int (int a)', 'FUNC f: int (int a)', 'FUNCTION f address'],
          assembly='\t.text\nf:\tnop\n'),
 
-    # Kinds of units.
+    # Kinds of units, and attributes and entries that are passed over.
     Case('partial unit is skipped', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
          lines=[INT_LINE], skipped={'partial-unit': 1}, said=PARTIAL, emit=FAST),
     Case('reference into a partial unit is void',
@@ -231,7 +234,8 @@ CASES = [
                 'FUNCTION start address external', 'FUNCTION stop address'],
          assembly='\t.text\nstart:\tnop\nstop:\tnop\n'),
     Case('source file', unit(INT, name=form('strp', 'drivers/net/x.c')), lines=[INT_LINE]),
-    # clang 14 does this for RISC-V, whose linker may change the distance between two labels.
+    # For RISC-V, clang 14 writes a length as two relocations, because the linker may change the distance between two
+    # labels.
     Case('length by two relocations',
          unit(INT, Die('variable', name='v', type=ref('int'), location=expr(('addr', 'v'))),
               typedef('t', 'int'), pointer('t', label='p'), pointer('p')),

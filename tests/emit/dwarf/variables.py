@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Variables: how they are found, and which are encoded."""
+"""Cases for variables: their locations, which ones are encoded, and with which section, type, size and name."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ALL = ['--features=+global_var']
@@ -37,19 +37,20 @@ def case(name, dies, lines, skipped=None, emit=None, **more):
 
 
 def good(name, die, offset=0, size=4, what='v: int static', **more):
-    """A case with the variable v in .data."""
+    """A case with one encoded variable, v, in .data."""
     external = ' external' if what.endswith('global') else ''
     return case(name, die, [f'VAR {what}', f'DATASEC .data size {offset + size}; v@{offset}+{size}',
                             f'VARIABLE v in .data size {size}{external}'], **more)
 
 
 def none(name, die, skipped=None, **more):
-    """A case without a variable. A pointer shows that the rest is encoded."""
+    """A case in which no variable is encoded, only the type int."""
     return case(name, die, [], skipped, **more)
 
 
 def refused(name, die, what):
-    """Invalid variables are errors without encode_force; with it they are counted."""
+    """A case without encode_force, in which an invalid variable is an error that matches `what`. With encode_force, as
+    in ALL, such a variable is counted."""
     return Case(name, unit(INT, die), error=rf".debug_info\+{{bad}}: {what}", assembly=DATA,
                 emit=['--features=global_var,float'])
 

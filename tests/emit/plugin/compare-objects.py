@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """The oracle of the gcc plugin. Objects compiled by gcc -g with the plugin have DWARF and the plugin's object BTF.
-btf-emit makes object BTF from the DWARF; both must have the same meaning.
+btf-emit makes object BTF from the DWARF. The two object BTFs must have the same meaning.
 
 usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...
 
-Prints differences and sums. Exit status 1 if types or variables differ; differing functions are only listed
-(docs/differences.md explains which may differ). -v also lists the differences of each object. BITS are the features
-(common/object_btf/features.h) with which the plugin ran; default: those of kernels."""
+Prints sums, and the types that one side lacks in all objects together; with -v, also the differences of each
+object. Exit status 1 if types or variables of an object differ, if an object has no DWARF, or if btf-emit fails.
+Functions may differ (docs/differences.md explains which). BITS are the features (common/object_btf/features.h) with
+which the plugin ran; default: 0x77."""
 import collections
 import os
 import subprocess
@@ -21,18 +22,19 @@ from helpers.usage import check_arguments  # noqa: E402
 FEATURES = ['encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64', 'optimized_func',
             'consistent_func', 'decl_tag_kfuncs', 'reproducible_build', 'global_var']
 BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-# gcc's DWARF has types for its own expressions, which are not in the source.
+# gcc's DWARF has these types, which gcc uses in its own expressions, although the source does not name them.
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
 
 
 def is_changed(f, of):
-    """True if the merge regards the function as changed: only clones lose parameters."""
+    """True if btf-merge would leave the function out because of its flags. OPTIMIZED counts only if the object has a
+    clone of the function with other parameters."""
     return bool(f.flags & (CHANGED if f.name in of.cloned else CHANGED & ~ob.OPTIMIZED))
 
 
 def judged(of):
-    """Returns name -> {'kept', 'left out'}, the judgements of the instances in an object."""
+    """Returns function name -> set of 'kept' and 'left out', the judgements of the function's instances with code."""
     result = collections.defaultdict(set)
     for f in of.functions:
         if f.flags & (ob.ADDRESS | ob.RANGES):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that oracle-test.py fails if the plugin makes gcc fail. It must not mistake this for a source that gcc refuses.
+"""Tests that oracle-test.py fails if the plugin makes gcc fail, and does not mistake this for a source that gcc
+refuses.
 
 usage: crash-test.py FOLDER_OF_CASES"""
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Generates C sources for the oracle of the gcc plugin. A seed always gives the same source. The code is
-meaningless. It uses types in all places and ways that gcc has, and functions that gcc inlines, clones and drops."""
+meaningless. It uses types in many places and ways, and has functions that gcc may inline, clone or drop."""
 import random
 
 BASES = ('char', 'signed char', 'unsigned char', 'short', 'unsigned short', 'int', 'unsigned', 'long',
@@ -13,13 +13,13 @@ VARIABLE_ATTRIBUTES = ('', '', '', '', 'section(".data..percpu")', 'weak', 'alig
 
 
 class RandomSource:
-    """A source. `complete` and `declared` have the named types so far; those in `declared` are incomplete.
-    `functions` has pairs (name, number of parameters)."""
+    """A source. `complete` and `declared` have the named types so far; those in `declared` are incomplete types and
+    function types. `functions` has pairs (name, number of arguments of a call)."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
-        # A source has only one qualifier: in DWARF, the order of two would depend on earlier declarations.
+        # A source uses either const or volatile: in DWARF, the order of the two would depend on earlier declarations.
         self.qualifier = self.random.choice(('const', 'volatile'))
         self.complete, self.declared, self.functions, self.variables = [], [], [], []
 
@@ -36,10 +36,11 @@ class RandomSource:
     def qualified(self, text, probability=.2):
         return f'{self.qualifier} {text}' if self.chance(probability) else text
 
-    # Types. A declarator is a name, perhaps with '*', '[]' or '()' around it.
+    # Types. A declarator is a name or nothing, perhaps with '*', '[]' or '()' around it.
 
     def declaration(self, declarator, depth=3, incomplete=False, returned=False):
-        """A declaration. With `incomplete` its type may be incomplete; with `returned` it is not an array."""
+        """Returns a declaration, with types nested up to `depth`. `incomplete`: its type may also be void or one of
+        `declared`. `returned`: `declarator` ends with a parameter list, so no '[]' may follow."""
         what = self.random.random()
         if depth and what < .25:
             star = f'*{self.pick("", "", f" {self.qualifier}", " restrict")}'
@@ -62,7 +63,7 @@ class RandomSource:
         return f'{self.qualified(base)} {declarator}'
 
     def parameters(self, depth=2, named=False):
-        """Returns the parameter list, and the names."""
+        """Returns a parameter list, and the names of the parameters. With `named`, the list has all these names."""
         if not named and self.chance(.15):
             return self.pick('void', ''), []
         names = [self.name('p') for _ in range(self.random.randrange(0, 8))]
@@ -119,7 +120,7 @@ class RandomSource:
             text = f'typedef {self.composite(self.pick("", name))} {name};'
             self.complete.append(name)
             return text
-        if what < .53: # a function type, used only for pointers
+        if what < .53: # a function type, which an object cannot have
             name = self.name('t')
             self.declared.append(name)
             return f'typedef {self.declaration(f"{name}({self.parameters()[0]})", 1, returned=True)};'
@@ -141,7 +142,7 @@ class RandomSource:
             return f'extern {self.declaration(name, incomplete=True)};'.replace('void ' + name, 'int ' + name)
         self.variables.append(name)
         lines = [f'{one}']
-        if self.chance(.15) and '{' not in one: # without a new type
+        if self.chance(.15) and '{' not in one: # a new type cannot be repeated
             lines = [f'{one}', f'{one}']
             lines[0] = f'extern {lines[0]}'
             is_static = False
