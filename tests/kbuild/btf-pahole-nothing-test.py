@@ -24,8 +24,8 @@ class Nothing(KbuildCase):
         self.encode('--btf_encode_detached=base', 'a.o')
 
     def gets_none(self, name, why):
-        """Checks that the file gets no BTF: exit status 0, a warning of one line, an unchanged file, and no output left
-        of an earlier run. With BTF_PAHOLE_STRICT=1 there is an error instead."""
+        """Checks that the file gets no BTF: exit status 0, a warning of one line, an unchanged file, and no output
+        file, even if an earlier run left one. With BTF_PAHOLE_STRICT=1 there is an error instead."""
         before, names = self.read(name), self.names()
         said = f'btf-pahole: WARNING: {name}: {why}, so it gets no BTF\n'
         for options in ([], ['--btf_base=base']):

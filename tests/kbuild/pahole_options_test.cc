@@ -50,8 +50,7 @@ TEST(PaholeOptions, Actions)
     EXPECT_EQ(read({"--devel_version"}).action, Action::devel_version);
     EXPECT_EQ(read({"--help", "-J"}).action, Action::help);
     EXPECT_EQ(read({"-?"}).action, Action::help);
-    // pahole does not encode with --contains_enumerator, with --usage, or with --btf_features
-    // alone.
+    // pahole does not encode with --contains_enumerator or --usage, or with --btf_features alone.
     EXPECT_EQ(read({"-J", "--contains_enumerator=A", "vmlinux"}).action, Action::other);
     EXPECT_EQ(read({"--usage", "-J"}).action, Action::other);
     EXPECT_EQ(read({"--btf_features=default", "vmlinux"}).action, Action::other);
@@ -196,8 +195,8 @@ TEST(PaholeOptions, UnknownOptions)
               "option --btf_encode_detached needs a value");
     EXPECT_EQ(error({"-J", "--btf_base=", "x"}), "option --btf_base needs a value");
     EXPECT_EQ(error({"-J", "--verbose=1"}), "option --verbose=1 takes no value");
-    // An unknown option is an error only in a command line that encodes. Other command lines are
-    // passed to pahole.
+    // An unknown option is an error only in a command line that encodes. Others, such as this one,
+    // are passed to pahole.
     EXPECT_EQ(read({"--nonsense", "-C", "task_struct", "vmlinux"}).action, Action::other);
 }
 

@@ -5,14 +5,15 @@
 usage: boot.py --kernel=FILE --init=BUILD/tests/kernel/boot/boot-init [--module=FILE.ko]...
                [--machine=x86|arm64] [--work=DIR] [--timeout=SECONDS]
 
-FILE is the file that machine.py names, for x86 a bzImage. arm64 has its own boot-init, boot-init-arm64.
+--kernel is the bootable file of a kernel build: bzImage for x86, Image for arm64 (machine.py). --init is
+boot-init-arm64 for arm64.
 
-The machine has two CPUs, a serial console and an initramfs. The initramfs has only boot-init, which is
-process 1, its libraries if it is not static, and the modules, which are loaded in the given order. Modules
-for hardware that QEMU does not have fail to load. For dummy and veth, a BPF program uses the module's own
-BTF. Prints a line per check: PASS or FAIL, and what was seen. initramfs.cpio and console.log are kept in DIR
-(default: a temporary folder). Exit status: 0 all checks passed, 1 a check or the machine failed, 77 QEMU is
-not installed or boot-init was not built.
+The machine has two CPUs, a serial console and an initramfs. The initramfs has boot-init, the shared libraries of
+boot-init if there are any, the modules, and device nodes. boot-init is process 1; it loads the modules in the given
+order. A module for hardware that QEMU does not have may fail to load, and then fails its checks. For dummy and veth,
+a BPF program uses the module's own BTF. Prints a line per check: PASS or FAIL, and what was seen. initramfs.cpio and
+console.log are kept in DIR (default: a temporary folder). Exit status: 0 all checks passed, 1 a check or the machine
+failed, 2 wrong usage, 77 QEMU is not installed or boot-init was not built.
 """
 import argparse
 import pathlib
@@ -32,7 +33,7 @@ SKIPPED = 77
 LAST_LINES = 25
 # After a panic the kernel reboots at once, and with -no-reboot QEMU then exits. On a busy host the
 # emulated CPU may pause while its timers continue. The kernel would report a hanging CPU in its log,
-# so the watchdogs are off.
+# so its detectors of RCU stalls and soft lockups are off.
 KERNEL_ARGUMENTS = 'panic=-1 rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup'
 # One thread for both CPUs. The kernel patches its own code. With a thread for each CPU, a CPU in QEMU 7.2
 # once executed a breakpoint that the other CPU had already replaced, and the kernel panicked ("Oops: int3").
@@ -40,7 +41,8 @@ ACCELERATOR = 'tcg,thread=single'
 
 
 class BootError(Exception):
-    """The machine ended before its checks did. The text has the reason and the end of the console."""
+    """There is no complete result: the machine ended early, or was stopped at the time limit. The text has the reason
+    and the end of the console."""
 
 
 class Check(typing.NamedTuple):
@@ -50,7 +52,7 @@ class Check(typing.NamedTuple):
 
 
 def why_not(init, machine=X86):
-    """Returns the reason why boot() cannot work on this machine, or ''."""
+    """Returns the reason why boot() cannot boot `machine` (no QEMU, or no boot-init), or ''."""
     if not shutil.which(machine.emulator[0]):
         return f'{machine.emulator[0]} not found (tests/ci/install-packages {machine.packages})'
     if not pathlib.Path(init).exists():
@@ -62,7 +64,7 @@ def why_not(init, machine=X86):
 class Initramfs:
     """A cpio archive in the newc format (the kernel's driver-api/early-userspace/buffer-format).
 
-    It is written here because cpio packs device nodes from the disk, and making them needs root.
+    The program cpio is not used, because it packs device nodes from the disk, and making them there needs root.
     """
 
     def __init__(self):
@@ -73,8 +75,8 @@ class Initramfs:
         """Adds a file of any kind; `mode` has its type and permissions."""
         self.number += 1
         encoded = name.encode() + b'\0'
-        # inode, mode, uid, gid, links, time, size, device of the archive (2), of the node (2),
-        # length of the name, checksum
+        # inode, mode, uid, gid, links, time, size, device on which the file is (2), device that a node stands for
+        # (2), length of the name, checksum
         fields = (self.number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(encoded), 0)
         header = b'070701' + b''.join(b'%08X' % field for field in fields)
         self.parts += [self._padded(header + encoded), self._padded(content)]
@@ -122,7 +124,7 @@ def text_of(log):
 
 
 def checks_of(console):
-    """The checks that init printed; None if init did not finish."""
+    """The checks that init printed; None if init did not finish, or if lines are missing."""
     checks = []
     for line in console.splitlines():
         result = re.match(r'boot: (PASS|FAIL): (.*?): (.*)', line)
@@ -138,7 +140,7 @@ def checks_of(console):
 
 
 def fault_of(console, ending):
-    """The reason why there is no result."""
+    """Why there is no result, and the end of the console. `ending`: how the machine ended."""
     lines = console.splitlines()
     panic = next((line for line in lines if 'Kernel panic' in line), None)
     what = f'the kernel panicked: {panic}' if panic else f'no result from the machine, {ending}'
@@ -147,9 +149,9 @@ def fault_of(console, ending):
 
 
 def start(kernel, archive, log, timeout, machine=X86, memory=512, arguments=''):
-    """Boots `kernel` with the initramfs in the file `archive`, waits until the machine is off, and returns
-    how it ended. The console goes to the file `log`. `memory` is in MB. `arguments` are further arguments
-    of the kernel."""
+    """Boots `kernel` with the initramfs in the file `archive`. Waits until the machine is off, or stops it after
+    `timeout` seconds. Returns a text that says how the machine ended. The console goes to the file `log`. `memory`
+    is in MB. `arguments` are further arguments of the kernel."""
     command = [*machine.emulator, '-accel', ACCELERATOR, '-m', memory, '-smp', '2', '-nographic',
                '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
                '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS} {arguments}']

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks the running kernel's BTF by means of libbpf, and its log.
+// Checks the BTF of the running kernel and its modules by means of libbpf, and the kernel's log.
 #include "tests/kernel/boot/btf_checks.h"
 
 #include <bpf/btf.h>
@@ -24,7 +24,7 @@ namespace
 
 constexpr const char *kernel_btf = "/sys/kernel/btf/vmlinux";
 constexpr const char *percpu_section = ".data..percpu";
-/// The number of names that a detail lists at most.
+/// The maximum number of names in an Outcome's detail.
 constexpr size_t most_names = 5;
 
 struct FreeBtf {
@@ -61,7 +61,7 @@ Symbols kallsyms(const std::string &module = "")
     return symbols;
 }
 
-/// The names up to their first dot: the name of foo.isra.0 in BTF is foo.
+/// The symbols, with names up to the first dot: the name of foo.isra.0 in BTF is foo.
 Symbols without_suffixes(const Symbols &symbols)
 {
     Symbols plain;
@@ -70,8 +70,9 @@ Symbols without_suffixes(const Symbols &symbols)
     return plain;
 }
 
-/// From 7.0 on, a kfunc with implicit arguments has one symbol but two FUNCs: NAME without these
-/// arguments, and NAME_impl with them.
+/// True if `function` has a symbol, or is NAME_impl and NAME has one. From Linux 7.0 on, a kfunc
+/// with implicit arguments has one symbol but two FUNCs: NAME without these arguments, and
+/// NAME_impl with them.
 bool has_symbol(const Symbols &symbols, const std::string &function)
 {
     constexpr std::string_view suffix = "_impl";
@@ -88,7 +89,8 @@ std::string some_of(const std::vector<std::string> &names)
     return text;
 }
 
-/// True if the parameter is a pointer to a struct or union of the base.
+/// True if the parameter is a pointer to a named struct or union of the base, not to a typedef or
+/// const. `first_id`: the first id after the base.
 bool points_to_base(const btf *types, const btf_param &parameter, unsigned first_id)
 {
     const btf_type *pointer = btf__type_by_id(types, parameter.type);
@@ -110,7 +112,7 @@ bool takes_types_of_base(const btf *types, const btf_type *function, unsigned fi
     return false;
 }
 
-/// The kernel's log since the start of the machine.
+/// The contents of the buffer of the kernel's log; "" if it cannot be read.
 std::string kernel_log()
 {
     constexpr int read_all = 3, size_of_buffer = 10; // commands of syslog(2)

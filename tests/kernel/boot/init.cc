@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The only program of the machine that boot.py starts: process 1, from an initramfs. Loads the
-// modules in /modules in the order of their names, NN-NAME.ko. Prints the result of each check,
-// then powers off.
+// boot-init: process 1 of the machine that boot.py starts, and the machine's only program. Loads
+// the modules in /modules in the order of their file names, NN-NAME.ko. Checks the BTF of the
+// kernel and of these modules, prints the result of each check, then powers off.
 #include "tests/kernel/boot/btf_checks.h"
 #include "tests/kernel/boot/loader.h"
 #include "tests/kernel/boot/program_checks.h"
@@ -23,7 +23,8 @@ using namespace btflink::boot;
 namespace
 {
 
-/// Prints an error, which boot.py shows as the end of the console.
+/// Returns false and prints the error in errno if `result` is negative. If checks are missing,
+/// boot.py shows the end of the console.
 bool works(const char *what, int result)
 {
     if (result < 0)
@@ -38,7 +39,7 @@ bool prepare()
            works("sethostname", sethostname(node_name, std::strlen(node_name)));
 }
 
-/// The kernel's name of the module in a file NN-NAME.ko: with underscores.
+/// The kernel's name of the module in a file NN-NAME.ko: NAME with underscores for dashes.
 std::string module_name(const std::filesystem::path &path)
 {
     std::string name = path.stem();
@@ -99,6 +100,6 @@ int main()
         check_all();
     std::fflush(stdout);
     reboot(RB_POWER_OFF);
-    reboot(RB_AUTOBOOT); // if powering off failed, as without ACPI; this also ends QEMU
+    reboot(RB_AUTOBOOT); // if the machine is still on, as without ACPI; QEMU exits (-no-reboot)
     return 1;
 }

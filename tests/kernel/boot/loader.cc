@@ -15,8 +15,8 @@ namespace btflink::boot
 namespace
 {
 
-/// How many bytes of long messages are kept, from their end. The verifier's log is one message; its
-/// end says what is wrong.
+/// The number of bytes from the end of the collected messages that error() shows. The end of the
+/// verifier's log says what is wrong.
 constexpr size_t most_text = 3000;
 
 std::string messages;

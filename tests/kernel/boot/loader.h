@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Loads a BPF object that has one program and one global variable, see seen.h.
+// Loads, attaches and runs a BPF object that has one program and one global variable. seen.h has
+// the types of the variables.
 #pragma once
 
 #include "tests/kernel/boot/programs.h"
@@ -12,19 +13,21 @@
 namespace btflink::boot
 {
 
-/// Collects the messages of libbpf and the verifier for error texts, instead of printing them.
+/// From now on, libbpf's warnings, which include the verifier's log, are not printed but collected
+/// for Loader::error(). Other messages of libbpf are dropped.
 void capture_messages();
 
 /// The functions return true on success. Otherwise error() has the reason, with libbpf's messages.
 class Loader
 {
 public:
-    /// Opens the object, relocates it with the kernel's BTF, and loads it.
+    /// Opens the object, relocates it with the BTF of the kernel and its modules, and loads it.
     bool load(const Bytes &object);
-    /// Attaches the program as its section says.
+    /// Attaches the program as the name of its section says, such as fentry/FUNCTION.
     bool attach();
-    /// Runs the program once, in the calling thread. A tracing program is run by the kernel's own
-    /// test functions.
+    /// Runs the program once, in the calling thread. For a fentry or fexit program, the kernel
+    /// instead calls its test functions, such as bpf_fentry_test5, which run the program if it is
+    /// attached to them.
     bool run();
 
     template <class Seen>

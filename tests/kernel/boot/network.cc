@@ -29,7 +29,7 @@ struct Request {
 struct Reply {
     nlmsghdr header;
     nlmsgerr error;
-    char request[256];
+    char request[256]; // which an error may repeat
 };
 
 int ask(int socket, const Request &request)
