@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds in what two results for one module differ: functions, prototypes, variables, the form of
-// arrays, other types.
+// Finds how two results for one module (the split BTF that two tools made) differ: in functions,
+// prototypes, variables, the form of arrays, or other types.
 //
 // Method. Each type is matched with a type of the other result that has the same signature.
 // Unmatched FUNCs, their prototypes and their tags count as functions, unmatched VARs and DATASECs
 // as variables, all other unmatched types as additional or missing types.
 //
 // If any type is unmatched, all types are matched again, with each array of arrays as one array
-// (Arrays::flat). The results differ in the form of arrays if this leaves fewer types unmatched,
-// ARRAYs not counted. In this case the second matching replaces the first one, and unmatched ARRAYs
+// (Arrays::flat). The results differ in the form of arrays if this leaves fewer types other than
+// ARRAYs unmatched. In this case the second matching replaces the first one, and unmatched ARRAYs
 // are ignored, because an array of arrays in one result still has more ARRAYs than the one array in
 // the other.
 #include "tests/tools/module_difference.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests whether check_mapped_files() notices that another program changes a mapped file.
-// tests/hostile/files-test.py tests what a run does then.
+// tests/hostile/files-test.py tests what a program does then.
 #include "common/io/file_io.h"
 
 #include <cstdlib>

@@ -155,8 +155,8 @@ TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 TEST_P(ObjectWriter, SurvivesDamage)
 {
     // Damage leads to an error or a result, never to an access out of bounds. Runs with sanitizers
-    // check the latter. Such runs are ten times slower, so they set BTFLINK_PLACES, and each byte
-    // gets only one of the four values.
+    // or valgrind check the latter. These runs are at least ten times slower, so they set
+    // BTFLINK_PLACES, and each byte gets only one of the four values.
     const size_t values = std::getenv("BTFLINK_PLACES") ? 1 : 4;
     size_t errors = 0, results = 0;
     auto attempt = [&](Bytes bytes) {
