@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests what btf-merge prints about a run: --stats, --time-trace, --why-dup, --help.
+"""Tests btf-merge's messages, --stats, --time-trace, --why-dup, output to "-", and results with a layout section.
 
 usage: report-test.py BTF-MERGE BTF-EMIT [TEST...]
 """
@@ -14,14 +14,15 @@ from helpers.compilers import target_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
-# A source whose struct inner depends on FLAG. Its function reaches inner through outer and middle.
+# Sources; Report.object() replaces NAME. In this one, the macro FLAG qualifies a member of struct inner, which the
+# function reaches through outer and middle.
 DEEP = '''struct inner { int first; FLAG int state; int last; };
 struct middle { long n; struct inner in; };
 struct outer { struct middle *m; struct outer *next; };
 struct apart { int x; };
 int NAME(struct outer *o, struct apart *a) { return o->m->in.state + a->x; }
 '''
-# A source whose struct device depends on CONFIG_PM.
+# In this one, struct device depends on the macro CONFIG_PM.
 CONFIG = '''struct device {
     int id;
 #ifdef CONFIG_PM
@@ -73,7 +74,7 @@ class CommandLine(Report):
                       self.merge('--why-dup', '--dedup=libbpf', 'a.o', status=2).stderr)
 
     def test_options_that_do_not_go_together(self):
-        """Wrong usage is reported before a file is opened."""
+        """Wrong usage is reported before a file is opened: none of these files exists."""
         for option in ('--image=x', '--distilled-base', '--format=raw', '--dedup=hash',
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
             self.assertIn(f'cannot be combined with {option.partition("=")[0]}\n',
@@ -162,7 +163,7 @@ int add(int n) { state.x = n; return get(&state); }
                       'missing; the first has part0\n', self.said('--image=prog', 'main.o', 'add.o'))
 
     def test_functions_from_elsewhere(self):
-        """The program has only the name of the function, which is in a shared library."""
+        """A function gets no FUNC if the program imports it from a shared library, so that its symbol is undefined."""
         mine = self.object('mine', 'int NAME(int n) { return n; }\n', '-fPIC')
         main = self.object('main', 'int mine(int); int NAME(void) { return mine(0); }\n')
         self.must('gcc', '-shared', '-o', 'libmine.so', mine)
@@ -175,7 +176,7 @@ int add(int n) { state.x = n; return get(&state); }
 
 
 class Names(Report):
-    """Names of C++ that BTF does not allow."""
+    """Names of C++ that BTF does not allow. btf-emit replaces them, so the test puts them back into the objects."""
 
     def test_warning_names_the_origin(self):
         good = self.object('good', 'struct pair { int a; }; int NAME(struct pair *p) { return p->a; }\n')
@@ -230,7 +231,7 @@ class Layout(Report):
         self.merge('-o', 'plain', *objects)
         self.assertEqual(self.read('plain')[4], 24)
         self.assertEqual(len(self.read('all')), len(self.read('plain')) + 8 + 80)
-        # A base may have a layout section.
+        # Whether the base has a layout section does not matter. Split BTF has none, but the longer header.
         split = self.object('d', DEEP + 'struct mine { struct outer o; } mine;', '-DFLAG=')
         for base in 'all', 'plain':
             self.merge('--features=+layout', f'--base={base}', '-o', 'over-' + base, split)
@@ -263,7 +264,7 @@ class Stats(Report):
             listed = self.must('readelf', '-SW', name)
             sections += int(re.search(r' \.BTF +\S+ +\S+ +\S+ +(\S+)', listed).group(1), 16)
         self.assertLessEqual(read, sections)
-        self.assertGreater(read + 8 * len(objects), sections)  # except for the padding of blobs
+        self.assertGreater(read + 8 * len(objects), sections)  # the rest is padding after blobs
         self.must('ld', '-r', '-o', 'all.o', *objects)
         self.must('ar', 'rc', 'all.a', *objects)
         for form in ('all.o', 'all.a'):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Installs into a folder, and checks the installed files.
+"""Installs a build into a temporary folder, and checks the installed files.
 
 usage: installed-test.py BUILD_ROOT VERSION
 """
@@ -16,7 +16,8 @@ import unittest
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
-# Calls the completion as bash does, with the words after "--"; prints one reply per line.
+# Arguments: a file with completions, "--", the words of a command line. Completes the last word as bash does;
+# prints one reply per line.
 BASH = r'''
 . "$1"; shift 2
 compopt() { :; }
@@ -25,7 +26,7 @@ read -r -a registered <<<"$(complete -p "$1")"
 "${registered[-2]}" "$1"
 printf '%s\n' "${COMPREPLY[@]}"
 '''
-# Prints the arguments with which the completion calls zsh's _arguments.
+# Arguments: the file _btflink, a program. Prints the arguments with which the completion calls zsh's _arguments.
 ZSH = r'''
 _arguments() { print -rl -- "$@" }
 words=("$2"); service=$2
@@ -46,7 +47,7 @@ class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         global PROGRAMS, COMPLETED
-        if not (pathlib.Path(cls.build) / 'btf-kernel/btf-kernel').exists(): # no libarchive
+        if not (pathlib.Path(cls.build) / 'btf-kernel/btf-kernel').exists(): # without libarchive, or not wanted
             PROGRAMS, COMPLETED = (tuple(name for name in names if name != 'btf-kernel')
                                    for names in (PROGRAMS, COMPLETED))
         cls.folder = tempfile.TemporaryDirectory()
@@ -70,7 +71,7 @@ class Installed(unittest.TestCase):
         return (self.share / f'man/man1/{program}.1').read_text()
 
     def options(self, program):
-        """The options that have a paragraph in the man page."""
+        """The long options that have a paragraph in the man page."""
         text = self.manual(program).replace('Fl Fl ', '--')
         return {option for line in re.findall(r'^\.It (.*--.*)$', text, re.M)
                 for option in re.findall(r'--[a-z-]+', line)}
@@ -85,7 +86,7 @@ class Installed(unittest.TestCase):
             for path in folder.rglob('*') if not path.is_dir()), 'nothing else')
 
     def test_plugin(self):
-        """The installed btf-cc finds the installed plugin, and builds another from the installed sources."""
+        """The installed btf-cc finds the installed plugin, if there is one, and builds another from installed files."""
         headers = run('gcc', '-print-file-name=plugin').strip() + '/include/gcc-plugin.h'
         if not os.path.exists(headers):
             self.skipTest(f'{headers} is not there')
@@ -95,7 +96,7 @@ class Installed(unittest.TestCase):
                 if place:
                     run(self.bin / 'btf-cc', '--build-plugin', 'gcc', env={**os.environ, **place})
                 elif not list(self.plugins.glob('gcc-plugins/*')):
-                    continue  # because this is a build with sanitizers
+                    continue  # because the build makes no plugin, for example with sanitizers
                 run(self.bin / 'btf-cc', '--plugin', 'gcc', '-g', '-c', 'a.c', cwd=folder,
                     env={**os.environ, **place})
                 self.assertIn('.BTF', run('readelf', '-SW', f'{folder}/a.o'))
@@ -117,7 +118,7 @@ class Installed(unittest.TestCase):
                 for line in lines if line.startswith('#')}
 
     def test_links_of_documents(self):
-        """All links have a target, and README.md leads to each installed document."""
+        """All links to files and headings have a target, and README.md leads to each installed document."""
         reached, left = set(), [self.doc / 'README.md']
         while left:
             document = left.pop()
@@ -141,7 +142,7 @@ class Installed(unittest.TestCase):
     def test_bash(self):
         for program in COMPLETED:
             if program == 'btf-kernel':
-                continue # because only its commands have options
+                continue # because only btf-kernel's commands have options; see test_bash_commands()
             options = {reply.rstrip('=') for reply in self.complete(program, '--')}
             self.assertGreaterEqual(options, self.options(program))
             self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())

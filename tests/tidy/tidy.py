@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Checks rules for the source tree.
+"""Checks one rule for the source tree.
 
 usage: tidy.py RULE SOURCE_ROOT [BUILD_ROOT]
 
-Prints each violation as FILE:LINE: RULE. Exit status: 0 no violations, 1 violations, 77 the rule cannot be
-checked on this machine.
+Prints a line "FILE:LINE: problem" for each violation, or what clang-format and clang-tidy print. Exit status: 0 no
+violations, 1 violations, 2 wrong usage, 77 the rule cannot be checked on this machine.
 """
 import concurrent.futures
 import itertools
@@ -23,18 +23,19 @@ FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests
 NO_PRODUCT = ("tests", "bench")
 MAX_LINES = 600
 SKIPPED = 77
-CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # 14 to 21 agree
+CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # versions 14 to 21 agree
 
-# What the sources of a folder may include. The first list has the folders and files whose headers they may
-# include, in addition to the folder's own (subfolders have their own entries). The second has other headers
-# that are forbidden.
+# LAYERS states for each folder, without its subfolders, what the sources may include with quotes: headers of the same
+# folder, headers of the folders in the list, and single headers in the list. The regular expression matches the
+# beginnings of headers that the sources must not include with <>. Lists and expressions that several folders share:
 COMMON = ["common", "common/io", "common/graph", "common/btf", "common/object_btf", "common/elf"]
 NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
-GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # only emit/gcc includes its headers
+GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # headers of gcc: only for emit/gcc
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
-# Headers that the steps of the deduplication share, and the steps. No step includes a later one.
+# Headers that the steps of the deduplication share, and the folders of the steps in order. A step includes only
+# earlier ones.
 DEDUP = [f"merge/dedup/{name}.h"
          for name in ("dedup", "hash_bits")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
@@ -112,7 +113,7 @@ def sources(root, *suffixes):
 
 
 def scripts(root):
-    """Yields the scripts in Python or shell, most of which have no suffix."""
+    """Yields the scripts: files with a suffix of Python or shell, and files without a suffix that begin with #!."""
     yield from sources(root, ".py", ".sh")
     for name in sources(root, ""):
         with open(root / name, "rb") as file:
@@ -133,7 +134,7 @@ def includes(path):
 
 
 def layers(root, _build):
-    """Folders include only what LAYERS allows; our own headers are named from the top."""
+    """Folders include only what LAYERS allows. Paths of our own headers begin at the top of the tree."""
     for name in sources(root, ".cc", ".h"):
         folder = name.parent.as_posix()
         if folder not in LAYERS and name.parts[0] not in NO_PRODUCT:
@@ -158,12 +159,14 @@ def length(root, _build):
             yield f"{name}:{count}: more than {MAX_LINES} lines"
 
 
-# A comment with text that does not begin with the problem of an algorithm; that comes after the purpose.
+# The first line of a file's purpose: a comment with text. A comment that describes an algorithm begins with
+# "Problem"; the purpose must come before it.
 PURPOSE = re.compile(r"// ?(?!Problem)\S")
 
 
 def heads(root, _build):
-    """Each source begins with its licence and its purpose; each header has #pragma once."""
+    """Sources and scripts begin with their licence; after it, .cc and .h files have their purpose. Each header has
+    #pragma once."""
     for name in itertools.chain(sources(root, ".cc", ".h"), scripts(root)):
         lines = lines_of(root / name)
         if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
@@ -182,7 +185,8 @@ def compile_commands(build):
 
 
 def compile_flags(build):
-    """Returns for each folder the compiler, and all options with which its sources are compiled."""
+    """Returns for each folder the words of the compiler, and the options of all its sources for include folders,
+    macros, language, warnings and machine."""
     flags = {}
     for path, words in compile_commands(build):
         keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
@@ -195,7 +199,7 @@ def compile_flags(build):
 
 def headers(root, build):
     """Each header can be included alone."""
-    # A header that a source includes first need not be checked: the build compiles it alone.
+    # A header that a source includes first need not be checked: in the build, nothing comes before it.
     firsts = (next(includes(path), None) for path in {p for p, _ in compile_commands(build)}
               if path.suffix == ".cc" and path.exists())
     shown = {first[2] for first in firsts if first}
@@ -206,13 +210,13 @@ def headers(root, build):
         while folder not in flags and folder != root:
             folder = folder.parent
         command = flags.get(folder) or next(iter(flags.values()))
-        # The header is included, because compilers warn about #pragma once in a main file.
+        # The header is included and not compiled itself, because compilers warn about #pragma once in a main file.
         result = subprocess.run(command + ["-fsyntax-only", "-x", "c++", "-"],
                                 input=f'#include "{name}"\n', cwd=build, text=True,
                                 capture_output=True)
         return f"{name}:1: is not self-contained\n{result.stderr}" if result.returncode else None
 
-    # It needs gcc's headers; the plugin's build checks it.
+    # trees.h needs gcc's headers. The build of a plugin checks it, because trees.cc includes it first.
     behind_gcc = ("emit/gcc/trees.h",)
     rest = [name for name in sources(root, ".h")
             if str(name) not in shown and str(name) not in behind_gcc]
@@ -221,7 +225,7 @@ def headers(root, build):
 
 
 def clang_format(root, _build):
-    """Each installed clang-format agrees with the formatting."""
+    """Each program of CLANG_FORMATS that is installed agrees with the formatting."""
     programs = {os.path.realpath(path) for path in map(shutil.which, CLANG_FORMATS) if path}
     if not programs:
         print("skipped: clang-format is not installed")
@@ -235,12 +239,12 @@ def clang_format(root, _build):
 
 
 def clang_tidy(root, build):
-    """clang-tidy finds nothing in the product, except the gcc plugin, which needs gcc's own headers."""
+    """clang-tidy finds nothing in the product. The gcc plugin is not checked, because it needs gcc's headers."""
     if not shutil.which("clang-tidy"):
         print("skipped: clang-tidy is not installed")
         sys.exit(SKIPPED)
-    # The sources of a folder are included into one file, because most of the time goes into headers. Their
-    # findings are then findings in included files. They see each other's names, so -Wshadow is off.
+    # All sources of a folder are included into one file, because most of the time goes into headers. For clang-tidy
+    # the sources are then headers, so --header-filter must match them. They see each other's names, so -Wshadow is off.
     compiled = {path for path, _ in compile_commands(build)}
     folders = {}
     for path in (root / name for name in sources(root, ".cc")):
@@ -251,7 +255,7 @@ def clang_tidy(root, build):
     flags = compile_flags(build)
 
     def findings(folder):
-        # The flags are for g++: clang does not know all of the warnings, nor clang-tidy 14 -std=c++23.
+        # The flags may be for g++: clang does not know all of its warnings, and clang-tidy 14 not -std=c++23.
         known = [re.sub("^-std=.*", "-std=c++20", word) for word in flags[folder][1:]]
         together = pathlib.Path(scratch, f"{folder.relative_to(root)}.cc".replace("/", "-"))
         together.write_text("".join(f'#include "{path}"\n' for path in folders[folder]))
@@ -273,8 +277,8 @@ def anchors(path):
 
 
 def documents(root, _build):
-    """Files that documents name exist: `folder/file.cc`, relative to the top or to the document. Links lead to
-    a file, and to a heading in it."""
+    """Paths in backquotes such as `folder/file.cc` exist, relative to the top or to the document. Links, except those
+    to web pages, lead to a file and, after #, to a heading in it."""
     folders = [root, *(root / folder for folder in [*FOLDERS, "docs"])]
     for path in itertools.chain(root.glob("*.md"), *(f.rglob("*.md") for f in folders[1:])):
         for number, line in enumerate(lines_of(path), 1):
@@ -287,14 +291,14 @@ def documents(root, _build):
                     yield f"{path.relative_to(root)}:{number}: the link to {name}#{anchor} leads nowhere"
 
 
-# Words that readers stumbled over. CONTRIBUTING.md: plain English, standard terms.
+# Words and phrases that are not the plain English that CONTRIBUTING.md asks for.
 ODD_WORDS = re.compile(r"(?<!--)\b(anew|as it stands|beside|but for|corridors?|is what is|made anew|"
                        r"sees to|such are|type proper|what is none|what of it|whereby|"
                        r"(?<!here )is no(?= (?!longer|such)))\b")
 
 
 def words(root, _build):
-    """Comments, documents and scripts use plain words; README.md has at most 100 lines."""
+    """Comments, documents, man pages and scripts have none of ODD_WORDS; README.md has at most 100 lines."""
     texts = itertools.chain(root.glob("*.md"), (root / "docs").glob("*.md"),
                             (root / name for name in sources(root, ".cc", ".h", ".md", ".1")),
                             (root / name for name in scripts(root) if name.name != "tidy.py"))
@@ -310,9 +314,10 @@ def words(root, _build):
 
 
 def kinds(root, _build):
-    """Switches over BTF kinds have no default, so that the compiler reports a kind that is missing."""
+    """In the product, switches over kinds of BTF and their properties (Family, Word, Naming) have no default, so that
+    the compiler reports a case that is missing."""
     for name in sources(root, ".cc", ".h"):
-        over_kinds = {}  # by indentation: was the last label a kind?
+        over_kinds = {}  # by indentation: was the last label one of these?
         for number, line in enumerate(lines_of(root / name), 1):
             label = re.match(r"( *)(case btf::(?:Kind|Family|Word|Naming)::|case |default:)", line)
             if not label or name.parts[0] in NO_PRODUCT:

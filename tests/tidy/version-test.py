@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Checks the commit that --version prints, and that all files have the same version number and date.
+"""Checks the commit that --version prints, and that the files with the release's number and date agree.
 
 usage: version-test.py SOURCE_ROOT
 """
@@ -40,7 +40,7 @@ class Version(unittest.TestCase):
                 shutil.copy2(path, self.top / name)
 
     def test_one_version(self):
-        """All files that contain the version have the same."""
+        """meson.build, the changelogs and the spec file have the same version."""
         found = {name: re.search(pattern, (self.top / name).read_text(), re.M).group(1)
                  for name, pattern in (('meson.build', r"^  version: '(.*)',"),
                                        ('CHANGELOG.md', r'^## ([\d.]+)'),
@@ -49,7 +49,7 @@ class Version(unittest.TestCase):
         self.assertEqual(len(set(found.values())), 1, found)
 
     def test_one_date(self):
-        """All files that contain the date of the release have the same."""
+        """The changelogs, also that of the spec file, have the same date of the release."""
         found = {}
         for name, pattern, form in (('CHANGELOG.md', r'^## \S+ \((.*)\)', '%Y-%m-%d'),
                                     ('debian/changelog', r'^ -- .*>  (.* \d{4}) ', '%a, %d %b %Y'),
@@ -65,7 +65,8 @@ class Version(unittest.TestCase):
         return run('git', 'rev-parse', '--short', 'HEAD', cwd=folder).strip()
 
     def named(self, build):
-        """Returns the text in brackets after the version; "none" if there is none."""
+        """Makes version.cc in the build folder `build`. Returns the commit that --version would print in
+        brackets after the version, or "none"."""
         if not (self.top / build).exists():
             run('meson', 'setup', build, '-Dtests=disabled', cwd=self.top)
         run('ninja', '-C', build, 'common/version.cc', cwd=self.top)
@@ -81,7 +82,7 @@ class Version(unittest.TestCase):
         self.assertEqual(self.named('build'), commit + '-dirty')
 
     def test_no_checkout_of_ours(self):
-        """An unpacked archive inside the repository of another project."""
+        """The sources lie, without .git, inside the repository of another project, whose commit must not be printed."""
         (self.top.parent / 'file').write_text('theirs')
         self.commit(self.top.parent)
         self.assertEqual(self.named('build'), 'none')

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares two results (A and B) for many modules, and prints by which rules they differ, for
-// tests/kernel/distribution. All results A have one base, and so have all results B. Exit status: 0
-// all modules were compared, 2 bad input.
+// Compares the BTF that two tools made for each of many modules (A and B), and prints by which
+// rules A and B differ, for tests/kernel/distribution. All A have one base, and so have all B. Exit
+// status: 0 all modules were compared, 2 bad input or wrong usage.
 //
-// LIST has a line per module: A, B and the module's ELF file, separated by tabs. The output has a
-// line per module. Its first line names the fields; items of a list are separated by commas.
+// LIST has a line per module: the paths of A, B and the module's ELF file, separated by tabs. The
+// output has a line with the names of the fields, then a line per module. Tabs separate the fields,
+// commas the items of a list. one_symbol, several_symbols and clone have the functions of only_b by
+// their symbols in the ELF file (BySymbol); ModuleDifference describes the other fields.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/module_difference.h"
@@ -57,7 +59,7 @@ struct CloseElf {
     void operator()(Elf *elf) const { elf_end(elf); }
 };
 
-/// Name of a function -> section and offset.
+/// Name of a function symbol -> its places: section and offset.
 using Symbols = std::map<std::string, std::set<std::pair<uint16_t, uint64_t>>>;
 
 void add_functions(Elf_Scn *section, const GElf_Shdr &header, Elf *elf, Symbols &symbols)
@@ -70,7 +72,7 @@ void add_functions(Elf_Scn *section, const GElf_Shdr &header, Elf *elf, Symbols 
                 symbols[name].insert({symbol.st_shndx, symbol.st_value});
 }
 
-/// The functions that an ELF file defines, from its symbol table.
+/// The functions that the symbol table of an ELF file defines. Error: there are none.
 Result<Symbols> function_symbols(const std::string &path)
 {
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -91,8 +93,8 @@ Result<Symbols> function_symbols(const std::string &path)
 
 /// Functions, grouped by the symbols of their name.
 struct BySymbol {
-    Names one, several; // one symbol; symbols at several addresses
-    Names clone;        // only symbols such as NAME.isra.0
+    Names one, several; // symbols at one address; at several addresses
+    Names clone;        // no symbol NAME, but symbols such as NAME.isra.0
 };
 
 bool has_clone(const Symbols &symbols, const std::string &name)
@@ -101,7 +103,7 @@ bool has_clone(const Symbols &symbols, const std::string &name)
     return next != symbols.end() && next->first.starts_with(name + ".");
 }
 
-/// The functions for which the ELF file has such symbols.
+/// Groups `functions` by their symbols in the file `elf`. Functions without symbols are left out.
 Result<BySymbol> look_up(const Names &functions, const std::string &elf)
 {
     BySymbol found;
@@ -130,7 +132,7 @@ const Names field_names = {"a",          "types_a",   "types_b",    "equal",
                            "only_a",     "only_b",    "one_symbol", "several_symbols",
                            "clone",      "prototype", "again_a",    "again_b"};
 
-/// The fields of a line of the output.
+/// The fields of the output for `module`, the fields of a line of LIST.
 Result<Names> compare_line(const Names &module, const ModuleBase &base_a, const ModuleBase &base_b)
 {
     auto file_a = TRY(BtfFile::open(module[0])), file_b = TRY(BtfFile::open(module[1]));

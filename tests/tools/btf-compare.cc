@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares BTF by meaning: for each kind, the set of signatures and the number of types. Ids, order
-// of types and layout of strings do not matter. Exit status: 0 equal, 1 different, 2 bad input.
+// Compares BTF by meaning: for each kind, the set of signatures (hashes of a type's meaning) and
+// the number of types. Ids, order of types and layout of strings do not matter. --digest prints
+// these numbers and a hash of each set; --against compares BTF with such a digest. Exit status: 0
+// equal or digest printed, 1 different, 2 bad input or wrong usage.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
@@ -21,9 +23,9 @@ namespace
 
 constexpr int exit_equal = 0, exit_different = 1, exit_bad = 2;
 
-/// First line of a digest file. The number changes if signatures are computed differently.
+/// Begins the first line of a digest. Change the number if signatures are computed differently.
 constexpr std::string_view digest_title = "# btf-compare digest 1";
-/// The row for functions with everything that they reach.
+/// Name of the row that compares FUNCs with everything that they reach.
 constexpr std::string_view deep_row = "FUNC/deep";
 
 struct Options {
@@ -48,10 +50,10 @@ struct HashSignature {
 };
 using SignatureSet = std::unordered_set<Signature, HashSignature>;
 
-/// The types of one kind of one input.
+/// The types of one kind in one input; as deep_row, FUNCs with deep signatures.
 struct Row {
-    std::vector<TypeId> ids;           // all types, in order
-    std::vector<Signature> signatures; // of these types
+    std::vector<TypeId> ids;           // of all these types, in order
+    std::vector<Signature> signatures; // of the same types
     SignatureSet distinct;
 
     Signature digest() const
@@ -91,7 +93,8 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
     return rows;
 }
 
-/// Counts the signatures that `mine` has and `other` does not; prints the first `show` of them.
+/// Counts the signatures that `mine` has and `other` does not. Adds to `text` a line for each of
+/// the first `show`, with a type that has the signature.
 size_t only(const Btf &btf, const Row &mine, const Row &other, size_t show, std::string &text,
             const char *tag)
 {
@@ -127,7 +130,8 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         if (!counted)
             continue;
         signatures += only_a + only_b;
-        // With flat arrays, different types can have the same signature.
+        // With flat arrays, numbers of types may differ: a chain of arrays is several types, and a
+        // flat array is one.
         counts += options.arrays == Arrays::as_written && ra.ids.size() != rb.ids.size();
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints BTF: as text (tests/tools/btf_text.h), as C (with libbpf, an independent reader), or the
-// link trailer after it. Exit status: 0 success, 2 bad input or wrong usage.
+// Prints a contribution of a file: the BTF as text (tests/tools/btf_text.h) or as C (by libbpf, an
+// independent reader), or the link trailer. Can also check the BTF, or count the contributions.
+// Exit status: 0 success, 2 bad input or wrong usage, or the output cannot be written.
 #include "common/btf/btf_check.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
@@ -34,7 +35,8 @@ struct FreeBtf {
 };
 using LibbpfBtf = std::unique_ptr<struct btf, FreeBtf>;
 
-/// Uses a file in memory, because libbpf 1.1 has no public function for the bytes of split BTF.
+/// Parses contribution `index` by libbpf. libbpf exports btf__new_split() only from 1.4 on, so it
+/// reads the bytes from a file in memory.
 Result<LibbpfBtf> libbpf_parse(const BtfFile &file, size_t index, struct btf *base)
 {
     int fd = ::memfd_create("btf", MFD_CLOEXEC);
@@ -57,7 +59,7 @@ void print_piece(void *, const char *format, va_list args)
 
 Result<void> print_c(const BtfInput &input, size_t index)
 {
-    // libbpf's messages are not printed; the call returns its error.
+    // libbpf prints no messages; its functions return errors.
     libbpf_set_print(nullptr);
     LibbpfBtf base;
     if (input.base_file) {
@@ -113,7 +115,8 @@ std::string names_of(std::span<const FlagName> table, uint32_t flags)
     return text.empty() ? "none" : text;
 }
 
-/// "(7 'a', 3 'b') -> 0": type id and name of each parameter, type id of the result.
+/// The prototype of a function without a FUNC in the blob: "(7 'a', 3 'b') -> 0" has the type id
+/// and name of each parameter, then the type id of the result.
 std::string prototype(const Btf &btf, const LinkTrailer &trailer, const LinkFunction &function)
 {
     const uint32_t *words = &trailer.proto_words[function.proto];
