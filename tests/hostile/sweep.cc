@@ -5,18 +5,21 @@
 // names the place. It must not crash or use excessive memory.
 //
 // Method. Bundles of valid files (from tests/hostile/fuzz/seeds.py, or objects given by the user)
-// are changed. The number of a mutation decides the change, so mutation N is always the same. Each
-// bundle is run in its own process with a time limit. An error must name one of the bundle's files,
-// and a section or an offset. Errors about a file as a whole need no place; they are counted by
-// their text.
+// are changed. Its number decides a mutation, so mutation N of the same bundles is always the same.
+// The tool runs on each changed bundle in a process of its own, with a time limit; then its memory
+// use is checked. An error must name one of the bundle's files (or the merged BTF, or the base),
+// and a section or an offset. Errors of btf-kernel need neither of these, nor do errors about a
+// file as a whole, which are counted by their text. The target words has no rules for errors.
 //
 // Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.
 //
 // usage: sweep [--count=N] [--first=N] [--keep=FOLDER] [--list] TARGET=FILE|FOLDER...
 // TARGET is emit, merge, check, package or words, with bundles as files; or object, with ELF
-// objects that have DWARF (they are used for emit, and with their object BTF for merge). --keep
-// stores the bundles that violate a rule; tests/hostile/fuzz/fuzz-TARGET runs them again. Exit
-// status: 0, or 1 if a rule was violated.
+// objects that have DWARF (they are used for emit, and with their object BTF for merge). --count is
+// the number of mutations (default: 300), --first the number of the first one (default: 0). --keep
+// stores the bundles that violate a rule; tests/hostile/fuzz/fuzz-TARGET, a program of the build,
+// runs them again. --list prints the texts of errors without section and offset. Exit status: 0, or
+// 1 if a rule was violated or nothing was run.
 #include "common/io/bytes.h"
 #include "common/io/file_io.h"
 #include "emit/emit.h"
@@ -61,10 +64,10 @@ struct Seed {
     Bundle bundle;
 };
 
-/// The results that the child passes to its parent.
+/// The results that the child, which runs the tool, passes to its parent.
 struct Outcome {
     bool ended, failed, names_file, names_place, about_all;
-    long memory_before, memory_after; // kB
+    long memory_before, memory_after; // the largest use so far, in kB
     char message[256];
 };
 
@@ -161,7 +164,7 @@ Bundle mutated(const std::vector<Seed> &seeds, uint64_t number, const Seed *&of)
     return bundle;
 }
 
-/// Errors about the file as a whole, which is not of the expected kind.
+/// True for an error about a file as a whole, which is not of the expected kind.
 bool is_about_all(const std::string &what)
 {
     constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "has no BTF",
@@ -170,7 +173,8 @@ bool is_about_all(const std::string &what)
                        [&](const char *text) { return what.starts_with(text); });
 }
 
-/// Also removes the name of the folder, which differs between runs.
+/// Writes N for each number in the text of an error, and removes the folder of the file that the
+/// text begins with: errors that differ only in these count as equal.
 std::string without_numbers(const std::string &text)
 {
     std::string out;
@@ -194,7 +198,7 @@ void child(const Seed &seed, const Bundle &bundle, Outcome &out)
 {
     rlimit cpu{most_seconds, most_seconds};
     ::setrlimit(RLIMIT_CPU, &cpu);
-    ::alarm(static_cast<unsigned>(most_seconds * 30)); // longer, for waiting on a busy machine
+    ::alarm(static_cast<unsigned>(most_seconds * 30)); // real time: longer on a busy machine
     out.memory_before = memory_now();
     Run run = run_of(seed.target)(bundle);
     out.memory_after = memory_now();
@@ -221,7 +225,8 @@ uint64_t size_of(const Bundle &bundle)
     return sum;
 }
 
-/// The rule that was violated; "" if none was.
+/// Runs the tool on `bundle` in a child process, and counts how the run ended. Returns the rule
+/// that was violated; "" if none was.
 std::string watch(const Seed &seed, const Bundle &bundle, Outcome &shared, Counts &counts)
 {
     shared = {};

@@ -4,7 +4,8 @@
 //     4 bytes   settings; their meaning depends on the target (runs.h)
 //     per file  role (1 byte), length (4 bytes, little-endian), contents
 //
-// If a length exceeds the remaining bytes, the file gets the remaining bytes.
+// If a length exceeds the remaining bytes, the file gets the remaining bytes. A rest of at most
+// five bytes is ignored, so an empty file at the end is not read.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ struct Bundle {
     std::vector<BundleFile> files;
 };
 
-constexpr size_t most_files = 8; // further files are ignored
+constexpr size_t most_files = 8; // read_bundle() ignores further files
 
 Bundle read_bundle(const uint8_t *data, size_t size);
 Text write_bundle(const Bundle &bundle);

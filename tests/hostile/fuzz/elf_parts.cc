@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Splits ELF files into sections, and joins them again.
+// Splits ELF files into sections, and joins the sections into files again.
 #include "tests/hostile/fuzz/elf_parts.h"
 
 #include "common/io/bytes.h"

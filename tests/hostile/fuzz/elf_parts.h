@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Splits an ELF file (64 bits, little-endian) into sections, so that they can be changed, and joins
-// them again. Wrong values in headers are kept as far as possible.
+// them again. This sets e_shoff, e_shnum, and offset and size of each section with contents. Other
+// fields of headers are kept, also wrong ones. Bytes outside the sections, such as program headers,
+// are lost.
 #pragma once
 
 #include "tests/hostile/fuzz/bundle.h"
@@ -15,7 +17,9 @@ struct ElfPart {
     Elf64_Shdr header{};
     std::string name;
     Text contents;
-    bool keeps_place = false; // offset and length are written unchanged, even if they are wrong
+    // Offset and size are written unchanged, even if they are wrong, and `contents` are not
+    // written.
+    bool keeps_place = false;
 };
 
 struct ElfParts {

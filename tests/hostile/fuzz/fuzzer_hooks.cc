@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Replaces libFuzzer's mutation by our own, which knows bundles of files.
+// Mutation and crossover of bundles, which libFuzzer calls instead of its own. Where a file's
+// format does not matter, libFuzzer's own mutation is used for every second change.
 #include "tests/hostile/fuzz/mutate.h"
 
 #include <algorithm>

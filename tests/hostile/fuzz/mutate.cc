@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Changes files in ways that the first checks of a reader do not notice.
 //
-// Problem. A random change in a file is detected by the first check that sees it: a magic, a
-// length, a sum of lengths. The code behind this check is never reached.
+// Problem. A random change in a file is mostly detected by the first check that sees it: of a
+// magic, a length, a sum of lengths. The code behind this check is then not reached.
 //
-// Method. An ELF file is split into sections, one section that our tools read is changed, and the
-// file is joined again with matching offsets and lengths. In BTF one word is changed: an id becomes
-// another id, a name another name, a number an extreme value. If an element is added or removed,
-// the lengths in the header are adjusted. In DWARF the length of the first unit is adjusted. One in
-// eight changes is made without any of this.
+// Method. An ELF file is split into sections, one section is changed, and the file is joined again
+// with matching offsets and lengths. Sections that our tools read are preferred. In BTF, most
+// changes replace one word: an id by another id, a name by another name, a number by an extreme
+// value. If an element is added or removed, the lengths in the header are adjusted. In DWARF, the
+// length of a unit that fills its section is mostly adjusted. One in eight changes is made without
+// any of this, and so is each change of a file that is neither ELF nor BTF.
 #include "tests/hostile/fuzz/mutate.h"
 
 #include "common/btf/btf_format.h"
@@ -110,7 +111,8 @@ std::vector<Blob> find_blobs(const Text &bytes)
     return found;
 }
 
-/// Adds words to the types or removes some, and adjusts offsets and padding.
+/// Inserts `words` words at `at`, among the types of the blob, or removes as many if `words` is
+/// negative. Adjusts the blob's header, and the padding after the blob.
 void resize_types(Text &bytes, const Blob &blob, size_t at, int words)
 {
     auto place = bytes.begin() + static_cast<ptrdiff_t>(at);
@@ -188,7 +190,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
     size_t next = chosen + 1 < blobs.size() ? blobs[chosen + 1].at : bytes.size();
     auto from = bytes.begin() + static_cast<ptrdiff_t>(blob.at);
     switch (below(random, 12)) {
-    case 0: { // repeat a contribution, or add one of another file
+    case 0: { // repeat a contribution, or insert `other`
         Text more(from, bytes.begin() + static_cast<ptrdiff_t>(next));
         if (!other.empty() && below(random, 2))
             more = other;
@@ -206,7 +208,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
         if (size_t at = blob.at + below(random, 6) * 4; at)
             set_word(bytes, at, edge(random, word(bytes, at)));
         break;
-    case 4: // the trailer's header, or anything after it
+    case 4: // a word of the trailer's header, or of the whole trailer
     case 5:
     case 6:
         if (trailer + 4 < next) {
@@ -227,7 +229,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
     }
 }
 
-/// Sections of split DWARF are changed like the ordinary sections of the same name.
+/// The name without ".dwo": a section of split DWARF is changed like the ordinary section.
 std::string plain_name(const ElfPart &part)
 {
     return part.name.ends_with(".dwo") ? part.name.substr(0, part.name.size() - 4) : part.name;
@@ -266,7 +268,7 @@ void mutate_header(ElfPart &part, Random &random)
     Elf64_Xword *wide[] = {&h.sh_flags, &h.sh_addr, &h.sh_addralign, &h.sh_entsize};
     switch (below(random, 4)) {
     case 0:
-        part.keeps_place = true; // with an invalid length or offset
+        part.keeps_place = true; // otherwise put_together() corrects size and offset
         (below(random, 2) ? h.sh_size : h.sh_offset) =
             edge(random, static_cast<uint32_t>(h.sh_size));
         break;
@@ -313,7 +315,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
     } else if (part->name == ".BTF" || part->name == ".BTF.base") {
         mutate_btf(part->contents, same, random, plain);
     } else if (is_units(name) && part->contents.size() > 4) {
-        // Most of the time the length stays correct.
+        // The length of a unit that fills the section mostly stays correct.
         bool fits = word(part->contents, 0) == part->contents.size() - 4;
         Text body(part->contents.begin() + 4, part->contents.end());
         plain(body, most);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs btf-kernel on the files of a bundle (bundle.h).
+// Runs btf-kernel's code on the files of a bundle (bundle.h), which form one package.
 #include "tests/hostile/fuzz/runs.h"
 
 #ifdef HAVE_BTF_KERNEL

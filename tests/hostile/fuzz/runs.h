@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Runs the work of the tools on a bundle of files, inside this process, for the fuzz targets and
 // the mutation sweep. Results are dropped. Errors are returned, so that the caller can check them.
+// A violated invariant, such as a result that depends on the number of threads, ends the process.
 #pragma once
 
 #include "common/result.h"
@@ -12,24 +13,29 @@ namespace btflink::fuzz
 {
 
 struct Run {
-    std::optional<Error> error;     // the error that the tool would print
-    std::vector<std::string> paths; // paths of the bundle's files; an error must name one of them
+    std::optional<Error> error; // the error that the tool would print
+    // The bundle's files, and a folder that run_emit() may make. The file that an error names must
+    // begin with one of these paths.
+    std::vector<std::string> paths;
 };
 
 /// Runs btf-emit on the first file. The files with roles 'w' and 'p' are its part.dwo and its .dwp;
 /// a further file is the one that .gnu_debugaltlink may name. Settings: byte 0: 1 --image, 2
 /// --strip-dwarf, 4 --address-pool, 8 add units that existing object BTF lacks, 16 write another
-/// file, 32 --detached, 64 two threads, 128 also merge the result; bytes 1 and 2: features; byte 3:
-/// the reader, a ReaderChoice modulo 3.
+/// file, 32 (without 16) --detached, 64 two threads, 128 then merge the first file; bytes 1 and 2:
+/// features; byte 3: the number of a ReaderChoice, modulo 3.
 Run run_emit(const Bundle &bundle);
 
 /// Runs btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings: byte
-/// 0: 1 --dedup=libbpf, 2 --format=object, 4 --update of the image, 8 run again with more threads
-/// (the result must be the same), 16 --verify, 32 the first input is the image, 64 as for a module
-/// (--update of the only input); bytes 1 and 2: features.
+/// 0: 1 --dedup=libbpf, 2 --format=object, 4 run again with --update of the image, 8 run again with
+/// more threads (the result must be the same), 16 --verify, 32 without an 'm', the first input is
+/// the image, 64 run again with --update of the first input, as for a module; bytes 1 and 2:
+/// features. With a base and the feature distilled_base, the only run is --update of the first
+/// input.
 Run run_merge(const Bundle &bundle);
 
-/// Runs btf-merge --check on the first file with role 'i', with the base 'b'.
+/// Runs btf-merge --check on the last file whose role is not 'b', with the base 'b'. The error is
+/// the first finding.
 Run run_check(const Bundle &bundle);
 
 /// Runs btf-kernel check on all files as one package. Settings: byte 0: 1 two threads, 2 also
@@ -37,8 +43,9 @@ Run run_check(const Bundle &bundle);
 /// btf-kernel was not built.
 Run run_package(const Bundle &bundle);
 
-/// Parses response files, and lists in options and in the environment. The first file is the text.
-/// Byte 0 of the settings chooses the parser.
+/// Parses the first file as words of a response file. Byte 0 of the settings, modulo 8, chooses a
+/// second parser of this file: 0 features, 1 languages, 2 options of pahole, 3 a compile command,
+/// 4 variables that btf-cc reads, 5 response files that name each other, 6 text of BTF, 7 none.
 Run run_words(const Bundle &bundle);
 
 } // namespace btflink::fuzz

@@ -5,7 +5,7 @@
 usage: seeds.py OUT BTF_EMIT BTF_MERGE        fills OUT/emit, OUT/merge, OUT/check, OUT/package, OUT/words
 
 Inputs that once caused an error are in found/TARGET-NAME.hex; they become seeds, too.
-Exit status: 0, or 77 if there is no compiler.
+Exit status: 0, or 77 if gcc is not installed.
 """
 import gzip
 import io
@@ -26,7 +26,7 @@ sys.path.insert(0, str(TESTS))
 from helpers.compilers import clangs  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 CASES = TESTS / 'emit' / 'cases'
-ALL_FEATURES = 0x3fff & ~1  # bits of common/object_btf/features.h
+ALL_FEATURES = 0x3fff & ~1  # values of Feature in common/object_btf/features.h, without encode_force and those after true_signature
 TRUE_SIGNATURE = 0x2000
 DEFAULT_FEATURES = 0x2fe | 1024
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
@@ -42,7 +42,8 @@ FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-g
          ('gcc', '-gdwarf-5', '-fdebug-types-section'), (CLANG, '-gdwarf-4'),
          ('gcc', '-gdwarf-2'), ('gcc', '-gdwarf64'), ('gcc', '-flto', '-ffat-lto-objects')]
 
-# A very small kernel: kfuncs, per-CPU variables, weak and strong definitions, one name twice.
+# A very small kernel: kfuncs, a per-CPU variable, a function with a weak and a strong definition, two static functions
+# of one name.
 KERNEL = {
     'core.c': '''
         struct task { struct task *next; int flags : 3; unsigned state : 5; void *stack; };
@@ -137,7 +138,7 @@ class Seeds:
                          bundle([('i', made)], ways[n % len(ways)], last=READERS[n % 2]))
 
     def shared_debug_seeds(self):
-        """Partial units and an alternate file, made by dwz; zstd, made by objcopy."""
+        """Images; DWARF compressed with zstd, by objcopy; partial units and an alternate file, made by dwz."""
         for name, text in KERNEL.items():
             (self.work / name).write_text(text)
         for image, version in (('one', '-gdwarf-5'), ('two', '-gdwarf-4')):
@@ -223,7 +224,7 @@ class Seeds:
         self.put('check', 'module', bundle([('i', module), ('b', base)]))
         self.put('check', 'module-other', bundle([('i', module), ('b', whole)]))
         self.package_seeds(base, module, image)
-        # Object BTF with every construct.
+        # The object BTF of every C case.
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
             if not self.compile(str(source), 'x.o', 'gcc', '-O2'):
                 continue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A fuzz target. The build chooses which of the functions in runs.h the target calls.
+// A fuzz target. The build defines FUZZ_RUN, the function of runs.h that the target calls.
 #include "tests/hostile/fuzz/runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
