@@ -387,7 +387,7 @@ class Modules(InputsCase):
                     'is gone', '-J', '--btf_base=base', 'card.ko', same=['card.ko'])
 
     def test_again_without_one_object(self):
-        """One object is gone, so its types cannot be encoded. There is an error, and the file is unchanged."""
+        """An object is gone, so its types cannot be encoded. There is an error, and the file is unchanged."""
         objects = self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         for name in objects:

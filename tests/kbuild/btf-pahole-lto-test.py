@@ -43,8 +43,8 @@ class LinkTimeOptimisation(InputsCase):
                 self.final('vmlinux')
 
     def test_module(self):
-        """Links as Kbuild does: an object that the linker made from the module's bitcode, and card.mod.o,
-        which is still bitcode."""
+        """Links as Kbuild does: whole.o, which the linker made from bitcode (and perhaps an object with BTF), and
+        card.mod.o, which is still bitcode."""
         for kind, with_btf in itertools.product(('-flto', '-flto=thin'), ([], ['pins'])):
             with self.subTest(kind=kind, with_btf=with_btf):
                 self.compile_all(MODULE, kind, with_btf)
