@@ -111,8 +111,7 @@ protected:
         Ids ids;
         ids.words = {2};
         ids.symbols = {{"__BTF_ID__struct__task_struct__7", 0, 4}};
-        ids.set8("kfuncs", {{7, 0}, {8, 1 << 16}},
-                 {"bpf_hide", "bpf_take"}); // sorted by id: bpf_take, bpf_hide
+        ids.set8("kfuncs", {{7, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"}); // sorted by id
         ids.give(binary);
         kernel_.vmlinux = std::move(binary);
     }

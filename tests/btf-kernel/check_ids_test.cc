@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests what btf-kernel check says about the ids and kfuncs in .BTF_ids: a kernel with a valid
-// .BTF_ids, with one fault, without symbols, or without .BTF_ids.
+// Tests what btf-kernel check says about ids and kfuncs if .BTF_ids is valid, has one fault, has no
+// symbols, or is missing.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel

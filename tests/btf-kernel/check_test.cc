@@ -95,8 +95,8 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
               "22), not vmlinux's (2); vmlinux -> here: size 4 -> 8");
 }
 
-/// One fault of an encoder can cause many such findings, in many modules. All of them have the same
-/// text as their cause.
+/// One fault of an encoder can cause many such findings, in many modules. All of them get the same
+/// `cause`, so that they are printed as one line.
 TEST_F(CheckKernel, RedefinedByADeclaration)
 {
     std::string text = replaced(vmlinux_text, "'x' type_id=1", "'x' type_id=5");

@@ -197,7 +197,7 @@ class Damage(PackageCase):
         module = self.distilled('bigger', VMLINUX.replace(TYPES, bigger), MODULE.replace(TYPES, bigger))
         self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): the type of this name in vmlinux has another "
                                          'kind, size or encoding'], self.sound, module)
-        # A name that the kernel does not have.
+        # The distilled base has a struct that vmlinux does not have.
         other = [text.replace('files_struct', 'gone_struct') for text in (VMLINUX, MODULE)]
         self.expect([('base', 'mine')], ["(STRUCT 'gone_struct')"], self.sound, self.distilled('gone', *other))
 

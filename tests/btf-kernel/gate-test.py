@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests what package builds use of btf-kernel check: causes, degrees, exit status, a file of known findings.
-The kernel and both modules have an enum whose values were cut to 32 bits. How serious this finding is depends on
+The kernel and each module have an enum whose values were cut to 32 bits. How serious this finding is depends on
 the kernel's version.
 
 usage: gate-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]

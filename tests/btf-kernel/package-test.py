@@ -85,7 +85,7 @@ class Package(PackageCase):
             ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
             image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
             self.assertEqual(self.check(self.write('Image', image))['kfuncs'], count if count == 1024 else 0)
-        # Much other data may follow .BTF. Only its first megabyte is searched.
+        # Much other data may follow .BTF. Only the first megabyte after .BTF is searched.
         pairs = struct.pack('<II', func, 1) * 0x200000
         report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
         self.assertEqual(report['kfuncs'], (1 << 17) // (func + 1) * func)

@@ -71,7 +71,7 @@ class Wrapping(PackageCase):
         flat = gzip.compress(flat_image(self.btf))
         for external in (False, True):
             self.good(images.fit(flat, external))
-        for chosen in ('conf-1', ''): # '' chooses the first configuration, conf-1, which has other data
+        for chosen in ('conf-1', ''): # '' chooses the first: conf-1, whose data are not a kernel
             self.refused(images.fit(flat, chosen=chosen), 'is not a kernel image of a known form')
         tree = images.Tree()
         tree.node('', {'compatible': 'board'}, [('cpus', {})])
