@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Network devices for the checks of modules.
+// Makes the network devices for the check of the module veth.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace btflink::boot
 {
 
-/// Makes two connected devices of the module veth. The kernel names them veth0 and veth1 if there
-/// are none yet. Returns an error text, or "".
+/// Makes two connected devices of the module veth, which must be loaded. The kernel names these
+/// devices veth0 and veth1 if no device has these names. Returns an error text, or "" on success.
 std::string make_veth_pair();
 
 } // namespace btflink::boot

@@ -16,7 +16,8 @@ namespace
 /// The time limit of a check in seconds. The machine is emulated, and its host may be busy.
 constexpr unsigned patience = 120;
 
-/// Writes a line with one call, so that no other output is inserted.
+/// Writes a line to standard output, if possible with a single write(), so that no other output
+/// gets into the line.
 void print(const std::string &line)
 {
     const std::string text = "boot: " + line + "\n";
@@ -24,12 +25,12 @@ void print(const std::string &line)
     while (done < text.size()) {
         ssize_t length = write(STDOUT_FILENO, text.data() + done, text.size() - done);
         if (length < 0)
-            return; // The error cannot be printed; boot.py notices the missing line.
+            return; // The error cannot be printed; boot.py notices a missing result.
         done += static_cast<size_t>(length);
     }
 }
 
-/// Runs in the child: writes "1" or "0", then the detail.
+/// Called in the child: writes "1" (passed) or "0" (failed) to `pipe`, then the detail.
 void send(int pipe, const Outcome &outcome)
 {
     const std::string text = (outcome.passed ? "1" : "0") + outcome.detail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The result of a check, and how init prints it for boot.py.
+// The result of a check, and a report that runs checks and prints their results for boot.py.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,19 @@
 namespace btflink::boot
 {
 
-/// Whether a check passed, and a text for people. Further lines of the text are logs.
+/// Whether a check passed. The first line of `detail` says what the check saw or what failed; logs,
+/// such as libbpf's messages, may follow.
 struct Outcome {
     bool passed = false;
     std::string detail;
 };
 
-/// Compares values that a check saw with expected values, and collects both.
+/// Compares values that a check saw with what they must be. The detail of outcome() lists all
+/// values that were seen, and for each wrong value what it must be.
 class Sightings
 {
 public:
-    /// `seen` must be `wanted`.
+    /// Requires that `seen` is equal to `wanted`. `what` names the value in the detail.
     template <class Seen, class Wanted>
     void equal(const char *what, const Seen &seen, const Wanted &wanted)
     {
@@ -30,7 +32,7 @@ public:
         }
     }
 
-    /// `holds` must be true for `seen`; `otherwise` is the text if it is not.
+    /// Requires that `holds`, a condition on `seen`, is true. If not, `otherwise` is in the detail.
     template <class Seen>
     void require(const char *what, const Seen &seen, bool holds, const char *otherwise)
     {
@@ -54,17 +56,17 @@ private:
     std::ostringstream text_;
 };
 
-/// Runs checks and prints a line for each on standard output, and one at the end:
-///     boot: PASS: NAME: DETAIL
-///     boot: FAIL: NAME: DETAIL
+/// Runs checks. Prints their outcomes and a last line on standard output:
+///     boot: PASS: NAME: FIRST LINE OF THE DETAIL
+///     boot: FAIL: NAME: FIRST LINE OF THE DETAIL
 ///     boot:     FURTHER LINE OF THE DETAIL
 ///     boot: end: N checks
 class Report
 {
 public:
-    /// Runs `check` in its own process, so that a check that crashes or hangs only fails. The check
-    /// runs in the second thread of that process, where process id, thread id and parent are all
-    /// different.
+    /// Runs `check` in a child process and prints its outcome. A check that crashes or hangs fails,
+    /// and the next checks still run. `check` runs in the second thread of the child, where thread
+    /// id, process id and parent's process id are three different numbers.
     void check(const std::string &name, const std::function<Outcome()> &check);
     void end() const;
 

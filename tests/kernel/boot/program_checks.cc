@@ -33,14 +33,14 @@ namespace btflink::boot
 namespace
 {
 
-/// The text in an array that a program filled. It ends at a NUL, or at the end of the array.
+/// The text in an array that a BPF program filled: the bytes before the first NUL, or all.
 template <size_t size>
 std::string text(const char (&array)[size])
 {
     return {array, strnlen(array, size)};
 }
 
-/// The first word of a file, "" if it cannot be read.
+/// The first word of a file; "" if the file cannot be read or is empty.
 std::string first_word(const std::string &path)
 {
     std::ifstream file(path);
@@ -54,7 +54,7 @@ std::string folder_of(const std::string &device)
     return "/sys/class/net/" + device;
 }
 
-/// Returns -1 if there is no such network device.
+/// The index of a network device; -1 if there is no device of this name.
 int index_of(const char *device)
 {
     unsigned index = if_nametoindex(device);
@@ -63,7 +63,7 @@ int index_of(const char *device)
 
 constexpr const char *kernel_btf = "/sys/kernel/btf/vmlinux";
 
-/// The size in bytes from the kernel's BTF; 0 if the type is not in it.
+/// The size of a struct in bytes according to the kernel's BTF; 0 if this BTF lacks the struct.
 unsigned size_of_struct(const char *name)
 {
     btf *kernel = btf__parse(kernel_btf, nullptr);
@@ -76,7 +76,7 @@ unsigned size_of_struct(const char *name)
     return size;
 }
 
-/// A process with a given name that waits until it is killed.
+/// A child process with a given name, which lives as long as the object.
 class Sleeper
 {
 public:
@@ -89,7 +89,7 @@ public:
         if (pid_ == 0) {
             prctl(PR_SET_NAME, name);
             close(ends[0]);
-            close(ends[1]); // shows the parent that the name is set
+            close(ends[1]); // so that the parent's read() returns: the name is set
             for (;;)
                 pause();
         }
@@ -109,17 +109,18 @@ public:
     Sleeper(const Sleeper &) = delete;
     Sleeper &operator=(const Sleeper &) = delete;
 
-    /// -1 if there is no process.
+    /// -1 if the process could not be made.
     pid_t pid() const { return pid_; }
 
 private:
     pid_t pid_ = -1;
 };
 
-// of_architecture() checks the variables that only kernels for this architecture have.
+// Each version of of_architecture() checks the per-CPU variables that only kernels for its
+// architecture have.
 #if defined(__x86_64__)
 
-/// The value of the first line "KEY : VALUE" of /proc/cpuinfo.
+/// VALUE in the first line "KEY : VALUE" of /proc/cpuinfo with this key; "" if there is none.
 std::string cpuinfo(std::string_view key)
 {
     std::ifstream file("/proc/cpuinfo");
@@ -138,7 +139,8 @@ void of_architecture(const PercpuSeen &seen, Sightings &sightings)
 
 #elif defined(__aarch64__)
 
-/// The number in a file of /sys/devices/system/cpu/cpuN, decimal or with 0x; 0 if there is none.
+/// The number in `file`, a path below /sys/devices/system/cpu/cpuN: decimal, or hexadecimal with
+/// 0x. 0 if there is no number.
 unsigned long long of_cpu(int cpu, const std::string &file)
 {
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/";
@@ -184,8 +186,9 @@ Outcome task_from_pid()
     return sightings.outcome();
 }
 
-/// Makes a KVM guest with some memory and logs its writes, so that KVM protects the memory and
-/// flushes its translations. Returns an error text, or "".
+/// Makes a KVM guest with some memory and lets KVM log writes to this memory. For that, KVM
+/// write-protects the memory and flushes the guest's address translations. The guest exists until
+/// the process ends. Returns an error text, or "" on success.
 std::string write_protect_guest()
 {
     constexpr size_t size = 1 << 20;
@@ -231,7 +234,7 @@ Outcome test_kfuncs()
 Outcome core()
 {
     constexpr const char *name = "core-thread";
-    constexpr int enumerators = 4; // in enum pid_type from Linux 4.19 on, without PIDTYPE_MAX
+    constexpr int enumerators = 4; // before PIDTYPE_MAX in enum pid_type, from Linux 4.19 on
     Loader loader;
     CoreSeen before{}, seen{};
     prctl(PR_SET_NAME, name);
@@ -288,7 +291,7 @@ Outcome fexit()
         return {false, loader.error()};
     Sightings sightings;
     sightings.equal("bpf_fentry_test5: calls", seen.calls, 1);
-    // The kernel's test run calls the function with 11 to 15.
+    // The kernel's test run calls bpf_fentry_test5(11, 12, 13, 14, 15), which returns the sum.
     for (unsigned long long i = 0; i < 5; i++)
         sightings.equal("argument", seen.arguments[i], 11 + i);
     sightings.equal("result", seen.result, 65);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that load and run BPF programs which need the kernel's BTF. Each must run in a process of
-// its own, because it may rename its thread, change its scheduling, or leave files open.
+// Checks that load and run BPF programs which need the BTF of the kernel or of a module. Each check
+// must run in its own process (Report::check()), because some checks rename their thread, change
+// its scheduling, or leave files open.
 #pragma once
 
 #include "tests/kernel/boot/outcome.h"
@@ -8,21 +9,22 @@
 namespace btflink::boot
 {
 
-/// Name of the machine, set by init, that the CO-RE program must find.
+/// The host name that init sets, and that the CO-RE program must read.
 inline constexpr const char *node_name = "btflink-boot";
 
-/// Relocated accesses to task_struct: fields, a bit field, a chain over four structures, an
-/// enumerator, an absent field, a size.
+/// CO-RE relocations: fields of task_struct, a bit field, a field that no kernel has, a chain of
+/// pointers through four structs, the value of an enumerator, the size of task_struct.
 Outcome core();
 
-/// Arguments at the entry of __set_task_comm, when this thread is renamed.
+/// Arguments at the entry of __set_task_comm, when the check renames its thread.
 Outcome fentry();
 
-/// Arguments and result at the exit of bpf_fentry_test5.
+/// Arguments and result at the exit of bpf_fentry_test5, which the kernel calls in a test run of
+/// the program.
 Outcome fexit();
 
-/// True if there is a FUNC with this name. The functions of the next two checks have one only if
-/// the kernel was built with the gcc plugin.
+/// True if the kernel's BTF has a FUNC with this name. In kernels that gcc compiles, the functions
+/// of the next two checks have a FUNC only with the gcc plugin.
 bool has_function(const char *name);
 
 /// Arguments at the entry of arch_bpf_trampoline_size, when another program attaches to
@@ -32,17 +34,19 @@ Outcome fentry_trampoline();
 /// Arguments at the entry of enter_vmid_context, when the memory of a KVM guest is write-protected.
 Outcome fentry_guest();
 
-/// Argument at the entry of the module dummy's dummy_get_stats64, when statistics are read.
+/// The device that is passed to dummy_get_stats64, a function of the module dummy, when the
+/// statistics of dummy0 are read.
 Outcome fentry_module();
 
-/// A field of the module veth's own struct veth_priv, at the entry of its veth_get_stats64.
+/// A field of veth_priv, a struct that only the module veth has, at the entry of the module's
+/// function veth_get_stats64.
 Outcome module_type();
 
 /// Kernel functions called by a program: bpf_task_from_pid, or, before Linux 6.2, the kernel's test
 /// kfuncs.
 Outcome kfunc();
 
-/// Per-CPU variables through __ksym.
+/// Per-CPU variables that a program declares with __ksym.
 Outcome percpu();
 
 } // namespace btflink::boot

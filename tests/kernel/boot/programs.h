@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The bytes of the BPF objects; embed.py writes the definitions.
+// The compiled BPF programs (*.bpf.c), as bytes in boot-init. During the build, embed.py writes the
+// definitions.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,9 @@
 namespace btflink::boot
 {
 
+/// The contents of NAME.bpf.o.
 struct Bytes {
-    const char *name;
+    const char *name; // NAME
     const unsigned char *data;
     size_t size;
 };

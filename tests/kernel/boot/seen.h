@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The results that each BPF program passes to init.cc, process 1 of the booted machine. Every
-// program has one global variable, `seen`, of its own type below. init reads and writes it as the
-// only value of the program's .bss map. For C and C++.
+// The data that BPF programs (C) exchange with boot-init (C++), process 1 of the booted machine.
+// Each program has one global variable, `seen`, whose type is one of the structs below. boot-init
+// reads and writes `seen` as the only value of the program's map .bss.
 #pragma once
 
 enum {
@@ -18,19 +18,19 @@ struct CoreSeen {
     int pid;
     int tgid;
     int parent_tgid;
-    int reset_on_fork;      // a bit field
-    int pid_types;          // value of an enumerator
+    int reset_on_fork;      // value of a bit field
+    int pid_types;          // value of PIDTYPE_MAX
     int has_absent_field;   // 1 if a field exists that no kernel has
     unsigned int task_size; // bytes
 };
 
 struct FentrySeen {
-    int wanted_pid; // set by init: events of other processes are ignored
+    int wanted_pid; // thread id, set by boot-init: calls for other threads are ignored
     int calls;
     int pid;
     int parent_tgid;
     int exec;
-    char name[comm_size]; // argument
+    char name[comm_size]; // the new name, an argument
 };
 
 struct FexitSeen {
@@ -41,7 +41,7 @@ struct FexitSeen {
 
 struct TrampolineSeen {
     int calls;
-    unsigned argument_count; // of the function to which the program is attached
+    unsigned argument_count; // of the function for which the kernel makes a trampoline
     unsigned char argument_sizes[5];
     unsigned int flags;
     unsigned long long links;
@@ -50,36 +50,37 @@ struct TrampolineSeen {
 
 struct GuestSeen {
     int calls;
-    int pid; // of the process that made the guest
+    int pid; // thread id of the guest's maker
     unsigned long long context;
 };
 
 struct ModuleSeen {
-    int wanted_index; // set by init: events of other devices are ignored
+    int wanted_index; // set by boot-init: calls for other devices are ignored
     int calls;
     int index;
     unsigned int mtu;
-    char name[comm_size]; // IFNAMSIZ is the same
+    char name[comm_size]; // IFNAMSIZ, the size of net_device.name, is equal
 };
 
 struct PeerSeen {
-    int wanted_index; // set by init: events of other devices are ignored
+    int wanted_index; // set by boot-init: calls for other devices are ignored
     int calls;
     int index;
     int peer_index; // of the device at the other end
 };
 
 struct KfuncSeen {
-    int wanted_pid; // set by init
+    int wanted_pid; // set by boot-init: the process to find
     int found;
     int pid;
     int parent_tgid;
     char comm[comm_size];
 };
 
-/// Results of the kernel's test functions that 6.1 has and 6.12 does not.
+/// What a program reads from an object that one of the kernel's test kfuncs returns. Linux 6.1 has
+/// these kfuncs, 6.12 does not.
 struct TestKfuncSeen {
-    int found;
+    int found; // 1 if the kfunc returned an object
     int a;
     int b;
 };
@@ -88,10 +89,10 @@ struct PercpuSeen {
     int queue_cpu[cpus];
     unsigned long long queue_address[cpus];
     unsigned long long offset[cpus]; // of the CPU's area, from any origin that all CPUs share
-    unsigned int family[cpus];       // x86
-    char model[model_size];
-    unsigned long long midr[cpus];  // arm64: identification of the CPU
-    unsigned long long scale[cpus]; // speed of the CPU, at most 1024
+    unsigned int family[cpus];       // x86: "cpu family" of /proc/cpuinfo
+    char model[model_size];          // x86: "model name"
+    unsigned long long midr[cpus];   // arm64: identification of the CPU
+    unsigned long long scale[cpus];  // arm64: speed of the CPU, at most 1024
     unsigned long long current_of_queue;
     unsigned long long current_task;
 };
