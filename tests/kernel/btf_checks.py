@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Checks the BTF of a build: it must be the same as pahole's BTF of the same image and modules."""
+"""Checks of a built kernel: its BTF is compared with pahole's results and with stored digests, and made again in
+other ways; objects that need no BTF must be unchanged."""
 import functools
 import pathlib
 import re
@@ -14,22 +15,22 @@ from finalisation_checks import Parts
 from helpers.btf_reader import Elf
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Debian 12 has pahole 1.24. It selects functions (and their prototypes and tags) by other rules, and
-# writes multidimensional arrays as one ARRAY. Everything else must be the same. Variables are compared
-# separately, because 1.24 drops those at offset 0 of their section.
+# Kinds that are not compared with pahole 1.24, which Debian 12 has, and other releases before the reference. They
+# select functions (with prototypes and tags) by other rules, and write a multidimensional array as one ARRAY.
+# Variables are compared separately, because pahole 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
-# A base type with a size that an INT cannot have. clang has some for operands in DWARF expressions
-# (DW_ATE_unsigned_56), to which no type refers. pahole replaces all of them by one INT (docs/differences.md).
+# What btf-compare prints for base types of sizes that an INT cannot have: btflink (A) writes an array of bytes for
+# each, pahole (B) one INT for all (docs/differences.md). clang's DWARF has such base types (DW_ATE_unsigned_56) for
+# operands of DWARF expressions; no other type refers to them.
 ODD_BASE_TYPE = re.compile(r'only A: \[\d+\] ARRAY : unsigned char \[\d+\]$|'
                            r'only B: \[\d+\] INT __SANITIZED_FAKE_INT__ ')
-# Kinds that libbpf before 1.8 repeats in a module although the base has them: it does not search the
-# base for typedefs, so it also repeats types that refer to one. Its BTF has the shorter header, without
-# the layout section.
+# Kinds that do not count in modules if pahole's libbpf is older than 1.8: libbpf 1.7 does not search the base for
+# typedefs, so it repeats in a module the base's typedefs and the types that refer to them.
 SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'
-HEADER_OF_LIBBPF_1_8 = 32  # bytes
-# The kernels for which digests are stored.
+HEADER_OF_LIBBPF_1_8 = 32  # bytes; before 1.8, libbpf writes a header of 24 bytes
+# Version of Linux -> the version in the names of its stored digests.
 DIGESTS_OF = {'6.12': '6.12.117', '7.3': '7.3.4'}
-# The options with which kernels call pahole 1.24.
+# The options that affect the result when kernels call pahole 1.24.
 PAHOLE_FLAGS = ['--btf_gen_floats', '--lang_exclude=rust']
 
 
@@ -42,7 +43,8 @@ def header_length(btf):
 
 
 class BtfChecks:
-    """Checks of the built `tree`. `name` is its name in the output. Results are written to WORK/results."""
+    """The checks of `tree`, a built KernelTree. The title of each check begins with `name`. Files are written to the
+    folder `results` of the work folder."""
 
     def __init__(self, checks, tree, name):
         self.checks = checks
@@ -65,13 +67,14 @@ class BtfChecks:
         self.checks.ok(f'{self.name}: {title}', condition, why)
 
     def compare(self, title, *args):
-        """Compares with btf-compare."""
+        """Checks that btf-compare with these arguments finds no difference."""
         status, output = output_of([self.compare_tool, *args])
         self.ok(title, status == 0, output)
 
     def compare_vmlinux(self, title, theirs):
-        """Compares vmlinux with pahole's. Functions that also have a weak definition may differ, with their
-        prototypes: btf-merge takes the strong one (docs/differences.md)."""
+        """Compares vmlinux with `theirs`, pahole's BTF. Two differences are accepted: odd base types (ODD_BASE_TYPE);
+        and the functions in `strong` of the machine with their prototypes, because these functions also have a weak
+        definition and btf-merge takes the strong one (docs/differences.md)."""
         status, output = output_of([self.compare_tool, '--deep', '--show=100', self.vmlinux, theirs])
         differing = re.findall(r'^ +(only [AB]: .*)', output, re.M)
         rest = [line for line in differing if not ODD_BASE_TYPE.match(line)]
@@ -85,15 +88,15 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def compare_module(self, title, file, theirs, *bases, ignored=''):
-        """Compares a module, without the kinds `ignored`. With link-time optimisation, functions whose
-        parameters were optimised away are excepted: pahole leaves them out of vmlinux but keeps them in
-        modules, because it does not find their addresses there (docs/differences.md)."""
+        """Compares a module with `theirs`, pahole's BTF, except for the kinds `ignored`. With link-time optimisation,
+        `theirs` may have more functions: those that lost a parameter. pahole leaves such functions out of vmlinux,
+        but keeps them in modules, where it cannot match addresses with symbols (docs/differences.md)."""
         comparison = [self.compare_tool, file, theirs, *bases]
         status, output = output_of([*comparison, '--deep', *([f'--ignore={ignored}'] if ignored else [])])
         if status and 'CONFIG_LTO_' in self.tree.options and 'only A:' not in output:
             lost = set(re.findall(r'only B: \[\d+\] FUNC ([^:]+):', output))
             rest, _ = output_of([*comparison, f'--ignore={ignored or "FUNC_PROTO"},FUNC'])
-            # The output above may not name all functions, but it counts all.
+            # `output` may name only some of the functions, but it counts all of them.
             counted = re.search(r'^FUNC +(?:\d+ +){4}0 +(\d+)$', output, re.M)
             if (rest == 0 and lost and counted and int(counted[1]) == len(lost)
                     and lost <= self.changed_functions(file)):
@@ -102,7 +105,7 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def nearly(self, title, *args, allowed):
-        """Compares BTF from the plugin with BTF from DWARF: `allowed` of a thousand types may differ."""
+        """Compares BTF from the plugin (A) with BTF from DWARF (B). `allowed` types per thousand in A may differ."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
         total = re.search(r'^total types A (\d+) ', output, re.M)
         differing = re.findall(r'^    only [AB]: .*', output, re.M)
@@ -111,9 +114,10 @@ class BtfChecks:
 
     @staticmethod
     def same_sections(*paths):
-        """Compares all sections except debug information, BTF, relocations, .comment and symbol lists, in
-        which gcc -g leaves labels that only DWARF names. Build IDs do not count, also those of a vDSO inside
-        .rodata: the linker computes them over DWARF, which names the build folder."""
+        """Returns whether two ELF files have the same sections. Not compared are debug information, .BTF and .BTF_ids,
+        relocations, .comment, and symbol and string tables, because gcc -g leaves labels there that only DWARF uses.
+        Build IDs are not compared either, not even that of a vDSO inside .rodata: the linker computes a build ID over
+        DWARF, too, which names the build folder."""
         apart = ('.debug', '.BTF', '.rel', '.comment', '.note.gnu.build-id', '.symtab', '.strtab', '.shstrtab')
         note = struct.pack('<III4s', 4, 20, 3, b'GNU') # Elf64_Nhdr and name of NT_GNU_BUILD_ID
         build_id = re.compile(re.escape(note) + b'.{20}', re.DOTALL)
@@ -123,7 +127,8 @@ class BtfChecks:
         return contents(paths[0]) == contents(paths[1])
 
     def changed_functions(self, module):
-        """Functions that, according to DWARF, lost a parameter and do not have the ABI of their prototype."""
+        """Returns the functions that, according to the module's DWARF, lost a parameter and were given another
+        signature by clang (DW_CC_nocall)."""
         copy = self.results / 'changed.ko'
         command([self.objcopy, '-R', '.BTF', '-R', '.BTF.base', module, copy])
         command([self.emit, '--quiet', '--address-pool', copy])
@@ -138,7 +143,8 @@ class BtfChecks:
         return path
 
     def against_digest(self, what, btf, *args):
-        """Compares with a stored digest of a newer pahole's result."""
+        """Compares `btf` with the stored digest of the reference pahole's result. Skips if there is none, or if it was
+        made of another kernel version or compiler."""
         digest = HERE / f'{what}.digest'
         if not digest.exists():
             self.checks.skip(f'{self.name}: {what}: by stored digest', f'there is no {digest.name}')
@@ -152,7 +158,7 @@ class BtfChecks:
         self.compare(title, btf, f'--against={digest}', *args)
 
     def encoded(self, path, pahole, flags, base=''):
-        """Runs a pahole on the DWARF of vmlinux or a module; returns the file with its BTF."""
+        """Runs a pahole on the DWARF of vmlinux or a module; returns the path of the BTF that pahole writes."""
         elf = self.tree.image if path == 'vmlinux' else self.tree.build / path
         bare = self.results / f'bare-{elf.name}'
         command([self.objcopy, '--remove-section=.BTF', elf, bare])
@@ -163,7 +169,7 @@ class BtfChecks:
         return btf
 
     def theirs(self, path, pahole, flags, base=''):
-        """Returns pahole's BTF, finished as the kernel does it."""
+        """Returns the path of pahole's BTF of vmlinux or a module, finished as the kernel does it (finalisation.py)."""
         return self.finalisation.final(self.encoded(path, pahole, flags, base), path, base)
 
     def variables(self, btf, *base):
@@ -181,13 +187,14 @@ class BtfChecks:
         return entries
 
     def against_pahole(self, what, btf, theirs, base='', their_base=''):
-        """Compares types and variables with those of Debian's pahole."""
+        """Compares types and variables of `btf` with `theirs`, made by the pahole in PATH, which is older than the
+        reference. The kinds in OTHER_RULES_124 are not compared as types."""
         version = command(['pahole', '--version']).strip()
         ignored = OTHER_RULES_124 + (',INT' if self.tree.is_clang else '') # see ODD_BASE_TYPE
         self.compare(f'{what}: the same types as pahole {version}', btf, theirs,
                      '--flat-arrays', f'--ignore={ignored}',
                      *([f'--base-a={base}', f'--base-b={their_base}'] if base else []))
-        # If several symbols have one address, pahole takes any of them.
+        # Entries are compared by address instead of name, because pahole takes any of several symbols at one address.
         addresses = {line.split()[2]: line.split()[0] for line in
                      command([self.tree.tool('nm'), '--defined-only', btf]).splitlines()}
 
@@ -200,7 +207,7 @@ class BtfChecks:
                 f'in one of the two only: {sorted(wrong)[:5]}')
 
     def by_pahole(self):
-        """Compares vmlinux and modules with pahole's results; needs DWARF in image and modules."""
+        """Compares vmlinux and modules with the results of the pahole in PATH. Image and modules must have DWARF."""
         with Progress('pahole on the image'):
             theirs = self.theirs('vmlinux', 'pahole', PAHOLE_FLAGS)
         self.against_pahole('vmlinux', self.vmlinux, theirs)
@@ -220,8 +227,8 @@ class BtfChecks:
                                 f'--base-a={self.vmlinux}')
 
     def by_reference(self, pahole, digests='', renew=False):
-        """Compares vmlinux and modules with the results of a newer pahole, run with the kernel's own
-        options. With `renew` its digests are stored."""
+        """Compares vmlinux and modules with the results of `pahole`, run with the kernel's own options. With `renew`,
+        stores digests of these results; `digests` is the kernel version in the names of the digests."""
         version = command([pahole, '--version']).strip()
         their_base = ''
         for path in ['vmlinux', *self.tree.modules()]:
@@ -254,7 +261,7 @@ class BtfChecks:
             their_base = their_base or theirs
 
     def same_bytes(self):
-        """The merge makes the same bytes as in the build, with any options that must not matter."""
+        """btf-merge makes the same bytes as in the build with one thread or two, from other inputs, and by both engines."""
         expected = self.contents_of(self.vmlinux)
         late = kernel_tree.LATE_OBJECTS
         image = f'--image={self.tree.image}'
@@ -272,14 +279,14 @@ class BtfChecks:
                     self.finalisation.final(other, 'vmlinux').read_bytes() == expected)
 
     def contents_of(self, path, section='.BTF'):
-        """Returns the section's bytes."""
+        """Returns the bytes of a section of the file `path`."""
         out = self.results / 'section.btf'
         out.unlink(missing_ok=True)
         command([self.objcopy, f'--dump-section={section}={out}', path, '/dev/null'])
         return out.read_bytes()
 
     def image_alone(self):
-        """Encodes the image's DWARF instead of the objects' BTF, as for objects without object BTF."""
+        """Image mode: BTF made from the DWARF of the image is the same as the BTF merged from the objects."""
         encoded = self.results / 'image.btf'
         features = self.finalisation.features()
         command([self.emit, '--image', '--threads=2', *features, f'--detached={encoded}',
@@ -289,14 +296,14 @@ class BtfChecks:
                      self.finalisation.final(merged, 'vmlinux'), self.vmlinux)
 
     def readers(self):
-        """Both readers of DWARF read the same entries from every object, and make the same object BTF."""
+        """btf-emit's two DWARF readers read the same entries from each object and lead to the same object BTF."""
         objects = self.tree.objects()
         status, output = output_of([self.readers_tool, *objects], cwd=self.tree.build)
         self.ok(f'{len(objects)} objects: the same entries as libdw reads, and the same object BTF '
                 'to the byte', status == 0, output)
 
     def running_kernel_loads_it(self):
-        """Loads the BTF into the running kernel. Kernels before 7.1 refuse a layout section."""
+        """Loads the BTF of vmlinux into the running kernel, without the layout section that kernels before 7.1 refuse."""
         title = f'{self.name}: vmlinux: the running kernel accepts it, without a layout section'
         plain = self.results / 'plain.btf'
         plain.write_bytes(Parts(self.contents_of(self.vmlinux)).without_layout())
@@ -307,7 +314,7 @@ class BtfChecks:
             self.checks.ok(title, status == 0, output)
 
     def sections(self):
-        """vmlinux and modules have no sections of object BTF."""
+        """vmlinux and each module have a single .BTF, with type and flags of final BTF, and no relocations of it."""
         for path in ['vmlinux', *self.tree.modules()]:
             table = command(['readelf', '-SW', self.tree.build / path])
             found = re.findall(r'\]\s+(\S*BTF)\s+(\S+)\s+\S+\s+\S+\s+\S+\s+\S+\s*([A-Z]*)', table)
@@ -324,7 +331,8 @@ class BtfChecks:
                 bool(found) == known, f'{len(found)} bytes')
 
     def split_dwarf(self):
-        """The image has only the DWARF that names the .dwo files, and a debugger finds these files."""
+        """Checks of a build with -gsplit-dwarf: objects have .dwo files, vmlinux has little DWARF of its own, and gdb
+        finds types in the .dwo files."""
         without = [path for path in self.tree.objects() if path.startswith(('kernel/', 'net/'))
                    and '.debug_info' in command(['readelf', '-SW', self.tree.build / path])
                    and not (self.tree.build / path).with_suffix('.dwo').exists()]
@@ -341,7 +349,7 @@ class BtfChecks:
 
     @staticmethod
     def debug_bytes(paths):
-        """Returns the sum of the sizes of the objects' .debug_info sections."""
+        """Returns the sum of the sizes of all sections .debug_info and .debug_info.dwo in the files."""
         total = 0
         for path in paths:
             table = command(['readelf', '-SW', path])
@@ -350,8 +358,9 @@ class BtfChecks:
         return total
 
     def same_but_for_folder(self, *paths):
-        """True if two objects are the same except for debug information. Debug information names the build
-        folder, which may be that of another tree, because all trees share the compiler cache."""
+        """True if two objects have the same sections, and differ only in debug information and build IDs. Debug
+        information names the build folder, which may be that of another tree, because all trees share the compiler
+        cache."""
         sections, rest = [], []
         for path in paths:
             table = command(['readelf', '-SW', path])
@@ -362,7 +371,8 @@ class BtfChecks:
         return sections[0] == sections[1] and rest[0] == rest[1]
 
     def unharmed(self):
-        """Objects of programs other than vmlinux are exactly as the compiler writes them."""
+        """Objects of programs other than vmlinux and its modules, such as the vdso, are as the compiler alone writes
+        them. Only debug information may differ (same_but_for_folder())."""
         harmed, too_few = [], []
         total = 0
         for folder, at_least in self.tree.machine.apart.items():
@@ -390,6 +400,6 @@ class BtfChecks:
 
     @functools.cached_property
     def linked(self):
-        """Returns the objects of vmlinux, including those of which objcopy made copies."""
+        """Returns the objects of vmlinux. For NAME.pi.o, which objcopy made of NAME.o, this includes NAME.o."""
         objects = self.tree.objects()
         return {*objects, *(path.replace('.pi.o', '.o') for path in objects)}

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from checks import Failed
 
-# Kbuild's own tools do not survive a SIGKILL: fixdep and the shell leave half a .cmd file, which make cannot
-# read, and ld and ar leave half a file that is newer than its sources. Compilers and btf-cc do survive it,
-# and the test is about the objects that they write.
+# A build is killed only while nothing but these programs works. The tests are about the objects that these programs
+# write. After a SIGKILL at another moment, a build could not be continued even without btflink: fixdep and the shell
+# leave half a .cmd file, which make cannot read; ld and ar leave half a file that is newer than its sources.
 COMPILING = {'btf-cc', 'gcc', 'cc1'}
-WAIT = 120 # maximum time in seconds to wait for a moment when only these run
+WAIT = 120 # maximum time in seconds to wait until only programs in COMPILING work
 
 
 def processes():
-    """Returns pid -> (name, parent, process group) of all processes."""
+    """Returns pid -> (name, parent, process group) of all processes except zombies."""
     found = {}
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
@@ -30,15 +30,15 @@ def processes():
 
 
 def working_in(group):
-    """Names of the processes of a group that have no children."""
+    """Returns the names of those processes of a process group that have no children: the others wait for theirs."""
     running = processes()
     parents = {parent for _, parent, _ in running.values()}
     return {name for pid, (name, _, its) in running.items() if its == group and pid not in parents}
 
 
 def kill_compiling(build, kind):
-    """Sends the signal `kind` to the process group of `build`, at a moment when all jobs compile. Returns
-    whether the build was still running."""
+    """Sends the signal `kind` to the process group of `build` at a moment when all jobs compile, and waits for its
+    end. Returns False if the build ends before such a moment. Raises Failed if there is none within WAIT seconds."""
     deadline = time.monotonic() + WAIT
     while build.poll() is None:
         try:

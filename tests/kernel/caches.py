@@ -5,9 +5,10 @@
 usage: caches.py --tools=BUILD --source=KERNEL --build=DIR [--jobs=N] [GOAL...]
 
 BUILD is a meson build folder with the programs, KERNEL a kernel's source, DIR the output folder. DIR is
-configured with small.config if it does not exist. GOALs are folders, by default kernel/ and lib/; their
-objects are removed before each build. The local cache is emptied before the second build, and full before
-the third. Exit status: 0 all passed, 1 a check failed, 77 skipped.
+configured with small.config if it has no .config. GOALs are folders, by default kernel/ and lib/, which are
+removed from DIR before each build. There are three builds. The first begins with an empty ccache and an empty
+Redis. ccache's local cache is emptied before the second build, and full before the third; the third is only
+timed. Exit status: 0 all passed, 1 a check failed, 77 skipped.
 """
 import argparse
 import os
@@ -39,7 +40,7 @@ class Slice:
                                              BTF_CC_STRICT='1')
 
     def make(self, *goals, **settings):
-        """Runs make; returns its output."""
+        """Runs make with `settings` in the environment; returns its output."""
         done = subprocess.run(['make', '-s', '-C', self.options.source, f'O={self.build}',
                                f'-j{self.options.jobs}', *FIXED, *TOOLS, *goals],
                               env={**self.environment, **settings}, stdin=subprocess.DEVNULL,
@@ -56,7 +57,7 @@ class Slice:
         self.make('prepare')
 
     def clean_build(self, title, **settings):
-        """Builds all goals; returns ccache's counters and the output."""
+        """Removes and builds all goals; prints the times. Returns ccache's counters for this build and make's output."""
         for goal in self.options.goals:
             shutil.rmtree(self.build / goal, ignore_errors=True)
         self.cache.statistics()
@@ -72,7 +73,7 @@ class Slice:
         return counters, said
 
     def objects(self):
-        """Returns path -> contents of all objects of the goals, without those that ld -r made."""
+        """Returns path -> contents of those objects of the goals that gcc made, so not of those that ld -r made."""
         found = {}
         for goal in self.options.goals:
             for path in sorted((self.build / goal).rglob('*.o')):
@@ -82,7 +83,7 @@ class Slice:
         return found
 
     def without_btf(self, paths):
-        """Returns the objects that have DWARF but no BTF."""
+        """Returns those objects in `paths` that have DWARF but no BTF."""
         def lacks(path):
             elf = Elf(self.build / path)
             names = {section.name for section in elf.sections}
@@ -91,7 +92,7 @@ class Slice:
 
 
 def check(name, wrong):
-    """Prints the line of a check. `wrong` describes the error; empty if there is none."""
+    """Prints the line of a check; returns whether the check passed. `wrong` describes the error; '': passed."""
     print(f'{"FAIL" if wrong else "PASS"}: {name}{f": {wrong}" if wrong else ""}', flush=True)
     return not wrong
 
@@ -102,7 +103,8 @@ def run(part, redis):
     made = part.objects()
     bare = part.without_btf(made)
     part.cache.clear()
-    # ccache repeats the output of the first build, which was not verbose.
+    # Verbose: btf-cc prints a line for each object that it emits. The output of the first build, which ccache repeats,
+    # has no such lines.
     second, said = part.clean_build('second build, local cache emptied', BTF_CC_VERBOSE='1')
     taken = part.objects()
     part.clean_build('third build, local cache filled')

@@ -10,7 +10,7 @@ from btf_checks import BtfChecks
 from checks import command, output_of
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'external'
-# The files of Kbuild's output folder that the build of a module reads.
+# The files and folders of Kbuild's output folder that the build of a module for x86 reads.
 HEADERS = ['.config', 'Makefile', 'Module.symvers', 'include', 'scripts', 'arch/x86/include',
            'tools/objtool/objtool', 'tools/bpf/resolve_btfids/resolve_btfids', 'source']
 
@@ -27,14 +27,15 @@ def headers_tree(tree):
             shutil.copytree(source, copy, symlinks=True)
         else:
             shutil.copy2(source, copy)
-    # From 6.13 on the Makefile names its own folder.
+    # From 6.13 on, this Makefile contains the path of its folder.
     makefile = headers / 'Makefile'
     makefile.write_text(makefile.read_text().replace(str(tree.build), str(headers)))
     return headers
 
 
 def external_module(checks, tree):
-    """Builds and checks the module with DWARF kept, then with DWARF dropped. Returns the path of the second one."""
+    """Builds the module without a base, so that it gets no BTF, and adds BTF with btf-pahole. Then builds the module
+    with a base and with DWARF dropped. Checks both; returns the path of the second."""
     btf = BtfChecks(checks, tree, f'{tree.name}: external module')
     headers = headers_tree(tree)
     saved = tree.workshop.work / 'saved.btf'
@@ -73,7 +74,7 @@ def external_module(checks, tree):
 
 
 def self_made(btf, module, base):
-    """The module's BTF has what its source defines."""
+    """Checks that the module's BTF has the struct, function, per-CPU variable and kfunc of external/hello.c."""
     text = command([btf.dump_tool, 'c', module, f'--base={base}'])
     btf.ok(f'{module.name}: its struct, with a field of a kernel type',
            'struct hello_visit {' in text and 'struct task_struct *who;' in text, text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Runs the step between btf-pahole and the finished BTF in kernels with scripts/gen-btf.sh: resolve_btfids
-tags the kfuncs of .BTF_ids, removes duplicates, and sorts by name."""
+tags the kfuncs of .BTF_ids, removes duplicate types, and sorts types by name."""
 import functools
 import shlex
 
@@ -8,7 +8,7 @@ from checks import Failed, command
 
 
 class Finalisation:
-    """Finishes the BTF of one tree. Files are written to `results`; the build folder is not changed."""
+    """Finishes BTF as one tree's kernel does it. Files are written to `results`; the build folder is not changed."""
 
     def __init__(self, tree, results):
         self.tree = tree
@@ -20,7 +20,8 @@ class Finalisation:
         self.there = (tree.source / 'scripts/gen-btf.sh').exists()
 
     def linked(self, path):
-        """Returns vmlinux or a module as btf-pahole got it, before resolve_btfids changed its .BTF_ids."""
+        """Returns the path of vmlinux or a module as btf-pahole got it, before resolve_btfids changed .BTF_ids. A
+        module is linked again for this."""
         if path == 'vmlinux':
             return self.tree.image
         words = shlex.split(self.tree.saved_command(path).split(';')[0])
@@ -30,7 +31,7 @@ class Finalisation:
         return fresh
 
     def resolve(self, btf, elf, *options):
-        """Runs resolve_btfids on a file with this BTF; returns the path of the result, and the output."""
+        """Runs resolve_btfids on the file `elf` with the BTF in `btf`. Returns the path of the new BTF and the output."""
         link = self.results / f'resolved-{self.tree.name}' # resolve_btfids writes to the folder of its ELF file
         link.unlink(missing_ok=True)
         link.symlink_to(elf)
@@ -40,13 +41,14 @@ class Finalisation:
         return result, said
 
     def final(self, btf, path, base=''):
-        """Finishes `btf`, the result of a merge or of pahole for vmlinux or a module, if this kernel has the step."""
+        """Finishes `btf`, the result of a merge or of pahole for vmlinux or a module. Returns the path of the finished
+        BTF; for a kernel without the step, this is `btf`."""
         if not self.there:
             return btf
         return self.resolve(btf, self.linked(path), *over(base))[0]
 
     def deduplicated(self, btf, base=''):
-        """Runs only btf__dedup() and the sorting on `btf`, as for a file without .BTF_ids."""
+        """Runs resolve_btfids on `btf` and a file without .BTF_ids. Then it only calls btf__dedup() and sorts types."""
         return self.resolve(btf, self.host_object, *over(base))[0]
 
     @functools.cached_property
@@ -59,8 +61,9 @@ class Finalisation:
         return lines[0].split()[1:]
 
     def features(self):
-        """Returns options for btf-emit and btf-merge: the lists of features in `flags` of which all are known,
-        because unknown ones are refused. Older kernels ask for the default, so there is no option for them."""
+        """Returns options for btf-emit and btf-merge. They name the lists of features in `flags`, without those lists
+        that name a feature unknown to btf-pahole, which btf-emit and btf-merge would refuse. Kernels without
+        scripts/gen-btf.sh ask for the default features, for which no option is needed."""
         if not self.there:
             return []
         known = command([self.pahole, '--supported_btf_features']).strip().split(',')
@@ -69,8 +72,8 @@ class Finalisation:
                 if all(name.strip('+') in known for name in names.split(','))]
 
     def written(self, path, base=''):
-        """Makes again what btf-pahole wrote for vmlinux or a module, because Kbuild removes it. `base` is the
-        base of a module, if it is not vmlinux."""
+        """Runs btf-pahole again on vmlinux or a module, because Kbuild removes the BTF that btf-pahole wrote.
+        Returns the path of the BTF. `base` is the base of a module; '': vmlinux."""
         btf = self.results / f'written-{self.tree.name}.btf'
         btf.unlink(missing_ok=True)
         if path != 'vmlinux':
@@ -81,5 +84,5 @@ class Finalisation:
 
 
 def over(base):
-    """Returns the option for a base, as pahole and resolve_btfids have it."""
+    """Returns the option of pahole and resolve_btfids that names a base; no option if `base` is empty."""
     return ['--btf_base', base] if base else []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Checks for kernels with scripts/gen-btf.sh: resolve_btfids finds no duplicates in the BTF that btf-pahole
-wrote, resolve_btfids finds all kfuncs, and btf-pahole can read the finished BTF as a base.
+"""Checks for kernels with scripts/gen-btf.sh: resolve_btfids finds no duplicate types in the BTF that btf-pahole
+wrote, and a FUNC for each kfunc; btf-pahole can read the finished BTF as a base.
 """
 import re
 import struct
@@ -56,7 +56,7 @@ class FinalisationChecks:
         self.bases()
 
     def fixpoint(self, path, written, base):
-        """btf__dedup() finds no duplicates."""
+        """btf__dedup() finds no duplicate types in `written`, the BTF that btf-pahole wrote."""
         result = self.step.deduplicated(written, base)
         self.btf.compare(f"{path}: the same types after libbpf's dedup", written, result,
                          *([f'--base-a={base}', f'--base-b={base}'] if base else []))
@@ -68,7 +68,7 @@ class FinalisationChecks:
                     f'{len(before.strings)} {len(after.strings)} of strings')
 
     def kfuncs(self):
-        """Every kfunc in .BTF_ids has a FUNC and a tag."""
+        """In vmlinux, each kfunc that resolve_btfids finds has a FUNC with the tag bpf_kfunc; nothing else has this tag."""
         _, said = self.step.resolve(self.step.written('vmlinux'), self.step.linked('vmlinux'), '-v')
         found = set(re.findall(r'^found kfunc (\S+) in ', said, re.M))
         warnings = re.findall(r'^WARN: .* kfunc .*', said, re.M)
@@ -81,7 +81,8 @@ class FinalisationChecks:
                     '\n'.join(warnings[:5] + sorted(found ^ tagged)[:5]))
 
     def bases(self):
-        """A base can be read in each form and with any order of types. In the build, types are sorted by name."""
+        """btf-pahole writes the same bytes for a module over each form of the base: vmlinux, raw BTF, raw BTF with a
+        layout section, a section that is not allocated. In all of them, types are in the order of resolve_btfids."""
         path = next(path for path in self.tree.modules() if path.endswith('/veth.ko'))
         expected = self.step.written(path).read_bytes()
         blob = self.btf.contents_of(self.btf.vmlinux)

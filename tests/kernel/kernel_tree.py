@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Builds kernels in a work folder, with the hook or without.
 
-WORK/linux-source-VERSION   the source, unpacked once, or a link to it; it is not changed
-WORK/NAME                   Kbuild's output folder of one build; NAME.log has the output of make
+WORK/linux-source-VERSION   the source, unpacked once, or a link to it; the contents of files are not changed
+WORK/NAME                   Kbuild's output folder of one build
+WORK/NAME.log               the output of make in this build
 WORK/bin                    links to the tools, so that saved commands have short names
-WORK/ccache                 the compiler cache, shared by builds that differ only after the compile
+WORK/ccache                 the compiler cache of all builds
 """
 import os
 import pathlib
@@ -21,13 +22,13 @@ from machine import X86
 SMALL = pathlib.Path(__file__).resolve().parent / 'small.config'
 # The image contains vmlinux.o and these objects, in this order.
 LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
-# The kernel's version string is an array, and the length of an array is part of its type.
+# Variables of make that fix the kernel's version string. The string is an array, whose length is part of the type.
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
-# Warnings of the kernel itself, which also appear without btflink. One is about a struct that the configuration
-# leaves out. One is clang 19's, about a large stack frame (do_sys_poll of 7.3); with link-time optimisation, the
-# linker prints it. One is of scripts/jobserver-exec, which gets no jobserver from make before 4.4. These patterns
-# match whole lines.
+# Patterns of whole lines: warnings of the kernel itself, which also appear without btflink. The first is about a
+# struct that the configuration leaves out. The second is clang 19's, about a large stack frame (do_sys_poll of 7.3);
+# with link-time optimisation, the linker prints it. The third is of scripts/jobserver-exec, which gets no jobserver
+# from make before 4.4. The last patterns are for the lines that clang prints with a warning, and for empty lines.
 STOCK_WARNINGS = re.compile(r'WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx|'
                             r'.*: warning: (\S+: )?stack frame size .*|'
                             r'WARNING: Unable to reopen jobserver .*|'
@@ -41,7 +42,7 @@ def new_warnings(output):
 
 
 def unpack(tarball, target):
-    """Unpacks a tarball that has one folder, as the folder `target`."""
+    """Unpacks a tarball; the contents of its single top folder become the folder `target`."""
     scratch = target.parent / 'unpack'
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
@@ -51,7 +52,8 @@ def unpack(tarball, target):
 
 
 def interruptible():
-    """Restores the default action of SIGINT: jobs that a shell starts in the background ignore it."""
+    """Restores the default action of SIGINT. A suite that a shell started in the background ignores SIGINT, and its
+    child processes inherit this."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -77,8 +79,8 @@ class Workshop:
             link.symlink_to(self.tools / 'kbuild-integration' / tool)
 
     def source(self, version):
-        """Returns the unpacked source of a kernel, from Debian's package in /usr/src or from the tarball that
-        a variable such as $BTFLINK_LINUX_SOURCE_7_3 names."""
+        """Returns the folder with the unpacked source of a kernel. The tarball is the one that a variable such as
+        $BTFLINK_LINUX_SOURCE_7_3 names, by default that of Debian's package in /usr/src."""
         source = self.work / f'linux-source-{version}'
         if (source / 'Makefile').exists():
             return source
@@ -103,7 +105,7 @@ class Workshop:
 
     @staticmethod
     def newest_source():
-        """Returns the newest version of Debian's packages in /usr/src, or None."""
+        """Returns the newest version of Linux whose source Debian's packages put into /usr/src, or None."""
         found = [match[1] for path in pathlib.Path('/usr/src').glob('linux-source-*.tar.xz')
                  if (match := re.fullmatch(r'linux-source-(\d+\.\d+)\.tar\.xz', path.name))]
         return max(found, key=lambda version: [int(part) for part in version.split('.')],
@@ -115,10 +117,10 @@ class Workshop:
         env['PATH'] = f'{self.bin}:{env["PATH"]}'
         env['CCACHE_DIR'] = str(self.work / 'ccache')
         env['CCACHE_MAXSIZE'] = '8G'
-        # Without this, builds in different folders would share nothing, because debug information names the
-        # folder.
+        # Without this setting, builds in different folders would share no cached objects, because debug information
+        # names the folder.
         env['CCACHE_NOHASHDIR'] = '1'
-        # The included files are known from -MMD, so ccache need not preprocess the source first.
+        # ccache then need not preprocess a source: it reads the included files from the output of -MMD.
         env['CCACHE_DEPEND'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
@@ -126,8 +128,8 @@ class Workshop:
 
 class KernelTree:
     """One build. `cc` is the compiler without the prefix of `machine`. With `hooked`, btf-cc and btf-pahole are
-    used; with `cached`, a compiler cache if one is installed. `options` are lines of the configuration after
-    those of the file `config`; `arguments` are further arguments of make."""
+    used; with `cached`, ccache if it is installed. `options` are lines of the configuration after those of the file
+    `config`. `arguments` are further arguments of make, `settings` variables in make's environment."""
 
     def __init__(self, workshop, name, version, config, *, options='', machine=X86, hooked=True,
                  cc='gcc', cached=True, arguments=(), settings=None):
@@ -145,8 +147,8 @@ class KernelTree:
         self.is_clang = 'clang' in cc
         self.arguments = [*FIXED]
         if hooked:
-            # Behind env, btf-cc does not recognise the cache. So the cache keeps the compiler's objects, not
-            # those of btf-cc, and builds with different settings of btf-cc share them.
+            # btf-cc does not recognise ccache behind `env`. Therefore ccache keeps the objects of the compiler, not
+            # those of btf-cc, and builds with different settings of btf-cc share the compiler's objects.
             env = 'env ' if cache else ''
             self.arguments += [f'CC=btf-cc {env}{cache}{cc}',
                                f'PAHOLE={workshop.bin / "btf-pahole"}']
@@ -154,10 +156,11 @@ class KernelTree:
             self.arguments += [f'CC={cache}{cc}']
         if machine.cross:
             self.arguments += [f'ARCH={machine.arch}', f'CROSS_COMPILE={machine.cross}']
-        self.arguments += arguments # if two have the same name, make uses the last
+        self.arguments += arguments # if two arguments set one variable, make uses the last
 
     def prepare(self, want_btf=True):
-        """Configures the tree, unless it has this configuration already."""
+        """Finds the source and configures the tree. `.config` is written again only if the wanted options have
+        changed. Raises Failed if olddefconfig drops one of `options`, or CONFIG_DEBUG_INFO_BTF if `want_btf`."""
         if not shutil.which(self.tool('gcc')):
             raise Skip(f'{self.tool("gcc")} not found (tests/ci/install-packages full)')
         self.source = self.workshop.source(self.version)
@@ -177,7 +180,7 @@ class KernelTree:
                 f'-j{self.workshop.jobs}', *self.arguments, *goals]
 
     def make(self, *goals, **settings):
-        """Builds; returns the output, which with -s has only warnings."""
+        """Runs make; returns the output, in which -s leaves out the commands. Raises Failed if make fails."""
         status, output = output_of(self.command_line(*goals),
                                    env=self.workshop.environment(self.settings | settings))
         with self.log.open('a') as log:
@@ -203,18 +206,19 @@ class KernelTree:
         return (self.build / '.config').read_text().splitlines()
 
     def provenance(self):
-        """Returns source and compiler, on which stored results depend."""
+        """Returns the versions of Linux and of the compiler. A stored digest is compared only if both are equal."""
         version = self.make('kernelversion').strip()
         compiler = next(line.split('"')[1] for line in self.configuration()
                         if line.startswith('CONFIG_CC_VERSION_TEXT='))
         return f'Linux {version}, {compiler}'
 
     def objects(self):
-        """Returns the paths, below build, of all objects in vmlinux.o, in link order."""
+        """Returns the paths below `build` of all objects that were linked into vmlinux.o, in link order."""
         return command(['ar', 't', 'vmlinux.a'], cwd=self.build).split() + self.of_libraries()
 
     def of_libraries(self):
-        """Returns the objects that ld took from libraries because other objects need them, such as arm64's EFI stub."""
+        """Returns the paths of the objects that the link of vmlinux.o took from libraries (--start-group) because other
+        objects need them, such as those of arm64's EFI stub."""
         words = shlex.split(self.saved_command('vmlinux.o').split(';')[0])
         if '--start-group' not in words:
             return []
@@ -228,14 +232,14 @@ class KernelTree:
                 if path.endswith('.o') and os.path.dirname(path) in folders]
 
     def modules(self):
-        """Returns the paths of the .ko files below build."""
+        """Returns the paths of the modules, .ko files, below `build`."""
         # modules.order has an object per line; in kernels up to 6.2, it has a module per line.
         return [os.path.splitext(line)[0] + '.ko'
                 for line in (self.build / 'modules.order').read_text().split()]
 
     @property
     def image(self):
-        """Returns the image that btf-pahole got: linked, with DWARF if the objects have it."""
+        """Returns the path of the image that btf-pahole got: linked, with DWARF if the objects have DWARF."""
         for name in ('.tmp_vmlinux1', '.tmp_vmlinux.btf'): # from 6.11 on; before 6.11
             if (self.build / name).exists():
                 return self.build / name
@@ -246,7 +250,7 @@ class KernelTree:
         return self.build / self.machine.kernel
 
     def tool(self, name):
-        """Returns the program of binutils or the compiler for the machine."""
+        """Returns the command of a program of binutils or gcc that works for the machine: with the prefix `cross`."""
         return self.machine.cross + name
 
     def saved_command(self, target):

@@ -9,14 +9,14 @@ class Machine(typing.NamedTuple):
     kernel: str  # the file that boots, below the build folder
     emulator: tuple  # QEMU's program and options
     packages: str  # group of tests/ci/install-packages with QEMU
-    arguments: str  # arguments of the kernel
+    arguments: str  # of the kernel's command line
     init: str  # process 1, below the build folder of the tools
     seconds: int  # time limit for boot and checks, on a busy host
-    apart: dict  # folders of programs other than vmlinux -> minimum number of their objects
-    digests: str  # prefix of the names of its stored digests
-    plugin_keeps: str  # a function that has BTF only with the plugin; boot-init attaches to it
-    # Functions whose weak definition has another prototype. pahole takes that prototype, or leaves the function
-    # out.
+    apart: dict  # folders with objects of other programs than vmlinux -> minimum number of these objects
+    digests: str  # prefix of the names of the stored digests for this machine
+    plugin_keeps: str  # a function that has BTF in gcc's kernels only with the plugin; boot-init attaches to it
+    # Functions whose weak definition has another prototype than the strong one. pahole takes the weak one's
+    # prototype, or leaves the function out.
     strong: tuple = ()
 
 
@@ -26,8 +26,8 @@ X86 = Machine(
     kernel='arch/x86/boot/bzImage',
     emulator=('qemu-system-x86_64',),
     packages='kernel',
-    # The emulated CPU may pause while its timers continue. The kernel would conclude that its timer does not
-    # work, and panic.
+    # no_timer_check: the emulated CPU may pause while its timers continue. Without this argument, the kernel would
+    # conclude that the timer does not work, and panic.
     arguments='console=ttyS0 no_timer_check',
     init='tests/kernel/boot/boot-init',
     seconds=300,
@@ -35,7 +35,7 @@ X86 = Machine(
            'arch/x86/purgatory': 0, 'drivers/firmware/efi/libstub': 0},
     digests='',
     plugin_keeps='arch_bpf_trampoline_size',
-    strong=('arch_prepare_bpf_trampoline', 'bpf_probe_read_kernel')) # of 6.1
+    strong=('arch_prepare_bpf_trampoline', 'bpf_probe_read_kernel')) # in Linux 6.1
 
 ARM64 = Machine(
     arch='arm64',
@@ -46,7 +46,7 @@ ARM64 = Machine(
     arguments='console=ttyAMA0',
     init='tests/kernel/boot/boot-init-arm64',
     seconds=600,
-    apart={'arch/arm64/kernel/vdso': 5}, # the EFI stub is part of vmlinux
+    apart={'arch/arm64/kernel/vdso': 5}, # not the EFI stub, which is part of vmlinux
     digests='arm64-',
     plugin_keeps='enter_vmid_context',
     strong=('sched_clock', '__arm64_sys_munlockall'))

@@ -5,11 +5,11 @@
 usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBALL_OR_DIR] [--jobs=N]
                   [--form=short|full]
 
-Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again; its copy
-of the source is replaced if the patches have changed. The short form builds the small kernel with DWARF kept. The
-full form also builds it with DWARF dropped, and compares the commands of the default configuration with those of
-the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 all passed, 1 a check failed, 77
-all were skipped.
+Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again; the
+patched copy of the source in DIR is replaced if the patches have changed. The short form builds the small kernel
+with DWARF kept. The full form also builds the small kernel with DWARF dropped, and compares the commands of the
+default configuration with those of the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit status:
+0 all passed, 1 a check failed, 77 all were skipped.
 """
 import argparse
 import hashlib
@@ -38,8 +38,8 @@ SAMPLES = ['kernel/pid.o', 'arch/x86/entry/entry_64.o', 'arch/x86/lib/csum-copy_
 
 
 class Series:
-    """The patches for one version of Linux, and its sources in a workshop: unchanged (`version`), and patched
-    (`patched`)."""
+    """The patches for one version of Linux. `version` and `patched` are the names of the two sources in the workshop:
+    unchanged, and with the patches."""
 
     def __init__(self, workshop, version):
         self.workshop = workshop
@@ -57,7 +57,7 @@ class Series:
         return self.workshop.source(self.version)
 
     def fresh_source(self, given):
-        """Makes the patched copy; returns the output of patch."""
+        """Makes the patched copy of the source, unless there is one with these patches; returns the output of patch."""
         pristine = self.pristine_source(given)
         patched = self.workshop.work / f'linux-source-{self.patched}'
         stamp = patched / '.series'
@@ -81,7 +81,7 @@ class PatchChecks:
         self.workshop = series.workshop
 
     def tree(self, name, version, options=''):
-        """Makes a configured build folder, without the hook, because the patched source needs none."""
+        """Returns a configured KernelTree, without the hook, because the patched Kbuild runs btf-emit and btf-merge."""
         tree = kernel_tree.KernelTree(self.workshop, name, version, kernel_tree.SMALL,
                                       options=options, hooked=False)
         tree.prepare()
@@ -96,7 +96,8 @@ class PatchChecks:
         self.checks.ok('patches: apply without offset or fuzz', 'Hunk' not in said, said)
 
     def style(self):
-        """Runs the kernel's checkpatch.pl. The person who submits the series will sign it."""
+        """Runs the kernel's checkpatch.pl. The patches are not signed: the person who submits the series adds
+        Signed-off-by."""
         checker = self.workshop.work / f'linux-source-{self.series.version}/scripts/checkpatch.pl'
         if not shutil.which('perl'):
             self.checks.skip('patches: checkpatch.pl', 'perl not found')
@@ -141,7 +142,7 @@ class PatchChecks:
                        'changes', ('.debug_info' in table) == wanted and '.BTF' in table, table)
 
     def compiled(self, tree):
-        """Returns the objects of vmlinux and modules that a build writes."""
+        """Runs a build; returns those objects of vmlinux and modules that the build wrote."""
         objects = tree.objects()
         for path in tree.modules():
             objects += (tree.build / path).with_suffix('.mod').read_text().split()
@@ -162,7 +163,7 @@ class PatchChecks:
             btf.ok(f'{path}: no debug section is left', ' .debug' not in table, table)
 
     def default_choice(self):
-        """With the default configuration, Kbuild runs the same commands as without the patches."""
+        """By default, the patches only add symbols to the configuration, and do not change the commands for SAMPLES."""
         stock = self.tree('patches-stock', self.series.version)
         tree = self.tree('patches-default', self.series.patched)
         added = set(tree.configuration()) - set(stock.configuration())

@@ -15,7 +15,7 @@ GOALS = ['vmlinux', 'modules'] # without the boot image, because compressing it 
 HEADER = 'kernel/sched/sched.h'
 SEED = 20
 INTERRUPTIONS = 2 # one with each signal
-TOUCHED = 60 # number of objects that an interrupted build compiles
+TOUCHED = 60 # number of objects that each interrupted build has to compile
 # Objects that each link of vmlinux compiles, whatever was touched.
 BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)
 
@@ -32,7 +32,7 @@ class RebuildChecks:
         self.btf = BtfChecks(checks, tree, f'{tree.name}: rebuild')
 
     def touch(self, *names):
-        """Makes objects older than their sources, so that they are compiled again."""
+        """Makes files of the build folder older than their sources, so that make makes these files again."""
         for name in names:
             os.utime(self.tree.build / name, (1, 1))
 
@@ -40,7 +40,7 @@ class RebuildChecks:
         return self.tree.make(*GOALS, BTF_CC_VERBOSE='1')
 
     def users_of(self, header):
-        """Returns the objects that include a header, from Kbuild's .cmd files."""
+        """Returns the objects whose .cmd files, which Kbuild writes, name a header that was included."""
         users = set()
         for record in self.tree.build.rglob('.*.o.cmd'):
             if header in record.read_text(errors='replace'):
@@ -65,7 +65,8 @@ class RebuildChecks:
         self.interruptions(before)
 
     def modules_follow(self):
-        """vmlinux changed, so Kbuild made the modules' BTF again without linking them."""
+        """Kbuild has made the modules' BTF again, because vmlinux is new, but has not linked the modules again. The BTF
+        must be the same as after a new link."""
         vmlinux = (self.tree.build / 'vmlinux').stat().st_mtime_ns
         old = [path for path in self.tree.modules()
                if (self.tree.build / path).stat().st_mtime_ns < vmlinux]
@@ -81,7 +82,7 @@ class RebuildChecks:
         self.btf.sections()
 
     def header(self):
-        """Touches a header that several objects include. One that all objects include would only take
+        """Touches a header that several objects include. A header that all objects include would only take
         longer."""
         (self.tree.source / HEADER).touch()
         done, users = emitted(self.rebuild()), self.users_of(HEADER)
@@ -90,7 +91,7 @@ class RebuildChecks:
                     f'{sorted(done - BY_THE_LINK - users)}, {sorted(users - done)}')
 
     def mixed_settings(self):
-        """btf-pahole names an object with other features."""
+        """btf-pahole prints a warning that names the object which was encoded with other features than the rest."""
         self.touch('kernel/pid.o')
         output = self.tree.make('vmlinux', BTF_CC_FEATURES='var,float')
         self.btf.ok('an object with other features is named',
@@ -101,14 +102,15 @@ class RebuildChecks:
                     output)
 
     def wait_for_first(self, build, touched):
-        """Waits until one of the objects is compiled. Earlier runs of the compiler only test its options."""
+        """Waits until the build writes or removes the first of the objects `touched`, or ends. Before that, compilers
+        run only to test their options."""
         paths = [self.tree.build / name for name in touched]
         while build.poll() is None and all(path.exists() and path.stat().st_mtime == 1
                                            for path in paths):
             time.sleep(0.1)
 
     def interruptions(self, before):
-        """A build that was killed at any time can be finished."""
+        """A build that was killed while it compiled can be finished, and has BTF of the same meaning."""
         expected = self.btf.results / 'uninterrupted.btf'
         expected.write_bytes(before)
         generator = random.Random(SEED)
@@ -117,7 +119,7 @@ class RebuildChecks:
             kind = (signal.SIGKILL, signal.SIGINT)[round_ % 2]
             touched = generator.sample(objects, TOUCHED)
             self.touch(*touched)
-            # With more jobs or a cache the build could end too soon.
+            # With more jobs or a cache the build could end before it is killed.
             build = self.tree.start(*GOALS, '-j2', CCACHE_DISABLE='1')
             self.wait_for_first(build, touched)
             time.sleep(generator.uniform(0, 3))

@@ -29,7 +29,8 @@ class Selftests:
         return [path for path in (self.bpf / 'test_progs', self.sched_ext / 'runner') if path.is_file()]
 
     def tests(self):
-        """Each test is a client of its own, so that a crash or a timeout affects no other test."""
+        """Yields the tests of all programs that were built. Each is a client of its own, so that a crash or a
+        timeout affects no other test."""
         if not (self.bpf / 'test_progs').is_file():
             print(f'not run: test_progs, which was not built in {self.tree}')
         else:
@@ -44,7 +45,8 @@ class Selftests:
                         yield Test(f'sched_ext: {name}', f'cd /selftests/sched_ext && exec ./runner -t {name}')
 
     def files(self, names, work, root):
-        """The files that these tests need in the machine, by their names there, without modules."""
+        """Returns the files, except modules, that the tests `names` need in the machine: path in the machine -> file.
+        Stripped copies of programs are written to the folder `work`. `root` has bpftool and libraries."""
         files = {}
         if any(name.startswith('test_progs:') for name in names):
             for path in [*(self.bpf / name for name in ('test_progs', 'urandom_read', 'liburandom_read.so')),
@@ -57,11 +59,11 @@ class Selftests:
             files['selftests/sched_ext/runner'] = self.sched_ext / 'runner'
         for name, path in files.items():
             if path in self.programs():
-                # Makes the file smaller. Some tests look up symbols, which stay.
+                # strip -g makes the file smaller but keeps symbols, which some tests look up.
                 files[name] = work / path.name
                 command(['strip', '-g', '-o', files[name], path])
         if files:
-            # The C library loads this library when a thread ends.
+            # glibc loads this library at run time, for pthread_exit() and pthread_cancel().
             files['usr/lib/x86_64-linux-gnu/libgcc_s.so.1'] = root.library('libgcc_s.so.1')
             if (self.tree / '.config').is_file():
                 files['boot/config'] = self.tree / '.config'
@@ -70,7 +72,7 @@ class Selftests:
         return files
 
     def modules(self, names):
-        """The modules that these tests load."""
+        """Returns the modules that the tests `names` may load: all that were built with test_progs."""
         if not any(name.startswith('test_progs:') for name in names):
             return []
         modules = sorted(self.bpf.glob('*.ko'))

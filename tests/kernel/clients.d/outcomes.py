@@ -6,7 +6,8 @@ import typing
 
 from checks import Failed
 
-CUT_SHORT = 'cut short' # differs from every other result, also from itself
+CUT_SHORT = 'cut short' # the text of a result if a machine failed: it always counts as a difference
+# Kind of outcome -> heading of a column.
 KINDS = {'works': 'works with both', 'fails': 'works with neither, the same result', 'skips': 'skipped by both',
          'varies': 'varies on one kernel', 'differs': 'differs'}
 
@@ -17,11 +18,11 @@ class Result(typing.NamedTuple):
 
 
 def results_of(console):
-    """The results by name, and whether the machine ran all clients."""
+    """Returns the results that a machine's console shows, by name, and whether the machine ran all of its clients."""
     results, name, count = {}, None, 0
     for line in console.splitlines():
         if part := re.match(r'clients: part: (.*?)\t(.*)', line):
-            before = [results[part[1]].text] if part[1] in results else [] # two parts have this name
+            before = [results[part[1]].text] if part[1] in results else [] # several parts may have one name
             results[part[1]] = Result(', '.join([*before, part[2]]), [])
         elif result := re.match(r'clients: result: (.*?)\t(.*)', line):
             name = result[1]
@@ -39,7 +40,7 @@ def works(text):
 
 
 class Outcome(typing.NamedTuple):
-    """The results of one client or test in each run, on both kernels."""
+    """The results of one client, or of a part of a test, on the kernels A and B: one Result for each run."""
     name: str
     a: list
     b: list
@@ -55,8 +56,9 @@ class Outcome(typing.NamedTuple):
 
 
 def outcomes_of(runs):
-    """`runs`: pairs of results. The first pair has all names; the others count only for names whose results
-    differ in the first. For a single kernel, both elements of a pair are the same."""
+    """Returns the Outcomes of `runs`. A run is a pair: the results on kernel A and those on kernel B, by name. For a
+    single kernel, both are the same. The names are those of the first run. Later runs count only for names whose
+    results differ in the first."""
     none = Result('no result', [])
     names = dict.fromkeys(name for results in runs[0] for name in results)
     first = [Outcome(name, [runs[0][0].get(name, none)], [runs[0][1].get(name, none)]) for name in names]
@@ -69,7 +71,7 @@ def outcomes_of(runs):
 
 
 def report(outcomes):
-    """Prints the outcomes. Returns whether none differs."""
+    """Prints the outcomes. Returns whether none is of the kind `differs`. Raises Failed if no client works."""
     groups, more = collections.defaultdict(collections.Counter), []
     for name, a, b in outcomes:
         kind = Outcome(name, a, b).kind()
