@@ -261,7 +261,7 @@ class BtfChecks:
             their_base = their_base or theirs
 
     def same_bytes(self):
-        """btf-merge makes the same bytes as in the build with one thread or two, from other inputs, and by both engines."""
+        """btf-merge makes the bytes of the build with one thread or two, from other inputs, and by both engines."""
         expected = self.contents_of(self.vmlinux)
         late = kernel_tree.LATE_OBJECTS
         image = f'--image={self.tree.image}'
@@ -303,7 +303,7 @@ class BtfChecks:
                 'to the byte', status == 0, output)
 
     def running_kernel_loads_it(self):
-        """Loads the BTF of vmlinux into the running kernel, without the layout section that kernels before 7.1 refuse."""
+        """Loads the BTF of vmlinux into the running kernel, without a layout section, which 7.0 and older refuse."""
         title = f'{self.name}: vmlinux: the running kernel accepts it, without a layout section'
         plain = self.results / 'plain.btf'
         plain.write_bytes(Parts(self.contents_of(self.vmlinux)).without_layout())

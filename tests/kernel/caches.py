@@ -57,7 +57,7 @@ class Slice:
         self.make('prepare')
 
     def clean_build(self, title, **settings):
-        """Removes and builds all goals; prints the times. Returns ccache's counters for this build and make's output."""
+        """Removes and builds all goals; prints times. Returns ccache's counters for this build and make's output."""
         for goal in self.options.goals:
             shutil.rmtree(self.build / goal, ignore_errors=True)
         self.cache.statistics()

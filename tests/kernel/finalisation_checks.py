@@ -68,7 +68,7 @@ class FinalisationChecks:
                     f'{len(before.strings)} {len(after.strings)} of strings')
 
     def kfuncs(self):
-        """In vmlinux, each kfunc that resolve_btfids finds has a FUNC with the tag bpf_kfunc; nothing else has this tag."""
+        """In vmlinux, each kfunc that resolve_btfids finds has a FUNC with the tag bpf_kfunc; no other FUNC has it."""
         _, said = self.step.resolve(self.step.written('vmlinux'), self.step.linked('vmlinux'), '-v')
         found = set(re.findall(r'^found kfunc (\S+) in ', said, re.M))
         warnings = re.findall(r'^WARN: .* kfunc .*', said, re.M)
