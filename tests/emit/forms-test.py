@@ -90,7 +90,7 @@ int use(fixed *f, empties *e, bottom *b, legal<long>::inner *l)
     return f->a + fixed::counted + e->x + b->d + !l;
 }
 '''
-# The ELF note of a kernel with link-time optimisation. In a file with this note, units are joined.
+# The ELF note of a kernel with link-time optimisation. With this note, btf-emit reads the units of a file as one.
 NOTE_OF_LTO = '''.section .note.Linux, "a", %note
 .long 6, 4, 0x101
 .asciz "Linux"
@@ -342,7 +342,7 @@ class Forms(CliCase):
                       self.emit('--image', '--detached=out', 'split', made=['out']))
 
     def test_split_and_lto_note(self):
-        """Units of several .dwo files are not joined, even with the note of link-time optimisation."""
+        """Units of several .dwo files are not read as one, even with the note of link-time optimisation."""
         self.write('note.s', NOTE_OF_LTO)
         for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
             if target_of(compiler):
@@ -351,7 +351,7 @@ class Forms(CliCase):
                 self.same_programs('plain', 'split', '--reader=' + reader)
 
     def test_split_unit_of_two_skeletons(self):
-        """The note joins the units of one .dwo file. A unit with skeletons in two objects is read once."""
+        """With the note, the units of one .dwo file are read as one. A unit with skeletons in two objects is read once."""
         self.write('note.s', NOTE_OF_LTO)
         for version, flags in itertools.product(VERSIONS, ((), ('-fdebug-types-section',))):
             self.object('gcc', version, '-gsplit-dwarf', *flags, source='two.c', output='two.o')
@@ -377,7 +377,7 @@ class Forms(CliCase):
                         os.remove(self.path(name))
 
     def package(self, tool):
-        """Puts all .dwo files into one .dwp file, hides them, and checks that the BTF stays the same."""
+        """Puts all .dwo files into one .dwp file, renames the .dwo files, and checks that the BTF stays the same."""
         self.must(tool, '-e', 'split', '-o', 'split.dwp')
         dwo = [name for name in self.names() if name.endswith('.dwo')]
         for name in dwo:
@@ -387,7 +387,7 @@ class Forms(CliCase):
             os.rename(self.path(name + '.away'), self.path(name))
         os.remove(self.path('split.dwp'))
 
-    # C++ and Rust. Their names, which BTF does not allow, never make a merge fail.
+    # C++ and Rust. Names that BTF does not allow never make a merge fail.
 
     def merged_names(self, source):
         """Encodes and merges an object that has names which BTF does not allow. Returns the object BTF as text, and the
@@ -442,7 +442,7 @@ class Forms(CliCase):
                      'classes.o')
 
     def test_cxx_declared_member(self):
-        """clang only declares a class whose definition belongs to another object."""
+        """clang only declares a class whose vtable is in another object. A member of such a class is left out."""
         self.write('member.cc', '''struct home { int t; virtual void far(); };
 struct user { int a; home h; const home two[2]; home *p; };
 int use(user *u) { return u->a; }
@@ -499,7 +499,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                     'start': [['u', 'p']]})
 
     def members_by_function(self, name):
-        """Returns function name -> for each parameter, the names of the members of the struct to which it points."""
+        """Returns, by function name, the names of the members of each struct to which a parameter points."""
         all_types = [None, *types(self.read(name))]
         blob = self.read(name)
         header, strings = (int.from_bytes(blob[at:at + 4], 'little') for at in (4, 16))
@@ -514,7 +514,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
-        """Merges a module of a C and a C++ object with references over a base, like NVIDIA's modeset module."""
+        """Merges a module over a base. Like NVIDIA's modeset module, it is linked from C and from C++ with references."""
         self.need('g++')
         self.write('cxx.cc', CXX)
         self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')

@@ -9,7 +9,7 @@ Directives, one per line, anywhere in the C file:
   // emit: --features=+global_var   btf-emit options (added up)
   // compilers: gcc clang       only these keys of COMPILERS below (default: gcc clang)
   // said: REGEX                pattern of all messages of the first run of btf-emit (default: none)
-  // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
+  // expect: count: reject:     see helpers/directives.py; expect-gcc: and the like for gcc or clang only
 Every case runs with DWARF 4 and 5, and with and without compressed debug sections. btf-emit runs twice; the second
 run must not change the file. A compiler that is not installed is named in a line SKIP, which tests/run-all repeats at
 its end. If no compiler of the case is installed, the test is skipped.

@@ -192,7 +192,7 @@ CASES = [
              pointer('f'), struct('s', 4, member('m', 'int', label='m')), pointer('m'),
              lines=['PTR: *void'], assembly=FUNCTION),
 
-    # Cycles.
+    # Cycles, and texts in entries that also have a bit offset.
     survives('typedef of itself', typedef('t', 't'), pointer('t')),
     survives('typedefs in a circle', typedef('a', 'b'), typedef('b', 'c'), typedef('c', 'a'),
              struct('s', 4, member('m', 'a'), member('n', 'b'))),

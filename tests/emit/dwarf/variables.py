@@ -232,6 +232,7 @@ CASES = [
          unit(INT, variable(None, 'v'), variable('v', type=None), language=0x1c), lines=[INT_LINE],
          skipped={'variable-name': 1, 'variable-of-type-void': 1}, assembly=DATA,
          emit=['--features=global_var,float']),
+    # Two variables of one name.
     case('two statics of one name', [variable('v'), variable('v', 'w')],
          ['VAR v: int static', 'VAR v: int static', 'DATASEC .data size 12; v@0+4; v@8+4',
           'VARIABLE v in .data size 4', 'VARIABLE v in .data size 4'], machines=BOTH),

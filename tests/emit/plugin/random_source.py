@@ -39,7 +39,7 @@ class RandomSource:
     # Types. A declarator is a name or nothing, perhaps with '*', '[]' or '()' around it.
 
     def declaration(self, declarator, depth=3, incomplete=False, returned=False):
-        """Returns a declaration, with types nested up to `depth`. `incomplete`: its type may also be void or one of
+        """Returns a declaration, with types nested up to `depth`. `incomplete`: the type may also be void or one of
         `declared`. `returned`: `declarator` ends with a parameter list, so no '[]' may follow."""
         what = self.random.random()
         if depth and what < .25:
