@@ -24,10 +24,10 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 /// Returns a description of the first type of `object` that has none, or "".
 ///
 /// A declaration of a struct or union in `object` agrees with each definition of its name. It
-/// agrees with another declaration only if `known.defined_by_one` does not contain the name, or in
-/// a struct of the base. In structs of the base, a declaration agrees with each definition in
-/// `object`. An enum that `object` only declares agrees with each enum of its name. In structs, so
-/// does each enum in `known.declared_enums`.
+/// agrees with another declaration only if `known.defined_by_one` does not contain the name, or
+/// inside a struct of the base. An enum that `object` only declares agrees with each enum of its
+/// name. Inside structs of the base, a declaration of the base agrees with each definition of its
+/// name in `object`. Inside any struct, all enums with a name in `known.declared_enums` agree.
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
 /// The number of types after merging all types that agree in everything that they reach. A merge

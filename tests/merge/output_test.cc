@@ -229,7 +229,7 @@ TEST_F(Update, RemovesObjectBtf)
     EXPECT_EQ(dump(after), dump(before));
     ASSERT_TRUE(remove_object_btf(path));
     EXPECT_EQ(file(path), after);
-    // Final BTF is not touched.
+    // remove_object_btf() does not change final BTF, and refuses a linked file.
     std::vector<std::byte> blob = *read_file(make_raw(dir_, "raw", "[1] FWD 's' fwd_kind=struct"));
     auto with_blob = with_final_btf(after, {blob, {}, {}}, Where{path})->whole(after);
     ASSERT_TRUE(write_file(path, with_blob));

@@ -19,7 +19,7 @@ struct Corpus {
 };
 
 struct CorpusRules {
-    bool trailers = true;       // with link trailers, which have hashes but no functions, variables
+    bool trailers = true;       // with link trailers, which hold hashes, but no link part
     bool forwards = true;       // some objects only declare some structs and unions
     bool local_names = true;    // some objects have two definitions of one struct or union
     bool enum_forwards = true;  // some objects only declare some enums

@@ -100,7 +100,7 @@ class CommandLine(Report):
                              f"^btf-merge: ERROR: .*{said}.*\nTry 'btf-merge --help'\\.\n$")
 
     def test_verbose(self):
-        """Only -v lists the inputs and functions that are left out."""
+        """Only -v lists the inputs without BTF and the functions that are left out."""
         for name, kind in ('a', 'int'), ('b', 'long'):
             self.object(name, f'static {kind} same({kind} n) {{ return n; }} {kind} NAME(void) {{ return same(1); }}')
         self.must('gcc', '-c', 'a.c', '-o', 'none.o')

@@ -394,7 +394,7 @@ TEST_F(Variables, LargestCommonOneIsKept)
             .bss 0x2000 : { *(COMMON) }
             .debug 0 : { *(.debug) }
         })")));
-        // The first VAR follows the array of nine elements, its type.
+        // The first VAR comes directly after the array of nine elements.
         const size_t at = text.find("nr_elems=9\n");
         ASSERT_NE(at, text.npos) << text;
         EXPECT_EQ(text.find("] VAR 'table'"), text.find(']', at)) << text;

@@ -99,7 +99,7 @@ TEST_F(WhyDup, TheRootIsDeep)
                         "\"volatile int x;\"\n"),
               std::string::npos)
         << said;
-    // a, b, and the pointers to c and a.
+    // The four types are a, b, and the pointers to c and a.
     EXPECT_NE(said.find("because of it 4 further types were split, 2 of them named structs"),
               std::string::npos)
         << said;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares BTF by meaning: for each kind, the set of signatures (hashes of a type's meaning) and
-// the number of types. Ids, order of types and layout of strings do not matter. --digest prints
-// these numbers and a hash of each set; --against compares BTF with such a digest. Exit status: 0
-// equal or digest printed, 1 different, 2 bad input or wrong usage.
+// the number of types. Ids, order of types and layout of strings do not matter. --digest prints,
+// for each kind, the numbers of types and signatures, and a hash of the set; --against compares BTF
+// with such a digest. Exit status: 0 equal or digest printed, 1 different, 2 bad input or wrong
+// usage.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
@@ -50,10 +51,10 @@ struct HashSignature {
 };
 using SignatureSet = std::unordered_set<Signature, HashSignature>;
 
-/// The types of one kind in one input; as deep_row, FUNCs with deep signatures.
+/// The types of one kind in one input. In deep_row, the FUNCs, with signatures of Depth::all.
 struct Row {
-    std::vector<TypeId> ids;           // of all these types, in order
-    std::vector<Signature> signatures; // of the same types
+    std::vector<TypeId> ids;           // in the order of the input
+    std::vector<Signature> signatures; // one per id
     SignatureSet distinct;
 
     Signature digest() const
@@ -130,8 +131,8 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         if (!counted)
             continue;
         signatures += only_a + only_b;
-        // With flat arrays, numbers of types may differ: a chain of arrays is several types, and a
-        // flat array is one.
+        // With flat arrays, the numbers of types do not count: a chain of arrays is several types,
+        // and the flat array that equals it is one.
         counts += options.arrays == Arrays::as_written && ra.ids.size() != rb.ids.size();
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "
@@ -158,7 +159,8 @@ int print_digest(const Btf &btf)
     return exit_equal;
 }
 
-/// Compares with a file that --digest printed.
+/// Compares `btf` with the digest in file `options.against`, which --digest printed. Prints the
+/// rows that differ. Returns the exit status.
 Result<int> compare_against(const Options &options, const Btf &btf)
 {
     auto bytes = TRY(read_file(options.against));
