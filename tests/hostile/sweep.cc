@@ -5,7 +5,7 @@
 // names the place. It must not crash or use excessive memory.
 //
 // Method. Bundles of valid files (from tests/hostile/fuzz/seeds.py, or objects given by the user)
-// are changed. Its number decides a mutation, so mutation N of the same bundles is always the same.
+// are changed. A mutation depends only on its number and the bundles, so it can be repeated.
 // The tool runs on each changed bundle in a process of its own, with a time limit; then its memory
 // use is checked. An error must name one of the bundle's files (or the merged BTF, or the base),
 // and a section or an offset. Errors of btf-kernel need neither of these, nor do errors about a
@@ -173,8 +173,8 @@ bool is_about_all(const std::string &what)
                        [&](const char *text) { return what.starts_with(text); });
 }
 
-/// Writes N for each number in the text of an error, and removes the folder of the file that the
-/// text begins with: errors that differ only in these count as equal.
+/// The text of an error, with N for each number, and without the folder in the file name at its
+/// start: errors that differ only in these count as equal.
 std::string without_numbers(const std::string &text)
 {
     std::string out;

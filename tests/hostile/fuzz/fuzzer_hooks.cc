@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Mutation and crossover of bundles, which libFuzzer calls instead of its own. Where a file's
-// format does not matter, libFuzzer's own mutation is used for every second change.
+// Mutation and crossover of bundles, which libFuzzer calls instead of its own. libFuzzer's own
+// mutation makes half of the changes that need no knowledge of a file's format.
 #include "tests/hostile/fuzz/mutate.h"
 
 #include <algorithm>

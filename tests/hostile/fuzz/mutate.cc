@@ -229,7 +229,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
     }
 }
 
-/// The name without ".dwo": a section of split DWARF is changed like the ordinary section.
+/// The name without ".dwo", so that sections of split DWARF are changed like the ordinary ones.
 std::string plain_name(const ElfPart &part)
 {
     return part.name.ends_with(".dwo") ? part.name.substr(0, part.name.size() - 4) : part.name;

@@ -26,7 +26,8 @@ sys.path.insert(0, str(TESTS))
 from helpers.compilers import clangs  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 CASES = TESTS / 'emit' / 'cases'
-ALL_FEATURES = 0x3fff & ~1  # values of Feature in common/object_btf/features.h, without encode_force and those after true_signature
+# Values of Feature in common/object_btf/features.h. ALL_FEATURES: from var to true_signature.
+ALL_FEATURES = 0x3fff & ~1
 TRUE_SIGNATURE = 0x2000
 DEFAULT_FEATURES = 0x2fe | 1024
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
