@@ -351,7 +351,7 @@ class Forms(CliCase):
                 self.same_programs('plain', 'split', '--reader=' + reader)
 
     def test_split_unit_of_two_skeletons(self):
-        """With the note, the units of one .dwo file are read as one. A unit with skeletons in two objects is read once."""
+        """With the note, the units of one .dwo file are read as one. A unit with two skeletons is read once."""
         self.write('note.s', NOTE_OF_LTO)
         for version, flags in itertools.product(VERSIONS, ((), ('-fdebug-types-section',))):
             self.object('gcc', version, '-gsplit-dwarf', *flags, source='two.c', output='two.o')
@@ -514,7 +514,8 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
-        """Merges a module over a base. Like NVIDIA's modeset module, it is linked from C and from C++ with references."""
+        """Merges a module over a base. Like NVIDIA's modeset module, the module has C code, and C++ code with
+        references."""
         self.need('g++')
         self.write('cxx.cc', CXX)
         self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')
