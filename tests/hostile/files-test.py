@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests unusual files and names, and other programs that change the same files at the same time.
+"""Tests unusual names, paths and sizes of files, full disks, and files that other programs change during a run.
 
 usage: files-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
-BTFLINK_CHANGES is the number of runs on a file that keeps changing (default: 20).
+BTFLINK_CHANGES is how often each command runs on a file that keeps changing (default: 20).
 """
 import os
 import random
@@ -19,7 +19,7 @@ import time
 from helpers.kbuild_case import HERE, Elf, KbuildCase, run
 
 FEATURES = '--features=+global_var'
-CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))  # runs on a file that keeps changing
+CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))  # runs of each command on a file that keeps changing
 ODD = ["a b.o", "quote'.o", 'double".o', 'new\nline.o', '-dash.o', 'back\\slash.o', '$(touch x).o',
        ';touch x;.o', '*?[a].o', '\xe4.o', '#.o', 'x' * 253 + '.o']
 
@@ -66,7 +66,7 @@ class Files(KbuildCase):
             self.assertEqual(self.names(), {'add.c'})
 
     def test_4000_characters(self):
-        """A path that is too long causes the system's error, with the file's name."""
+        """A file name that is too long causes the system's error, with that name."""
         name = 'n' * 4000 + '.o'
         self.bad(r'n{4000}\.o: cannot open: .*', name)
         self.assertIn(name, self.merge('-o', 'out', name, status=1))
@@ -74,7 +74,7 @@ class Files(KbuildCase):
         self.bad(r'n{4000}.o: cannot .*', '-o', name, 'add.o', same=['add.o'])
 
     def test_long_paths(self):
-        """Folders with 3,900 characters, which the system allows."""
+        """A path of 3,861 characters, which the system allows."""
         folder = os.path.join(*['d' * 240] * 16)
         os.makedirs(self.path(folder))
         name = os.path.join(folder, 'add.o')
@@ -95,7 +95,8 @@ class Files(KbuildCase):
         self.assertLess(len(said), 2000)
 
     def test_only_the_folders_that_were_named(self):
-        """All files that are written, made, renamed or removed are in the output's folder."""
+        """All files that a run writes, makes, renames or removes are in the folder of its output, except for /dev/null
+        and files in /proc. The program executes no other program."""
         if not shutil.which('strace'):
             self.skipTest('strace is not installed')
         self.object()
@@ -114,7 +115,7 @@ class Files(KbuildCase):
                 for path in re.findall(r'"([^"]*)"', line):
                     self.assertRegex(path, r'^sub/(new\.o|out|\.tmp_btflink-\w{6})$|^/dev/null$|^/proc/',
                                      line)
-            self.assertEqual(self.read('trace').count(b'execve('), 1)  # no shell, nothing else
+            self.assertEqual(self.read('trace').count(b'execve('), 1)  # only the start of the program itself
         self.assertEqual(self.names(), {'add.o', 'sub', 'trace'})
 
     def test_full_disk(self):
@@ -177,7 +178,8 @@ class Files(KbuildCase):
         self.assertNotIn('out', self.names())
 
     def test_file_that_changes(self):
-        """The same, but bytes of the first input change. btf-merge writes no result."""
+        """Bytes of the first input change after btf-merge has mapped it, while btf-merge waits for the second input, a
+        pipe. btf-merge reports an error and writes no result."""
         self.object('big.o', structs=3000)
         self.good(FEATURES, 'big.o')
         good = self.read('big.o')
@@ -215,8 +217,8 @@ class Files(KbuildCase):
                                'read\n')
 
     def test_file_that_keeps_changing(self):
-        """A file that changes at a random time causes an error, or the result is one that kernels accept. The
-        program may be killed by a signal, but then names the file."""
+        """Random bytes are written into the input until the run ends. It may end with an error, with a result (which
+        must pass --check if btf-merge wrote it), or by a signal, after a message that names the file."""
         self.object('big.o', structs=1000)
         dwarf = self.read('big.o')
         self.good(FEATURES, 'big.o')
@@ -224,7 +226,7 @@ class Files(KbuildCase):
         commands = [(good, [self.btf_merge, FEATURES, '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--image', '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--address-pool', '-o', 'out', 'big.o'])]
-        # Sanitizers must also end with a signal.
+        # A sanitizer, too, must end the program by a signal.
         environment = {**os.environ, 'ASAN_OPTIONS': 'abort_on_error=1',
                        'UBSAN_OPTIONS': 'abort_on_error=1'}
         noise = random.Random(1)
@@ -258,8 +260,8 @@ class Files(KbuildCase):
         self.assertGreater(ended[1], 0)
 
     def test_two_at_once(self):
-        """Several runs on one object at once: the object has the result of one run, and the others may fail
-        with a message."""
+        """Four runs change one object at once. Each succeeds, or fails with a message. The object has the result of
+        one run, or is unchanged if all runs fail."""
         plain = self.read(self.object(structs=300))
         before = self.sections('add.o')
         for options in ([], ['--strip-dwarf']):
@@ -275,8 +277,8 @@ class Files(KbuildCase):
                 said = [r.communicate()[1] for r in runs]
                 for text in said:
                     self.assertRegex(text, '^$|^btf-emit: ERROR: add.o: the file was changed')
-                # A run that began while another one wrote may keep the appended bytes, in no section.
-                # It is possible that all runs fail.
+                # Only sections are compared, because a run that began while another one wrote may keep the bytes
+                # that the other one appended, outside of all sections.
                 done = any(r.returncode == 0 for r in runs)
                 finished += done
                 self.assertEqual(self.sections('add.o'), whole if done else before)
@@ -284,12 +286,14 @@ class Files(KbuildCase):
             self.assertGreater(finished, 0)
 
     def sections(self, name):
-        """The sections, sorted: a run that finds another run's BTF may write its own to another place."""
+        """The sections except .shstrtab, sorted, because a run that finds another run's BTF may put its own at other
+        places of the section table."""
         return sorted((s.name, s.type, s.data) for s in Elf(self.path(name)).sections
                       if s.name != '.shstrtab')
 
     def test_endless_words(self):
-        """Response files and variables of excessive length cause an error soon, without using much memory."""
+        """Response files of excessive length cause an error. Values of BTF_CC_FEATURES of excessive length may cause
+        one. In both cases, the run ends soon and without using much memory."""
         self.object()
         with open(self.path('huge.rsp'), 'wb') as file:
             file.truncate(1 << 30)

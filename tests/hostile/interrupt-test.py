@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Kills runs of the tools. The file that a run was to change must then be valid: the old one or the new one.
+"""Kills runs of the tools. The file that a run was to change must then be valid: the old file, perhaps with bytes
+after its end, or the new one.
 
 usage: interrupt-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
-If strace is installed, runs are killed before each change of a file. Other runs are killed at random times.
+If strace is installed, runs are killed before each system call that may change a file. Other runs are killed at
+random times.
 
-BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A killed run may leave a file
-.tmp_btflink-XXXXXX in the folder of its output, which no program reads. It must not leave anything else.
+BTFLINK_KILLS sets how many runs of each kind are killed at random times (default 40; more if all these had ended
+before). A killed run may leave a file .tmp_btflink-XXXXXX, which no program reads, in the folder of its output, and
+nothing else.
 """
 import os
 import random
@@ -20,12 +23,12 @@ from helpers.btf_reader import Elf
 from helpers.kbuild_case import KbuildCase, run
 
 KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
-PER_FOLDER = 50  # number of runs after which leftover files are removed
+PER_FOLDER = 50  # runs after which the files that they left in the folder are removed
 
 
-# Calls that may change a file.
+# System calls that may change a file.
 CHANGES = ('write', 'writev', 'pwrite64', 'fchmod', 'ftruncate', 'rename', 'renameat', 'renameat2', 'unlink')
-MOST_CALLS = 100  # of each, by one run
+MOST_CALLS = 100  # of each of these system calls, by one run
 
 
 def big_source(structs):
@@ -41,7 +44,7 @@ class Interrupt(KbuildCase):
         self.random = random.Random(1)
 
     def duration(self, command, target, old):
-        """Returns the shortest time of some complete runs, in seconds, and the file that they make."""
+        """Returns the shortest time of three complete runs, in seconds, and the contents that they give `target`."""
         shortest = 60
         for _ in range(3):
             self.write(target, old)
@@ -51,13 +54,13 @@ class Interrupt(KbuildCase):
         return shortest, self.read(target)
 
     def kill_at_calls(self, call, command, target, old):
-        """Kills `command` before its first, second ... system call `call`; yields what `target` then has."""
+        """Kills `command` before its first, second ... system call `call`; yields what `target` then contains."""
         known = self.names() | {target}
         for number in range(1, MOST_CALLS):
             self.write(target, old)
             done = self.call('strace', '-qq', '-o', '/dev/null', '-e', f'trace={call}',
                              '-e', f'inject={call}:signal=KILL:when={number}', *command,
-                             env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'})  # impossible in strace
+                             env={**os.environ, 'ASAN_OPTIONS': 'detect_leaks=0'})  # LeakSanitizer fails under strace
             if done.returncode == 0:
                 return
             self.assertEqual(done.returncode, -signal.SIGKILL, done)
@@ -91,7 +94,7 @@ class Interrupt(KbuildCase):
         known = self.names()
         seen = {'old': 0, 'new': 0, 'old and more': 0, 'missing': 0}
         for number in range(KILLS * 20):
-            # If all runs ended before they were killed, more are made.
+            # More runs follow as long as every run has ended before it was killed.
             if number >= KILLS and seen['new'] < number:
                 break
             self.write(target, old)
@@ -105,7 +108,7 @@ class Interrupt(KbuildCase):
                 self.assertRegex(name, r'^\.tmp_btflink-[A-Za-z0-9]{6}$')
                 if number % PER_FOLDER == PER_FOLDER - 1:
                     os.unlink(self.path(name))
-            if number % 10 == 0:  # a complete run works on the leftovers
+            if number % 10 == 0:  # a complete run succeeds in spite of the leftovers
                 self.assertEqual(self.call(*command).returncode, 0)
                 self.assertEqual(self.sections(target), self.sections_of(new))
         print(f'{os.path.basename(command[0])}: killed {sum(seen.values())}: {seen}')

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests the limits of the format. What is beyond a limit causes an error that names the place, or is left out with a
-warning; no number overflows.
+"""Tests the limits of BTF, of memory and of mappings. What is beyond a limit of BTF causes an error, or is left out
+with a warning; no number overflows.
 
 usage: limits-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
-The slow tests, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects, 66,000 files.
+The slow tests, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects, 66,000 inputs.
 """
 import io
 import os
@@ -19,7 +19,7 @@ FEATURES = '--features=+global_var'
 INT, PTR, STRUCT, ENUM, TYPEDEF, PROTO = 1, 2, 4, 6, 8, 13
 MAX_TYPES, MAX_ELEMENTS = 0xfffff, 0xffff
 
-# Abbreviations: 1 a unit, 2 a base type, 3 an array, 4 its size, 5 a typedef.
+# Abbreviations of DWARF: 1 a unit, 2 a base type, 3 an array, 4 the array's size, 5 a typedef.
 ABBREVIATIONS = bytes([1, 0x11, 1, 0, 0,
                        2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0,
                        3, 0x01, 1, 0x49, 0x13, 0, 0,
@@ -55,7 +55,7 @@ class Blob:
 
 
 def typedefs(count, prefix, length=0):
-    """BTF with int and `count` typedefs of it, with names of at least `length` characters."""
+    """BTF with int and `count` typedefs of int, whose names have at least `length` characters."""
     blob = Blob()
     blob.add(blob.name('int'), info(INT), 4, 1 << 24 | 32)
     for i in range(count):
@@ -72,11 +72,11 @@ class LimitCase(KbuildCase):
         return error
 
     def refused(self, pattern, *inputs):
-        """Checks that btf-merge fails with one line."""
+        """Checks that btf-merge fails with an error of one line."""
         self.assertRegex(self.merge(*inputs, status=1), f'^btf-merge: ERROR: {pattern}\n$')
 
     def mended(self, pattern, *inputs):
-        """Checks that btf-merge succeeds with one warning."""
+        """Checks that btf-merge succeeds with one warning, and removes the result."""
         self.assertRegex(self.merge(*inputs), f'^btf-merge: WARNING: {pattern}\n$')
         os.unlink(self.path('out'))
 
@@ -107,7 +107,7 @@ class Limits(LimitCase):
         self.refused('.*more than 1048575 types', 'a')
 
     def test_names(self):
-        """16 MB of names; a name has at most 511 characters."""
+        """Together, names have at most 16 MB. Each name here has 511 characters, the most that kernels allow."""
         for name, megabytes in (('a', 7), ('b', 7), ('c', 3)):
             self.write(name, typedefs(megabytes << 11, name, 511))
         self.merge('a', 'b')
@@ -115,8 +115,8 @@ class Limits(LimitCase):
         self.refused('merged BTF.*(16777216|strings|names).*', 'a', 'b', 'c')
 
     def test_chain_in_a_base(self):
-        """A base with a long chain of pointers, whose end the objects do not have, and with an enum that an object
-        declares."""
+        """The base has a long chain of pointers to an INT that the module does not have, and the declaration and the
+        definition of an enum, both of which the module has, too."""
         def enum(blob):
             name = blob.name('e')
             blob.add(name, info(ENUM), 4)
@@ -156,7 +156,8 @@ class Limits(LimitCase):
                                                                          (size, size)))
 
     def elements(self, make, what, kind):
-        """The largest allowed number is complete. One more is left out with a warning; the rest is kept."""
+        """A type with the largest allowed number of elements is complete. Further elements are left out with a
+        warning; the others are kept."""
         self.assertEqual(self.emit(FEATURES, self.object_of(make(MAX_ELEMENTS))), '')
         self.merge('x.o')
         want = self.heads()
@@ -188,7 +189,7 @@ class Limits(LimitCase):
                          r'cannot express more than 65535 variables of section \.data\n$')
 
     def test_bitfield_offsets(self):
-        """Bitfields have offsets of 24 bits. (Other cases: tests/emit/dwarf/composites.py)"""
+        """The offset of a bitfield, a number of bits, has 24 bits. (Other cases: tests/emit/dwarf/composites.py)"""
         most = (1 << 24) // 8
         source = 'struct big {{ char c[{}]; int b : 3; }} v;'
         self.good(FEATURES, self.object_of(source.format(most - 4)))
@@ -201,8 +202,8 @@ class Limits(LimitCase):
         self.assertIn('STRUCT big', self.heads())
 
     def test_variables_of_one_section(self):
-        """A DATASEC has at most the number of variables that all kernels read. More are left out with a
-        warning, unless the result shows that this kernel reads more."""
+        """A DATASEC has at most 65,535 variables, which all kernels read. Further ones are left out with a warning,
+        unless an enumerator BTF_MAX_VLEN in the result shows that the kernel reads more."""
         for name, count in (('a', 40000), ('b', MAX_ELEMENTS - 40000), ('c', 1)):
             self.good(FEATURES, self.object_of(
                 ''.join(f'int {name}{i} = 1;' for i in range(count)), name + '.o'))
@@ -217,7 +218,7 @@ class Limits(LimitCase):
         self.assertIn('DATASEC .data', heads)
 
     def long_enum(self, count=0x12345):
-        """An enum whose count needs 24 bits, as newer kernels allow."""
+        """BTF with an enum that has more than 65,535 enumerators, as newer kernels allow, and a typedef of it."""
         blob = Blob()
         blob.add(blob.name('big'), info(ENUM, count), 4)
         for i in range(count):
@@ -226,8 +227,9 @@ class Limits(LimitCase):
         return blob
 
     def test_long_counts_are_read(self):
-        """Long counts are written if the base or the result shows that the kernel reads them. Otherwise the
-        enum is truncated."""
+        """An enum with more than 65,535 enumerators is written if an enumerator BTF_MAX_VLEN in the base or the result
+        shows that the kernel reads it. Otherwise the enum is truncated. With --dedup=libbpf, an enum that the kernel
+        reads is an error."""
         blob = self.long_enum()
         self.write('old', blob.bytes())
         rule = r'type 1 \(ENUM .big.\): vlen is 74565, older kernels read 65535 at most; .*'
@@ -240,7 +242,7 @@ class Limits(LimitCase):
         self.merge('new', 'old')
         self.write('whole', self.read('out'))
         self.assertEqual(self.heads(), ['ENUM big', 'TYPEDEF big_t', 'ENUM btf_max'])
-        # As a base: the only new types of the merge are int and one typedef.
+        # Over the base `whole`, the result has only int and the typedef of c as new types.
         self.write('c', typedefs(1, 'c'))
         self.merge('--base=whole', 'c', 'new')
         self.assertEqual(struct.unpack_from('<I', self.read('out'), 12), (16 + 12,))
@@ -274,7 +276,7 @@ class Slow(LimitCase):
         """100,000 objects of ten kinds with static variables, in an archive and after ld -r."""
         kinds = []
         for i in range(10):
-            # Half of the variables in .bss, half in .data, because a section can have 65,535.
+            # Half of the variables are in .bss, half in .data, because a DATASEC can have only 65,535.
             self.object_of(f'static int v{i} = {i % 2}; int *f{i}(void) {{ return &v{i}; }}')
             self.good('--address-pool', FEATURES, 'x.o')
             self.must('objcopy', '--strip-debug', 'x.o')
@@ -290,8 +292,8 @@ class Slow(LimitCase):
         self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
 
     def test_more_files_than_mappings(self):
-        """A process can have 65,530 mappings (vm.max_map_count). The files are too large to be read into
-        memory."""
+        """A process can have 65,530 mappings (vm.max_map_count). btf-merge gets 66,000 inputs, all of them one file,
+        which is just too large to be read instead of mapped as long as there are mappings."""
         self.good(FEATURES, self.object_of('int v;'))
         with open(self.path('x.o'), 'ab') as file:
             file.truncate(64 * 1024 + 1)
@@ -300,8 +302,8 @@ class Slow(LimitCase):
         self.assertIn('INT int', self.heads())
 
     def too_much(self, pattern, dies):
-        """An object with more types than a kernel can read causes an error, at the latest in the merge.
-        `dies` are bytes, because compilers and assemblers need minutes for so many entries."""
+        """An object with more types or names than a kernel can read causes an error in btf-emit, or at the latest in
+        btf-merge. `dies` yields DIEs as bytes, because compilers and assemblers need minutes for so many."""
         unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05' + b''.join(dies) + b'\0'
         self.write('info', struct.pack('<I', len(unit)) + unit)
         self.write('abbrev', ABBREVIATIONS)
@@ -324,7 +326,8 @@ class Slow(LimitCase):
                                 struct.pack('<BI', 0, INT_DIE) for i in range(35000)))
 
     def test_large_sections(self):
-        """Sparse sections of 4 GB and more: memory is not allocated by the sizes in headers."""
+        """Sections of more than 4 GB, nearly all of them a hole in a sparse file. btf-emit may succeed, or report an
+        error in the debug sections; btf-merge finds no BTF."""
         size = (1 << 32) + 4096
         for section, tool in (('.debug_info', 'emit'), ('.debug_str', 'emit'), ('.BTF', 'merge')):
             self.object_of('int v;')

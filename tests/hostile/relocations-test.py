@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests wrong section headers of relocations. They must cause an error; no relocation may be ignored.
+"""Tests wrong section headers of relocations. Such a header must cause an error; no relocation may be ignored.
 
 usage: relocations-test.py BTF-EMIT [TEST...]
 """
@@ -11,7 +11,7 @@ from helpers.cli_case import CliCase, run
 
 READERS = ('fast', 'libdw')
 HEADER = struct.Struct('<IIQQQQIIQQ')
-SIZE, LINK, ENTRY_SIZE = 5, 6, 9  # fields of a section header
+SIZE, LINK, ENTRY_SIZE = 5, 6, 9  # indexes of fields in a section header
 RELA = 24  # bytes of a relocation
 
 

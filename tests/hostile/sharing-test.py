@@ -6,8 +6,8 @@ usage: sharing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
 Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
 may name one file. N parts that share N others must not cost N * N. Each case makes small files, mostly of less
-than 4 MB. If the work grew with the product, a run would cost a hundred times more than it may cost here: LIMIT_CPU
-seconds and LIMIT_MEMORY bytes. These limits are far above what a run needs, on any machine.
+than 4 MB. A run may take LIMIT_CPU seconds of processor time and LIMIT_MEMORY bytes, which is far more than it needs,
+on any machine. If the work grew with the product, a run would take a hundred times these limits.
 """
 import os
 import resource
@@ -18,8 +18,8 @@ from helpers.kbuild_case import KbuildCase, run
 LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
 N = 100000
 INT, PTR, STRUCT, TYPEDEF, FUNC, PROTO, VAR, DATASEC, TAG = 1, 2, 4, 8, 12, 13, 14, 15, 17
-INT_WORDS = (1, INT << 24, 4, 1 << 24 | 32)  # its name is at offset 1
-HEADER = 104  # of a link trailer
+INT_WORDS = (1, INT << 24, 4, 1 << 24 | 32)  # an INT whose name is at offset 1 of the strings
+HEADER = 104  # bytes of a link trailer's header
 SHARED_NAMES = r'names of more than 1023 characters add up to 64 MB'
 
 
@@ -55,8 +55,9 @@ def functions(count, parameters):
 
 
 def trailer(blob, types, names, prototype, samples):
-    """`blob` with a link trailer. All its functions, `names`, have `prototype`, which is not in the blob but in the
-    trailer."""
+    """`blob`, of `types` types, with a link trailer. The trailer has one function for each of `names`, offsets of
+    strings. All these functions have one prototype, the words `prototype`, which is not in the blob but in the trailer.
+    `samples`: position samples."""
     records = b''.join(struct.pack('<IIQ4I', name, 256 | 32, 1, 0, 0, 0, 0) for name in names)
     tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
               56: (struct.pack(f'<{len(prototype)}I', *prototype), len(prototype)),
@@ -112,7 +113,8 @@ def reference(at):
 
 
 def elf(machine, *parts, relocatable=False):
-    """An object or image. Each of `parts` is a section: name, type, contents, link, size of an entry."""
+    """An ELF file: an object if it is for BPF (247) or `relocatable`, otherwise an image. Each of `parts` is a section:
+    name, type, contents, link, size of an entry."""
     parts = [(b'', 0, b'', 0, 0), *parts]
     names = b'\0'.join(name for name, *_ in parts) + b'\0.shstrtab\0'
     heads, body = b'', b''
@@ -127,7 +129,7 @@ def elf(machine, *parts, relocatable=False):
 
 
 def bpf_program(types, relocations, strings, externs):
-    """An object with types, CO-RE relocations in one section, and weak symbols called v."""
+    """A BPF object with types, CO-RE relocations in one section, and `externs` weak symbols called v."""
     ext = struct.pack('<III', 16, 1, len(relocations)) + b''.join(relocations)
     return elf(247, (b'.BTF', 1, btf(types, strings), 0, 0),
                (b'.BTF.ext', 1, struct.pack('<HBB7I', 0xeb9f, 1, 0, 32, 0, 0, 0, 0, 0, len(ext)) + ext, 0, 0),
@@ -146,7 +148,7 @@ def thin_archive(members):
 
 
 def archive_of_one_name(count):
-    """An archive whose members all have one name, which is as long as the archive."""
+    """An archive whose members all have one name, which is as long as the headers of all members together."""
     out = f'!<arch>\n{"//":48}{count * 60 + 2:<10}`\n{"n" * count * 60}/\n'
     return out + f'{"/0":16}{0:<12}{0:<6}{0:<6}{644:<8}{0:<10}`\n' * count
 
@@ -162,7 +164,7 @@ class Sharing(KbuildCase):
     def setUp(self):
         super().setUp()
         self.limits_memory = True
-        self.limits_memory = self.limited(self.btf_merge, '--version').returncode == 0  # not with a sanitizer
+        self.limits_memory = self.limited(self.btf_merge, '--version').returncode == 0  # False with a sanitizer
 
     def ends(self, command, status=1, said='^'):
         """Checks how a run ends. `said`: a pattern of its messages; by default, there may be any or none."""
@@ -205,7 +207,8 @@ class Sharing(KbuildCase):
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
     def test_names_in_dwarf(self):
-        """Typedefs (abbreviation 5) of an int (2) in a unit (1)."""
+        """Typedefs (abbreviation 5) of an int (2) in a unit (1). First, the names are tails of one string, then all
+        are the whole string."""
         abbreviations = bytes([1, 0x11, 1, 0, 0, 2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0,
                                5, 0x16, 0, 0x03, 0x0e, 0x49, 0x13, 0, 0, 0])
         for step in (1, 0):
@@ -216,7 +219,7 @@ class Sharing(KbuildCase):
                       said='names are longer than 64 MB' if step else SHARED_NAMES)
 
     def write_dwarf(self, info, abbreviations, strings, rest=b''):
-        """Writes x.o. The address of a variable v is between `info` and `rest`."""
+        """Writes x.o. Its .debug_info is `info`; if `rest` is given, the address of a variable v and `rest` follow."""
         parts = {'info': info, 'rest': rest, 'abbrev': abbreviations, 'str': strings}
         for name, contents in parts.items():
             self.write(name, contents)
@@ -254,7 +257,7 @@ class Sharing(KbuildCase):
         self.ends([self.btf_merge, '--features=+global_var', '-o', 'out', 'x.o'], status=0)
 
     def test_tags_of_functions(self):
-        """The functions have one name and one prototype."""
+        """The functions have one name and one prototype, and each has a tag."""
         words = [*INT_WORDS, 0, PROTO << 24 | 60000, 1, *[1, 1] * 60000]
         words += [1, FUNC << 24, 2] * (N // 2)
         for i in range(N // 2):
@@ -262,7 +265,8 @@ class Sharing(KbuildCase):
         self.merge_ends('tagged', btf(words, b'\0int\0'), status=0)
 
     def test_mended_types(self):
-        """First structs with a member beyond their end, then structs with a bitfield of an INT that is too short."""
+        """First structs with a member beyond their end, then structs with a bitfield that is longer than its type, an
+        enum."""
         words = list(INT_WORDS)
         for i in range(N * 5 // 4):
             words += [0, STRUCT << 24 | 1, i, 1, 1, 8 * i]
@@ -273,7 +277,8 @@ class Sharing(KbuildCase):
         self.merge_ends('bits', btf(words, b'\0int\0'), status=0, said='its type becomes an INT')
 
     def test_mended_variables(self):
-        """One DATASEC, of a kernel that reads more than 65,535 entries. The file has 14 MB."""
+        """One DATASEC with 500,000 variables, whose name $ is illegal. An enumerator BTF_MAX_VLEN shows that the kernel
+        reads more than 65,535 entries. The file has 14 MB."""
         count = 5 * N
         words = [*INT_WORDS, 5, 6 << 24 | 1, 4, 13, 0xffffff]
         for i in range(count):
@@ -335,7 +340,7 @@ class Sharing(KbuildCase):
         self.kernel_ends('check', 'vmlinux', said='the names of symbols add up to more than [0-9]* characters')
 
     def test_pools(self):
-        """An object has many sections that may have address pools."""
+        """An object has many sections .debug, each of which may be an address pool."""
         many = [(b'.debug', 1, bytes(8), 0, 0)] * 60000
         self.merge_ends('pools.o', elf(62, (b'.BTF', 1, functions(1, 0), 0, 0), *many, relocatable=True),
                         status=0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests the objects that btf-cc writes: they are byte-identical to those of the compiler followed by btf-emit.
-Also tests which objects are unchanged, and settings.
+Also tests which objects btf-cc leaves as the compiler wrote them, and btf-cc's settings.
 
 usage: btf-cc-objects-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -49,7 +49,8 @@ class ObjectsCase(KbuildCase):
         return name
 
     def same(self, compiler, *arguments, output='add.o', emit=('--address-pool',), settings=None):
-        """btf-cc makes the same object as the compiler followed by btf-emit."""
+        """Checks that btf-cc makes the same object as the compiler followed by btf-emit, with the same permissions, and
+        leaves no other file in its folder."""
         self.must(compiler, *arguments)
         self.must(self.btf_emit, *emit, output)
         want = self.read(output)
@@ -63,7 +64,7 @@ class ObjectsCase(KbuildCase):
         self.assertEqual(stat.S_IMODE(os.stat(self.path(output)).st_mode), mode)
 
     def untouched(self, compiler, *arguments, output='add.o'):
-        """btf-cc makes the same object as the compiler."""
+        """Checks that btf-cc makes the same object as the compiler alone."""
         self.must(compiler, *arguments)
         want = self.read(output)
         os.remove(self.path(output))
@@ -181,7 +182,7 @@ class Compile(ObjectsCase):
         self.must('gcc', 'main.o', 'add.o', '-o', 'prog')
 
     def test_again_over_an_old_object(self):
-        """An object of an earlier compile has no effect, even if it was changed."""
+        """An object of an earlier compile has no effect, even if that compile had other settings."""
         self.good('gcc', '-g', '-c', 'add.c')
         want = self.read('add.o')
         for settings in ({'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_FEATURES': '+global_var'}):
@@ -191,7 +192,7 @@ class Compile(ObjectsCase):
         self.assertEqual(self.read('add.o'), want)
 
     def test_other_programs_of_a_kernel_tree(self):
-        """Objects of the vdso, of boot code and so on are unchanged."""
+        """btf-cc leaves objects of the vdso, of boot code and so on as the compiler wrote them."""
         alone = ['arch/x86/boot/main.o', 'arch/x86/boot/compressed/misc.o',
                  'arch/x86/realmode/rm/wakemain.o', 'arch/x86/purgatory/purgatory.o']
         ours = ['arch/x86/kernel/main.o', 'arch/x86/boot/startup/sme.o', 'arch/x86/realmode/init.o',
@@ -214,7 +215,7 @@ class Compile(ObjectsCase):
 
 
 class Failure(ObjectsCase):
-    """Objects whose BTF cannot be made, from a "compiler" that writes broken DWARF."""
+    """Objects whose BTF cannot be made, mostly from a "compiler" that copies a broken object."""
 
     def setUp(self):
         super().setUp()
@@ -244,7 +245,8 @@ class Failure(ObjectsCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_damaged_objects(self):
-        """A damaged object is unchanged. There is a warning, unless the file is too short to be an object."""
+        """btf-cc does not change a damaged object. btf-cc prints a warning, unless the file is too short to be an
+        object."""
         self.must('gcc', '-g', '-c', 'add.c', '-o', 'whole.o')
         whole = self.read('whole.o')
         for size in [0, 3, 17, 18, 63, *range(64, len(whole), 499)]:
@@ -273,7 +275,7 @@ class Failure(ObjectsCase):
             self.assertRegex(error, b'^btf-cc: WARNING: .*add.o: .*Permission denied\n$')
 
     def test_read_only_folder(self):
-        """In a folder without write permission, the compiler can rewrite an object, and so can btf-cc."""
+        """In a folder without write permission, the compiler can rewrite an existing object, and so can btf-cc."""
         self.must('gcc', '-g', '-c', 'add.c')
         os.mkdir(self.path('sub'))
         os.rename(self.path('add.o'), self.path('sub/add.o'))
@@ -301,8 +303,8 @@ class Settings(ObjectsCase):
         self.assertEqual(self.read('add.o'), once)
 
     def test_strip_twice(self):
-        """A wrapper in a wrapper (CC="btf-cc ccache btf-cc gcc"): the outer one finds no DWARF, and keeps the
-        existing BTF."""
+        """btf-cc runs another btf-cc, as in CC="btf-cc ccache btf-cc gcc". If the inner one strips DWARF, the outer one
+        finds no DWARF, and keeps the existing BTF. Without stripping, the object is also the same as from one btf-cc."""
         settings = {'BTF_CC_STRIP_DWARF': '1'}
         self.good('gcc', '-g', '-c', 'add.c', settings=settings)
         once = self.read('add.o')
@@ -340,7 +342,7 @@ class Settings(ObjectsCase):
         shutil.copy(self.path('add.c'), self.path('add.cc'))
         shutil.copy(self.path('add.c'), self.path('c.c'))
         self.good('gcc', '-g', '-c', 'add.cc', 'c.c', settings=flags)
-        # gcc describes newer C++ as C++14.
+        # In the DWARF of the object, the language is then C++ without a version, not C++14.
         old = ['-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf']
         self.good('gcc', *old, '-c', 'add.cc', settings=flags)
         self.assertFalse(self.has_object_btf('add.o'))
@@ -349,7 +351,7 @@ class Settings(ObjectsCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_languages_by_environment(self):
-        """Without an option pahole uses PAHOLE_LANG_EXCLUDE, and so does btf-cc."""
+        """Without the option --lang_exclude, pahole uses PAHOLE_LANG_EXCLUDE, and so does btf-cc."""
         only = {'PAHOLE_LANG_EXCLUDE': 'c99,c11'}
         command = ['gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c']
         self.good(*command, settings=only)
@@ -359,8 +361,8 @@ class Settings(ObjectsCase):
             self.assertTrue(self.has_object_btf('add.o'))
 
     def test_settings_line(self):
-        """The line of settings differs if and only if objects differ. (It also differs with BTF_CC_STRICT=1,
-        because a cache that was filled without this setting may have objects without BTF.)"""
+        """The line that --settings prints differs if and only if objects differ. (Not tested: it also differs with
+        BTF_CC_STRICT=1, because a cache that was filled without this setting may have objects without BTF.)"""
         variants = [{}, {'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_STRIP_DWARF': '0'},
                     {'BTF_CC_FEATURES': 'default'}, {'BTF_CC_FEATURES': '+global_var'},
                     {'BTF_CC_FEATURES': 'global_var,default'}, {'BTF_CC_FEATURES': 'var'},
@@ -387,7 +389,7 @@ class Settings(ObjectsCase):
 
 
 class Plans(ObjectsCase):
-    """Objects are unchanged if Kbuild, by its configuration, will not merge their BTF."""
+    """btf-cc adds no BTF to objects if Kbuild, by its configuration, will not merge their BTF."""
 
     def setUp(self):
         super().setUp()

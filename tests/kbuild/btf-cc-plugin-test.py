@@ -36,7 +36,8 @@ class PluginCase(KbuildCase):
             os.remove(self.path(name[:-2] + '.o'))
 
     def plugin(self, *arguments, said='', status=0, settings=None):
-        """Runs btf-cc --plugin, and checks that it prints `said` on standard error."""
+        """Runs btf-cc --plugin. Checks its exit status, and that it prints `said` on standard error. Returns standard
+        output."""
         done = self.cc('--plugin', *arguments, settings=settings)
         self.assertEqual((done[0], done[2].decode()), (status, said), arguments)
         return done[1]
@@ -50,7 +51,8 @@ class PluginCase(KbuildCase):
             'not by the plugin: ')
 
     def sections(self, name, without=BTF):
-        """The sections of an object, except those in `without` and the tables of sections and symbols."""
+        """The contents of an object's sections by name, except those in `without`, the symbol table and its names, and
+        the names of sections."""
         return {s.name: bytes(s.data or b'') for s in Elf(self.path(name)).sections
                 if s.name not in (*without, '.symtab', '.strtab', '.shstrtab')}
 
@@ -65,7 +67,7 @@ class Compiles(PluginCase):
         self.assertLessEqual({"STRUCT 'point'", "INT 'int'"}, types)
 
     def test_link(self):
-        """Objects with BTF from the plugin and from DWARF can be linked together, without a warning."""
+        """Objects with BTF from the plugin and from DWARF can be linked and merged together, without a warning."""
         for way, name in ((['--plugin'], 'add'), ([], 'main'), (['--plugin'], 'other')):
             self.assertEqual(self.cc(*way, 'gcc', '-g', '-O1', '-c', f'{name}.c')[0::2], (0, b''))
         self.must('ld', '-r', '-o', 'all.o', 'add.o', 'main.o', 'other.o')
@@ -91,7 +93,7 @@ class Compiles(PluginCase):
             self.assertIn(text, dump)
 
     def test_in_the_same_process(self):
-        """btf-cc finds the plugin, then executes the compiler in its own process."""
+        """btf-cc finds the plugin, then replaces itself by the compiler: both have the same process id."""
         self.script('gcc-13', '#!/bin/sh\necho $$ "$@"\n')
         key = self.key_of('./gcc-13')
         self.write_plugin(key)
@@ -143,7 +145,7 @@ class Compiles(PluginCase):
                              (0, plain.stdout, b''), words)
 
     def test_clang(self):
-        """clang never gets the plugin."""
+        """clang with --plugin is an error."""
         for name in ('clang', 'clang-19'):
             self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: --plugin is for gcc; leave it out '
                         'for clang\n')
@@ -159,7 +161,8 @@ class Compiles(PluginCase):
         self.assertIn(b'no plugin for exactly this compiler', done[2])
 
     def test_names_of_one_compiler(self):
-        """Symbolic links are followed. A link to ccache in PATH is not the compiler."""
+        """Symbolic links are followed. A link to ccache that has the name of the compiler is not taken for the
+        compiler: another program of this name in PATH is."""
         driver = pathlib.Path(shutil.which('gcc')).resolve()
         os.mkdir(self.path('bin'))
         os.symlink(driver, self.path('bin/my-gcc'))
@@ -187,7 +190,7 @@ class Compiles(PluginCase):
                 '-flto without -ffat-lto-objects': [[*c, '-flto', 'add.c'], [*c, '-flto=2', 'add.c']]}.items():
             for command in words:
                 if 'both.o' in command:
-                    command = [*command[:-2], '-I.']  # several objects, named after their sources
+                    command = [*command[:-2], '-I.']  # without -o, because there are two objects
                 self.assertEqual(self.way(*command), expected, command)
         if shutil.which('g++'):
             self.assertEqual(self.way('g++', '-g', '-c', 'add.c'), 'a compiler for C++')
@@ -203,7 +206,7 @@ class Compiles(PluginCase):
         self.assertTrue(self.section('add.o', '.debug_info'))
 
     def test_other_outputs(self):
-        """Preprocessing and assembly give the same output as gcc alone."""
+        """Preprocessed text, assembler code and dependencies are the same as from gcc alone."""
         for words in (['-E', 'add.c'], ['-S', '-O2', 'add.c', '-o', '-'], ['-M', 'add.c'],
                       ['-MM', '-MG', 'add.c'], ['-g', '-S', 'add.c', '-o', '-']):
             plain = self.run_tool('gcc', *words)
@@ -278,8 +281,8 @@ class Compiles(PluginCase):
         self.assertNotIn('bad.o', self.names())
 
     def test_precompiled_header(self):
-        """gcc does not use a precompiled header with debug information, because the compile has none. Either
-        way, the header's types are complete."""
+        """A compile with the plugin is one with -g0. gcc uses a header for it that was precompiled with -g0, but not
+        one that was precompiled with -g. In both cases, the header's types are complete."""
         self.write('types.h', 'struct from_header { int a; };\n')
         self.write('use.c', '#include "types.h"\nint f(struct from_header *h) { return h->a; }\n')
         for flags in (['-g'], ['-g0']):
@@ -288,7 +291,7 @@ class Compiles(PluginCase):
             self.assertIn("STRUCT 'from_header'", '\n'.join(self.dump('use.o')))
 
     def test_code(self):
-        """With the plugin, all sections but those of BTF are the same as without -g."""
+        """With the plugin, all sections but those of BTF, symbols and names are the same as without -g."""
         tests = pathlib.Path(HERE).parent
         cases = [*tests.glob('emit/cases/*.c'), *tests.glob('emit/plugin/cases/*.c')]
         compared = 0
@@ -340,7 +343,8 @@ class Caches(PluginCase):
         self.compile_cached(hit=False, **place)
 
     def test_sccache(self):
-        """sccache's key has only the command, so the command identifies the plugin."""
+        """sccache's key depends on the command, but not on the plugin's file, so btf-cc puts a hash of this file into
+        the command."""
         if reason := missing('sccache'):
             self.skipTest(reason)
         folder = pathlib.Path(shutil.copytree(pathlib.Path(self.btf_cc).parent / 'gcc-plugins',
@@ -410,7 +414,7 @@ class Builds(PluginCase):
         self.assertNotIn('add.o', self.names())
 
     def test_user_folder(self):
-        """Without BTF_CC_PLUGIN_DIR the plugin is written to the user's folder, where compiles find it."""
+        """Without BTF_CC_PLUGIN_DIR, --build-plugin writes to the user's folder, unless root runs it."""
         if os.geteuid() == 0:
             self.skipTest('root builds for the whole system')
         home = {'XDG_DATA_HOME': self.path('data'), 'BTF_CC_PLUGIN_DIR': None}
