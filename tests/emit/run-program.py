@@ -43,7 +43,7 @@ from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
-REL_MACHINES = ('arm', 'i386', 'mipsel')  # relocations have their addends in the section
+REL_MACHINES = ('arm', 'i386', 'mipsel')  # use REL: addends are in the relocated section
 # As in kernels, per-CPU variables keep their own section. lld requires that the section that INSERT names exists.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 SCRIPT_LLD = SCRIPT.replace('BEFORE .data', 'AFTER .text')
@@ -191,7 +191,8 @@ class Build:
         return self.compare({'module': module, 'image': image})
 
     def check_outputs(self, blob):
-        """The result can be put into an image, and into an object that the target's linker accepts."""
+        """Checks that `blob`, the result for the image, is the .BTF of an image that btf-merge updates, and of a file
+        into which an object with the result is linked."""
         shutil.copy(self.path('image'), self.path('updated'))
         self.must(self.tools['merge'], *self.features(), '--image=image', '--update=updated',
                   *self.objects)
@@ -257,7 +258,7 @@ class Build:
 
 
 def age(command):
-    """The word for the version of this gcc, in a list."""
+    """A list of the word for the version of this gcc: gcc14 or gcc13."""
     major = call(*command, '-dumpversion').stdout.split('.')[0]
     return ['gcc14' if int(major) >= 14 else 'gcc13']
 

@@ -137,8 +137,8 @@ class Sccache(Server):
 
 
 class Distccd(Server):
-    """distccd, a compile server. If the tests run as root, it runs as user nobody, for whom `folder` is made
-    accessible."""
+    """distccd, a compile server. If the tests run as root, distccd runs as user nobody. command() makes `folder`
+    accessible to all users."""
 
     def __init__(self, folder, *options, **settings):
         super().__init__(folder)

@@ -29,8 +29,8 @@ def values(found, name):
 
 
 def check(lines, wanted, variant):
-    """Returns a text for each directive in `wanted` that `lines`, the output, do not obey, or for each unwanted line.
-    `variant` has the words that apply."""
+    """Returns a text for each missing or unwanted line, and for each wrong count. `lines` is the output of btf-lines,
+    `wanted` the directives, `variant` the words that apply."""
     problems = []
     for key, text in wanted:
         kind, *words = key.split('-')

@@ -167,7 +167,8 @@ class Sharing(KbuildCase):
         self.limits_memory = self.limited(self.btf_merge, '--version').returncode == 0  # False with a sanitizer
 
     def ends(self, command, status=1, said='^'):
-        """Checks how a run ends. `said`: a pattern of its messages; by default, there may be any or none."""
+        """Checks the exit status and the output of a run with limits. `said`: a pattern of the output; by default, any
+        output matches. An error about memory is a failure."""
         done = self.limited(*command)
         self.assertEqual(done.returncode, status, (command, done.stderr))
         self.assertRegex(done.stdout + done.stderr, said)
@@ -233,7 +234,7 @@ class Sharing(KbuildCase):
         self.ends([self.btf_emit, '--quiet', 'x.o'], status=0, **how)
 
     def test_types_of_members(self):
-        """Members whose type has many children: first a struct of one byte with unnamed members, then an array."""
+        """Members whose type has many children: first a struct with unnamed members, then an array with dimensions."""
         many = UNIT_AT_INT + 7
         users = b''.join(b'\x06t%d\0' % i + struct.pack('<I', 4) + (b'\x05' + reference(many)) * (N // 2) + b'\0'
                          for i in range(6))

@@ -73,7 +73,7 @@ struct Outcome {
 
 struct Counts {
     uint64_t good = 0, refused = 0, violations = 0;
-    std::map<std::string, uint64_t> placeless; // errors without a place, by text without numbers
+    std::map<std::string, uint64_t> placeless; // errors without section and offset, by text
     uint64_t most_memory = 0;
     double most_time = 0;
 };

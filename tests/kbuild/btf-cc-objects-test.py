@@ -304,7 +304,7 @@ class Settings(ObjectsCase):
 
     def test_strip_twice(self):
         """btf-cc runs another btf-cc, as in CC="btf-cc ccache btf-cc gcc". If the inner one strips DWARF, the outer one
-        finds no DWARF, and keeps the existing BTF. Without stripping, the object is also the same as from one btf-cc."""
+        finds no DWARF, and keeps the existing BTF. If it does not, the object is also the same as from one btf-cc."""
         settings = {'BTF_CC_STRIP_DWARF': '1'}
         self.good('gcc', '-g', '-c', 'add.c', settings=settings)
         once = self.read('add.o')
