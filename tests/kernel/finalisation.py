@@ -31,7 +31,7 @@ class Finalisation:
         return fresh
 
     def resolve(self, btf, elf, *options):
-        """Runs resolve_btfids on `elf` with the BTF in the file `btf`. Returns the path of the new BTF and the output."""
+        """Runs resolve_btfids on `elf` with the BTF in `btf`. Returns the path of the resulting BTF, and the output."""
         link = self.results / f'resolved-{self.tree.name}' # resolve_btfids writes to the folder of its ELF file
         link.unlink(missing_ok=True)
         link.symlink_to(elf)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests modules over bases with chained arrays (as from pahole 1.32) and with flat arrays (as from pahole up
-to 1.31). The modules must use the base's form and share its types.
+"""Tests modules over bases whose multidimensional arrays are chained (ARRAYs of ARRAYs, as from pahole 1.32) or
+flat (one ARRAY, as from pahole up to 1.31). The modules must use the base's form and share the base's types.
 
-A flat base is compiled from the same source with a[2 * 3] instead of a[2][3].
+A flat base is compiled from the same source as a chained one, with a[2 * 3] instead of a[2][3].
 
 usage: array-form-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE BTF-DUMP [TEST...]
 """
@@ -34,7 +34,8 @@ struct shared {
 };
 struct task { struct shared *shared; int (*pointer) D2(4, 5); int line[3]; grid *to_grid; };
 '''
-# Arrays of a typedef that is an array: clang keeps the typedef, gcc resolves it.
+# `grid of_typedef[2][2]` is an array of a typedef that is an array. Its flat form depends on the compiler: clang keeps
+# the typedef, gcc replaces it by the array.
 BASE = HEADER.replace('grid of_typedef[2][2]', '''
 #if defined(FLAT) && defined(__clang__)
     grid of_typedef[4];
@@ -54,7 +55,7 @@ class ArrayForm(CliCase):
     btf_merge = btf_pahole = btf_dump = None  # set by run()
 
     def make(self, name, text, compiler, version, *flags):
-        """Makes an object with BTF."""
+        """Makes NAME.o without BTF and NAME.emitted.o with BTF; returns the latter's name."""
         self.write(name + '.c', text)
         self.must(compiler, '-w', '-O1', '-gdwarf-' + version, *flags, '-c', name + '.c', '-o', name + '.o')
         self.must(self.btf_emit, '-o', name + '.emitted.o', name + '.o')
@@ -65,9 +66,9 @@ class ArrayForm(CliCase):
         self.must(self.btf_merge, '-o', 'base.btf', base)
 
     def results(self, module):
-        """Returns the module's own types as text, from all ways to make them."""
+        """Returns the module's own types as text, once for each way to make the module's BTF."""
         texts = []
-        # libbpf finds a base's typedefs from 1.8 on.
+        # libbpf 1.7 repeats typedefs of the base (docs/limits.md), so its result is not that of the other ways.
         libbpf = ctypes.CDLL('libbpf.so.1')
         found = (libbpf.libbpf_major_version(), libbpf.libbpf_minor_version()) != (1, 7)
         indexed = ['--base-index=index'] # the first run makes the index
@@ -89,7 +90,7 @@ class ArrayForm(CliCase):
         return counts, sum(element in found for element in found.values())
 
     def check(self, flat, *wanted):
-        """`wanted`: what arrays() must return for gcc, and for clang."""
+        """Checks modules over a base that is flat or chained. `wanted`: what arrays() must return for gcc, and for clang."""
         for compiler, version in VARIANTS:
             with self.subTest(compiler=compiler, version=version):
                 self.base(compiler, version, *(['-DFLAT'] if flat else []))
@@ -106,7 +107,7 @@ class ArrayForm(CliCase):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
 
     def test_structs_alone_show_the_form(self):
-        """The base has no typedefs of arrays. An index finds the structs by their names."""
+        """The base has no typedefs of arrays. A member of a struct, which an index finds by its name, shows the form."""
         shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
         for flags in [], ['-DFLAT']:
             base = self.make('base', shared + 'struct s s;', 'gcc', '5', *flags)
@@ -116,8 +117,8 @@ class ArrayForm(CliCase):
                 self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'], flags)
 
     def test_distilled(self):
-        """The distilled base has the form of the original base."""
-        for flags, chained in (([], 3), (['-DFLAT'], 0)): # `chained` counts the base's arrays, too
+        """With a distilled base, the module's arrays have the form of the original base."""
+        for flags, chained in (([], 3), (['-DFLAT'], 0)): # `chained`: also arrays of base.btf, which the module repeats
             self.base('gcc', '5', *flags)
             module = self.make('module', HEADER + OWN, 'gcc', '5')
             self.must(self.btf_merge, '--base=base.btf', '--distilled-base', '-o', 'own.btf', module)
@@ -126,7 +127,7 @@ class ArrayForm(CliCase):
             self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'])
 
     def test_base_shows_no_form(self):
-        """If the base shows no form, arrays are as without a base."""
+        """Over a base that does not show its form, arrays are chained, as without a base."""
         base = self.make('base', 'struct s { int line[7]; } *s;', 'gcc', '5')
         self.must(self.btf_merge, '-o', 'base.btf', base)
         module = self.make('module', HEADER + OWN, 'gcc', '5')
@@ -135,7 +136,7 @@ class ArrayForm(CliCase):
             self.assertNotIn('nr_elems=35', text)
 
     def test_many_unchained_arrays_show_a_flat_base(self):
-        """A base with hundreds of arrays, none of which is chained, is flat."""
+        """A base with hundreds of arrays, none of which is chained, counts as flat."""
         lines = ''.join(f'struct s{n} {{ char line[{n}]; }} *s{n};' for n in range(1, 251))
         base = self.make('base', lines, 'gcc', '5')
         self.must(self.btf_merge, '-o', 'base.btf', base)

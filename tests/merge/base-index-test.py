@@ -6,7 +6,7 @@ usage: base-index-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE [TEST...]
 
 Some files of a compiled program are merged as modules over the BTF of the rest: without an index, with one,
 with the index of another base, with damaged ones, and where no index can be written; also many at once.
-BTFLINK_ROUNDS=N multiplies the number of damaged indexes.
+BTFLINK_ROUNDS=N multiplies the number of indexes that are damaged at random places (60).
 """
 import os
 import random
@@ -49,7 +49,7 @@ class BaseIndex(MadeOnceCase):
         return self.read('out.btf'), used[0].endswith(' 1')
 
     def check(self, module, index, used, **options):
-        """Checks that the bytes are the same as without an index, and that the index is used as expected."""
+        """Checks that the bytes are the same as without an index. `used`: whether the index must be used; None: either."""
         expected, _ = self.merge(module, None, **options)
         result, was_used = self.merge(module, index, **options)
         self.assertEqual(result, expected)
@@ -80,7 +80,7 @@ class BaseIndex(MadeOnceCase):
         self.check(self.modules[0], INDEX, True)
 
     def test_of_a_base_that_changed(self):
-        """One byte of the base changes; its times and size do not."""
+        """One byte of the base changes; the size and modification time of the base do not."""
         self.merge(self.modules[0], INDEX)
         blob = bytearray(self.read('base.btf'))
         before = os.stat(self.path('base.btf'))
@@ -104,7 +104,7 @@ class BaseIndex(MadeOnceCase):
             bad[at] ^= 1 << chance.randrange(8)
             self.write(INDEX, bytes(bad))
             self.assertEqual(self.merge(module, INDEX), (expected, False), at)
-            # A file with other first 8 bytes is not an index, and is not replaced.
+            # The damaged index is replaced. But a file with other first 8 bytes is not an index, and stays.
             self.assertEqual(self.read(INDEX), good if at >= 8 else bytes(bad), at)
         for size in (0, 1, 79, 80, 81, len(good) // 2, len(good) - 1):
             self.write(INDEX, good[:size])
@@ -134,7 +134,7 @@ class BaseIndex(MadeOnceCase):
             self.assertNotIn('new', self.names())
 
     def test_pipes(self):
-        """A base that can be read only once, such as a pipe, gets no index."""
+        """The base or the module is a pipe, which can be read only once. The result is the same as for files."""
         expected, _ = self.merge(self.modules[0])
         self.merge(self.modules[0], INDEX)
         for index in INDEX, 'new':
@@ -151,7 +151,8 @@ class BaseIndex(MadeOnceCase):
                 self.assertEqual(self.read('out'), expected)
 
     def test_sections_of_an_image(self):
-        """The sections' names are in the base, but not among the object's strings."""
+        """The result uses the base's string .data, the name of a section of the image. The object has no such string,
+        because its sections have other names (-fdata-sections)."""
         options = ('--features=+global_var', '--threads=1')
         for name in 'one', 'two':
             self.write(f'{name}.c', f'int {name}_counter = 1, {name}_zero; int {name}(void) {{ return '

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests forged indexes of a base: the checksums are right, the contents are wrong. A merge may end
-// with an error. Its result may be wrong, but must be well-formed. Nothing may crash. Also tests an
-// index that changes while it is read. base-index-test.py tests accidental damage;
-// property_test.cc tests that results are the same with an index.
+// Tests forged indexes of a base: the checksums are right, the contents are wrong. A merge with
+// such an index must end with an error, or with a well-formed result, which may be wrong. Also
+// tests an index that changes while it is read, and indexes of unusual bases. base-index-test.py
+// tests accidental damage; property_test.cc tests that results are the same with an index.
 #include "common/io/file_io.h"
 #include "merge/base_index/base_index.h"
 #include "merge/base_index/layout.h"
@@ -41,10 +41,10 @@ protected:
         Options options;
         options.inputs = {dir_ / "objects"};
         options.base = base;
-        return merged_bytes(dir_, options); // btf-merge checks its result
+        return merged_bytes(dir_, options); // merge() has checked that the result is well-formed
     }
 
-    /// Merges with a forged index. `refused` counts the indexes that are refused.
+    /// Merges with a forged index. Returns nothing if merge() fails; `refused` counts these merges.
     std::vector<std::byte> merge_over(const std::string &base, const std::string &index,
                                       size_t &refused)
     {
@@ -61,7 +61,7 @@ protected:
         return {};
     }
 
-    /// Changes some words of the tables, and corrects the checksum.
+    /// Returns a copy of `index` with some changed words after the header, and the right checksum.
     std::vector<std::byte> forged(std::vector<std::byte> index)
     {
         using index_layout::Header;
@@ -110,14 +110,14 @@ TEST_F(ForgedIndex, DoesNotCrash)
             ++runs;
         }
     }
-    EXPECT_EQ(accepted, runs); // otherwise the test would show nothing
+    EXPECT_EQ(accepted, runs); // otherwise some merges would have used no forged index
     EXPECT_GT(same, 0u);
     EXPECT_LT(same, runs);
     EXPECT_GT(refused, 0u);
     EXPECT_LT(refused, runs);
 }
 
-/// Another process writes to the index while it is read.
+/// Another process writes to the index while this process reads it.
 TEST(ChangingIndex, DoesNotCrash)
 {
     TempDir dir;
@@ -153,7 +153,8 @@ TEST(ChangingIndex, DoesNotCrash)
         ASSERT_LT(raw(lowest), raw(index->btf()->end_id()));
         found += index->btf()->name(id).size();
     };
-    // On a busy machine, the writer may not run for a while.
+    // Until the reader has met a changed number. The writer may not run for a while on a busy
+    // machine.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (int round = 0; round < 500 || !index->is_malformed(); ++round) {
         ASSERT_LT(std::chrono::steady_clock::now(), end);

@@ -6,7 +6,7 @@ the inputs, and the same meaning for any order of the inputs.
 usage: determinism-test.py BTF-EMIT BTF-MERGE BTF-COMPARE [TEST...]
 
 The compiled objects have conflicts, forward declarations, functions and variables, and are numerous enough to
-be divided among threads. BTFLINK_ROUNDS=N repeats the tests that depend on chance N times.
+be divided among threads. BTFLINK_ROUNDS=N multiplies the rounds of tests that depend on chance (default: 3).
 """
 import contextlib
 import os
@@ -69,7 +69,7 @@ class Determinism(MadeOnceCase):
                 self.same(expected, *self.objects, threads=threads, image=image)
 
     def test_scheduling(self):
-        """One processor for many threads, many merges at once, and a busy machine."""
+        """Merges with many threads on one processor, then several merges at once, which keep the machine busy."""
         expected = self.merge(*self.objects, threads=1)
         one = min(os.sched_getaffinity(0))
         for number in range(ROUNDS):
@@ -86,7 +86,7 @@ class Determinism(MadeOnceCase):
                     self.assertTrue(self.read(f'out{threads}') == expected, f'{threads} threads')
 
     def test_forms(self):
-        """Results of ld -r with all objects or parts of them, archives, thin archives, response files."""
+        """The inputs are results of ld -r with all objects or some, archives, thin archives, response files."""
         half, mixed = FILES // 2, FILES // 3
         first, second = self.objects[:half], self.objects[half:]
         self.write('list', '\n'.join(self.objects))
@@ -112,11 +112,11 @@ class Determinism(MadeOnceCase):
                     self.same(expected, *form, threads=threads, image=image)
 
     def test_order_of_inputs(self):
-        """If a declaration agrees with several definitions, the order of the inputs may decide which of them
-        is chosen, and thus the number of types (merge/NOTES.md). The meaning never depends on the order."""
+        """The order of the inputs may decide which one of several definitions a declaration stands for, and thus the
+        number of types (merge/NOTES.md). The meaning never depends on the order."""
         for shown in (False, True):
             objects, image = list(self.objects), 'program'
-            if shown:  # each object has all definitions, so even the number of types is fixed
+            if shown:  # each object has all definitions, so the number of types does not depend on the order
                 objects, image = objects[:FILES // 2], 'shown'
                 for name in objects:
                     self.must('gcc', *CFLAGS, '-DSHOW_ALL', '-c', name[:-2] + '.c')
@@ -134,8 +134,8 @@ class Determinism(MadeOnceCase):
                     self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_lying_hashes(self):
-        """Random hashes in the trailer cause an error of one line, or readable BTF, and the same for any
-        number of threads. lying_hashes_test.cc has more kinds of false hashes."""
+        """False hashes in one object's trailer, random ones or those of other types, cause an error of one line, or
+        readable BTF: the same with one thread and with three. lying_hashes_test.cc has more kinds of false hashes."""
         noise = random.Random(3)
         inputs = self.objects[:3]
         whole = bytearray(self.read(inputs[1]))

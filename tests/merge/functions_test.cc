@@ -14,7 +14,8 @@ namespace
 class Functions : public ObjectTest
 {
 protected:
-    /// An object that defines `name` as void (int PARAM), at `address`.
+    /// An object with the function void NAME(int PARAM), which has the tag tag_PARAM. `address` is
+    /// the expression for its address; "": none. `assembly` defines the symbols.
     std::string object(const std::string &file, const std::string &name, const std::string &param,
                        const std::string &assembly, const std::string &address, uint32_t flags = 0)
     {
@@ -42,7 +43,9 @@ protected:
         return link_file(dir_, "image", how + " -e 0 -Ttext=0x1000", objects);
     }
 
-    /// Merges in five ways, which must agree; returns the text.
+    /// Merges `objects` without an image, with their `ld -r` as the image, and with a linked image;
+    /// their `ld -r` without an image, and with a linked one. All results must be the same text,
+    /// which is returned.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         std::string text = text_of(merged(dir_, objects));
@@ -68,8 +71,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// The prototype of an overridden weak function does not count. But a strong `void f(void)` may
-/// come from assembler code, so then both prototypes must agree.
+/// The prototype of an overridden weak function does not count. But if the strong function is `void
+/// f(void)`, it may come from assembler code, and both prototypes must agree.
 TEST_F(Functions, PrototypeOfTheStrongOne)
 {
     auto with = [&](const std::string &file, const std::string &how, const std::string &params) {
@@ -95,7 +98,7 @@ TEST_F(Functions, PrototypeOfTheStrongOne)
     const std::string assembly = with("c", ".globl", ""), weak = with("d", ".weak", two);
     for (auto objects : {std::vector{weak, assembly}, std::vector{assembly, weak}})
         EXPECT_FALSE(has(all_ways(objects), "FUNC 'f'"));
-    // An inlined instance counts.
+    // The prototype of an inlined instance counts.
     const std::string inlined = make_object(dir_, "e",
                                             {.btf = R"(
                 [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
@@ -106,7 +109,8 @@ TEST_F(Functions, PrototypeOfTheStrongOne)
     EXPECT_FALSE(has(all_ways({with("b", ".globl", one), inlined}), "FUNC 'f'"));
 }
 
-/// clang writes tags on the abstract instance. Tags on a discarded definition do not count.
+/// Tags of abstract instances count, because clang writes tags there. Tags of an overridden weak
+/// definition do not count.
 TEST_F(Functions, TagsOfAllInstances)
 {
     auto tagged =
@@ -178,11 +182,12 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
 {
     std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
     std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
-    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // also as the last of all names
+    EXPECT_FALSE(
+        has(all_ways({a, b}), "FUNC 'zz'")); // although it is the last name, which pahole keeps
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 
-/// target_clones: the version that runs is chosen when the program starts.
+/// As with target_clones: a resolver chooses the version that runs when the program starts.
 TEST_F(Functions, VersionsBehindAnIfuncAreAmbiguous)
 {
     const std::string code = define("zz.default", ".local") + define("zz.avx2", ".local") +
@@ -296,7 +301,8 @@ TEST_F(Functions, PrototypeWordsMakeAFunction)
 
 TEST_F(Functions, KfuncSets)
 {
-    // Two sets, one of them without kfuncs. Each symbol is followed by an id and flags.
+    // Two sets of functions. The flags of the first one (1) say that it is a set of kfuncs. A set's
+    // symbol is followed by the number of functions and flags, a function's by an id and flags.
     std::string sets = define("f") + define("g") + R"(
         .section .BTF_ids,"a",@progbits
         .local __BTF_ID__set8__kfuncs
@@ -392,11 +398,12 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
         options.engine = engine;
         options.features = *parse_features("+attributes");
         EXPECT_EQ(merged(dir_, options), expected);
-        // The base has all types already.
+        // Over this result as the base, the merge adds no types.
         run("mv " + (dir_ / "out.btf") + " " + (dir_ / "base.btf"));
         options.base = dir_ / "base.btf";
         EXPECT_EQ(merged(dir_, options), "");
-        // The kfuncs none and wrong cause one warning each. Without the feature, the types stay.
+        // The kfuncs `none` and `wrong` cause one warning each. Without the feature `attributes`,
+        // no pointer of a kfunc gets a TYPE_TAG.
         options.base.clear();
         options.output = dir_ / "out.btf";
         Report report;
@@ -411,7 +418,8 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
 
 TEST_F(Functions, ManyLocalSymbolsOfOneName)
 {
-    // Without a pool functions are found by name, which does not work for three with the same name.
+    // Without a pool, only names connect functions with symbols. Three functions and three symbols
+    // have the same name, so no function is kept.
     std::vector<std::string> objects;
     for (const char *name : {"a", "b", "c"})
         objects.push_back(object(name, "f", "x", ".text\n.zero 4\n" + define("f", ".local"), "f"));

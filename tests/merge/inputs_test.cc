@@ -140,7 +140,7 @@ TEST_F(Inputs, SplitOverABase)
 [6] FUNC 'b_f' type_id=3 linkage=static
 )";
     EXPECT_EQ(merged(dir_, options), expected);
-    // The same base in an ELF file, and with the newest form of header.
+    // The same base in an ELF file, and as raw BTF with a header of 32 bytes, the newest form.
     Options elf;
     elf.inputs = {base};
     elf.update = dir_ / "vmlinux";
@@ -211,8 +211,8 @@ TEST_F(Inputs, NothingToMerge)
     run("as -o " + (dir_ / "dwarf.o") + " " + (dir_ / "dwarf.s"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "dwarf.o"}),
                       "dwarf.o: has no BTF; btf-emit makes BTF from DWARF"));
-    // BTF without types, as btf-emit makes it from DWARF with only functions. The file of an
-    // earlier run is removed.
+    // BTF without types, as btf-emit makes it from DWARF with only functions. merged() checks that
+    // the output of an earlier run is removed.
     write_text(dir_ / "out.btf", "old");
     const std::vector<std::byte> none = BtfBuilder().serialize(host_order);
     ASSERT_TRUE(write_file(dir_ / "none.btf", none));
@@ -221,8 +221,8 @@ TEST_F(Inputs, NothingToMerge)
     EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), text_of(merged(dir_, {object("a")})));
 }
 
-/// Only the file itself is removed: not a symbolic link to it, not another kind of file, and not
-/// /dev/stdout, which may lead to a regular file.
+/// remove_output() removes only a regular file: not a symbolic link to the file, not another kind
+/// of file, and not /dev/stdout, which may lead to a regular file.
 TEST_F(Inputs, OutputOfAnEarlierRun)
 {
     auto removed = [](const std::string &path) { return static_cast<bool>(remove_output(path)); };
@@ -238,7 +238,7 @@ TEST_F(Inputs, OutputOfAnEarlierRun)
     run("test -c /dev/null");
     EXPECT_TRUE(removed(standard_output));
     run("test -L " + std::string(standard_output));
-    // A file without a name, given by its descriptor, becomes empty.
+    // A file without a name cannot be removed. It becomes empty.
     FILE *unnamed = std::tmpfile();
     std::fputs("old", unnamed);
     std::fflush(unnamed);
@@ -338,7 +338,7 @@ TEST_F(Inputs, TraceAndResultAreTwoFiles)
                   std::string::npos);
     }
     options.time_trace = "";
-    const auto result = *read_file(options.output); // the second run wrote it, and then failed
+    const auto result = *read_file(options.output); // the second run wrote this file, then failed
     EXPECT_EQ(merged_bytes(dir_, options), result);
 }
 
@@ -363,7 +363,8 @@ TEST_F(Inputs, BasesOfOtherMachines)
               std::string::npos);
     EXPECT_EQ(error(raw("same", 8)), "");
     EXPECT_EQ(error(make_raw(dir_, "none", "[1] FWD 'x' fwd_kind=struct")), "");
-    // The base has the same pointer size, but is for another machine.
+    // The base is an ELF file, first for the same machine, then for another one with the same
+    // pointer size.
     Options options;
     options.inputs = {a};
     options.update = elf;
@@ -413,7 +414,8 @@ TEST_F(Inputs, OtherFiles)
     EXPECT_TRUE(fails(merged(dir_, {raw}, raw), "is not an ELF file"));
 }
 
-/// A type that only one object has is read and checked.
+/// A type that only one object has is read and checked. A type with the same hash in two objects is
+/// read from the first.
 TEST_F(Inputs, TypesOfOneObjectAreChecked)
 {
     constexpr std::string_view common = R"(
@@ -452,7 +454,8 @@ TEST_F(Inputs, TypesOfOneObjectAreChecked)
     EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     EXPECT_TRUE(fails(with(size_of_struct + 8, 77),
                       "b.o: .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5"));
-    // An object without samples gives the same result. Wrong samples are an error.
+    // An object without position samples gives the same result. Wrong position samples are an
+    // error.
     EXPECT_EQ(with(trailer + 6, 96), whole);
     const uint32_t samples = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
     EXPECT_TRUE(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests functions whose symbols have other names (C++, Rust): which functions get a FUNC, and with
-// which tags.
+// Tests functions whose symbols differ from their names (C++, Rust): which functions get a FUNC,
+// and with which tags.
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test
@@ -12,8 +12,8 @@ namespace
 class LinkageNames : public ObjectTest
 {
 protected:
-    /// An object with void f(int PARAM) at SYMBOL. A tag names the symbol `named`; if `named` is
-    /// empty, there is no tag.
+    /// An object with void f(int PARAM) at SYMBOL. If `named` is not empty, f has two tags: one
+    /// that says that its symbol is `named`, and `own` on the parameter.
     std::string object(const std::string &file, const std::string &named, const std::string &symbol,
                        const std::string &param = "x")
     {
@@ -52,7 +52,7 @@ protected:
         return options;
     }
 
-    /// Merges without an image and with one; both results must agree.
+    /// Merges without an image and with a linked one. Returns the text, which must be the same.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         Options all = options(objects);
@@ -116,7 +116,8 @@ TEST_F(LinkageNames, DotsOfRust)
     EXPECT_FALSE(has(all_ways({object("a", name, name + ".cold")}), "FUNC '"));
     const std::string part = "_ZN9a..partial17h23446a5facbbdf33E";
     EXPECT_TRUE(has(all_ways({object("a", part, part)}), "FUNC 'f'"));
-    // Without a hash, the name ends before the first dot.
+    // The names of these symbols do not end in a valid hash of Rust, so a suffix begins at the
+    // first dot, and no symbol is left that is equal to the tag.
     for (const char *odd : {"_ZN1a..b17h23446a5facbbdf3E", "_ZN1a..b17h23446a5facbbdfXXE",
                             "_ZN1a..b17h23446a5facbbdf33F", "_ZN1a..b17h23446a5facbbdf33E7"})
         EXPECT_FALSE(has(all_ways({object("a", odd, odd)}), "FUNC '")) << odd;

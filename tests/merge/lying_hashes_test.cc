@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests objects with false hashes in their trailers. The merge trusts hashes, so the result may
-// have wrong types. But there must be an error or a well-formed result, the same for any number of
-// threads, in bounded time (FORMAT.md, 6). With --verify such an object is refused.
+// Tests objects with false hashes in their link trailers. btf-merge trusts hashes, so the result
+// may have wrong types. But there must be an error or a well-formed result, the same for any number
+// of threads, in limited time and memory. With --verify, such an object is refused.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
@@ -21,7 +21,7 @@ namespace
 
 using Hash = std::array<std::byte, 16>;
 
-/// The stub hashes in a contribution.
+/// The stub hashes in the link trailer of `object`, a contribution. set() changes `object`.
 class HashTable
 {
 public:
@@ -50,8 +50,8 @@ private:
 class LyingHashes : public testing::Test
 {
 protected:
-    /// Falsifies the hashes in `table`, in one of several ways. `others` are hashes of another
-    /// object.
+    /// Falsifies hashes in `table`, in one of several ways. `others` are hashes of any object,
+    /// perhaps the same one.
     void lie(HashTable table, HashTable others)
     {
         auto below = [&](size_t n) { return static_cast<size_t>(random_() % n); };
@@ -69,14 +69,14 @@ protected:
             for (size_t i = 0; i < table.size(); ++i)
                 table.set(i, noise());
             break;
-        case 2: // two types have one hash
+        case 2: // two types have the same hash
             table.set(below(table.size()), table.get(below(table.size())));
             break;
-        case 3: // some types have the hashes of others
+        case 3: // some types have hashes from `others`
             for (size_t n = 1 + below(table.size()); n; --n)
                 table.set(below(table.size()), others.get(below(others.size())));
             break;
-        case 4: // all types have one hash
+        case 4: // all types have the same hash
             for (size_t i = 0; i < table.size(); ++i)
                 table.set(i, Hash{});
             break;
@@ -84,7 +84,7 @@ protected:
             for (size_t i = 0; i + 1 < table.size(); ++i)
                 table.set(i, table.get(i + 1));
             break;
-        default:
+        default: // the hashes are shuffled
             for (size_t i = table.size(); i > 1; --i) {
                 size_t j = below(i);
                 Hash h = table.get(j);
@@ -94,7 +94,8 @@ protected:
         }
     }
 
-    /// Merges; returns BTF or the text of an error. `base` is a file, or empty.
+    /// Merges; returns BTF or the text of an error. Fails if this takes 5 seconds of processor
+    /// time. `base` is a file; "": none.
     std::vector<std::byte> outcome(unsigned threads, const std::string &base = "",
                                    bool verify = false)
     {
@@ -110,12 +111,12 @@ protected:
         EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
         ++(done ? merged_ : refused_);
         if (done)
-            return *read_file(options.output); // btf-merge checks its result
+            return *read_file(options.output); // merge() has checked that the result is well-formed
         std::string text = done.error().str();
         return {as_bytes(text).begin(), as_bytes(text).end()};
     }
 
-    /// Returns the error of --verify for the contribution; "" if there is none.
+    /// Returns the error of a merge of the contribution with --verify; "" if the merge succeeds.
     std::string verified(Bytes contribution)
     {
         EXPECT_TRUE(write_file(dir_ / "objects", contribution));
@@ -139,7 +140,7 @@ protected:
         }
     }
 
-    /// Writes the objects from `first` on, some of them with false hashes.
+    /// Writes the objects from number `first` on to a file. One or more get false hashes before.
     void write_lying(Corpus &corpus, size_t first)
     {
         size_t liars = 1 + random_() % corpus.objects.size();
@@ -170,7 +171,8 @@ TEST_F(LyingHashes, AreTolerated)
     EXPECT_GT(merged_, 0u);
 }
 
-// The base has true hashes, and declares structs that others define.
+// The base is made from objects with true hashes. It may declare structs that the objects with
+// false hashes define.
 TEST_F(LyingHashes, AreToleratedOverBase)
 {
     size_t over_base = 0; // number of successful merges
@@ -183,7 +185,8 @@ TEST_F(LyingHashes, AreToleratedOverBase)
             return;
         ASSERT_TRUE(write_file(dir_ / "objects", all));
         ASSERT_TRUE(write_file(dir_ / "base", outcome(1)));
-        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // not an error text
+        ASSERT_EQ(std::exchange(merged_, over_base),
+                  over_base + 1); // the file has BTF, not an error text
         write_lying(corpus, below);
         auto one = outcome(1, dir_ / "base");
         EXPECT_EQ(one, outcome(3, dir_ / "base"));
@@ -192,7 +195,8 @@ TEST_F(LyingHashes, AreToleratedOverBase)
     EXPECT_GT(merged_, 0u);
 }
 
-/// A contribution whose last type has the hash `stated`.
+/// A contribution with true hashes, except that its last type has the hash `stated` if this is
+/// given.
 std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Hash128> stated = {})
 {
     std::vector<std::byte> blob = builder.serialize(host_order);
@@ -218,7 +222,7 @@ TEST_F(LyingHashes, AreRefusedIfVerified)
         EXPECT_EQ(outcome(1), outcome(2, "", true));
         write_lying(corpus, 0);
         auto all = *read_file(dir_ / "objects");
-        if (all != honest) { // some changes give the true hash
+        if (all != honest) { // a changed hash may be the true one
             EXPECT_NE(verified(all), "");
         }
     });
@@ -229,7 +233,7 @@ TEST_F(LyingHashes, AreNamedIfVerified)
     BtfBuilder b;
     b.add_composite(btf::Kind::STRUCT, "s", 4, false);
     EXPECT_EQ(verified(contribution(b)), "");
-    // The object id is right, so the writer of the object wrote false hashes.
+    // The object id is right, so it does not reveal the false hash.
     std::string text = verified(contribution(b, Hash128{1, 2}));
     EXPECT_TRUE(text.ends_with("stored hash of type 1 (STRUCT 's') does not match its contents"))
         << text;
@@ -254,9 +258,9 @@ TEST_F(LyingHashes, EachByteIsVerified)
 class CostOfLies : public LyingHashes
 {
 protected:
-    /// Merges the first object and some thousand small ones, and expects that little memory is
-    /// used. The last type of each small object has the hash of the first object's last type. Each
-    /// small object has a different struct s.
+    /// Merges the first object and 2000 small ones, and expects that the peak of memory use rises
+    /// by less than 256 MB. Each small object has a different struct s, and a last type, which
+    /// add_last() adds, with the hash of the first object's last type.
     void expect_small(const BtfBuilder &first, auto add_last)
     {
         const Hash128 stated = stub_hashes(first.view()).back();
@@ -323,9 +327,9 @@ TEST_F(CostOfLies, Structs)
     EXPECT_EQ(merged_, 1u);
 }
 
-// Here all hashes are true: one object has thousands of definitions of a name, and another has as
-// many typedefs that lead to its declaration. The typedef that both have shows which definition is
-// meant.
+// Here all hashes are true. One object has thousands of definitions of a name, another object has
+// as many typedefs that lead to a declaration of this name. A typedef that both objects have shows
+// which definition the declaration stands for.
 TEST_F(CostOfLies, Definitions)
 {
     constexpr uint32_t count = 10000;
@@ -343,7 +347,7 @@ TEST_F(CostOfLies, Definitions)
     ASSERT_TRUE(write_file(dir_ / "objects", all));
     const auto bytes = outcome(1);
     ASSERT_EQ(merged_, 1u);
-    // All but the declaration, its pointer and one t0.
+    // All types of both objects except for the declaration, the pointer to it, and one of two t0.
     EXPECT_EQ(Btf::parse(bytes, Where{"result"})->size(), 2 * count + 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares types by following both at once. Counts types by refining a partition.
+// Compares two types by walking both graphs of types at once. Counts types that differ, by refining
+// a partition.
 #include "tests/merge/meaning.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace btflink::merge::test
 namespace
 {
 
-/// The words of a type that are neither names nor ids.
+/// The words of a type, with 0 in place of names and ids.
 std::vector<uint32_t> own_words(const btf_type &type)
 {
     auto *p = reinterpret_cast<const uint32_t *>(&type);
@@ -36,7 +37,7 @@ bool is_enum(const btf_type &type)
     return btf::kind_of(type) == btf::Kind::ENUM || btf::kind_of(type) == btf::Kind::ENUM64;
 }
 
-/// The kind and name of a struct or union, or of its declaration.
+/// "struct NAME" or "union NAME", for a definition or a declaration.
 std::string struct_name(const Btf &btf, const btf_type &type)
 {
     const btf::Kind kind = btf::kind_of(type);
@@ -84,12 +85,13 @@ public:
 private:
     struct Pair {
         TypeId x, y;
-        bool in_struct = false; // the type is part of a struct or union
-        bool in_base = false;   // this struct or union is in the base
+        bool in_struct = false; // the pair was reached through a struct or union
+        bool in_base = false;   // the pair was reached through a struct or union of the base
         auto operator<=>(const Pair &) const = default;
     };
 
-    /// Compares two types, but not the types that they refer to. Sets `stop` if those do not count.
+    /// Compares two types, but not the types that they refer to. Sets `stop` if the latter need not
+    /// be compared.
     bool own(const Pair &pair, bool &stop)
     {
         auto [x, y, in_struct, in_base] = pair;
@@ -110,7 +112,7 @@ private:
             (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
              (in_struct && known_.declared_enums.contains(std::string(a_.name(x))))))
             return stop = true;
-        // A declaration in the base agrees with any definition.
+        // In a struct of the base, a declaration agrees with any definition.
         if (in_base && l == btf::Kind::FWD)
             return stop = true, k == (btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT);
         if (s.info != t.info)
@@ -181,8 +183,9 @@ size_t fewest_types(const std::vector<const Btf *> &objects)
                 first.emplace(content, static_cast<uint32_t>(first.size()) + 1).first->second);
         }
     }
-    // Refine until nothing changes: a type's new class depends on its class, and on the classes of
-    // the types that it refers to.
+    // `colour` has the class of each type. Refine the classes until their number stays the same:
+    // the new class of a type depends on its class and on the classes of the types that it refers
+    // to.
     for (size_t count = first.size(), last = 0; count != last;) {
         last = count;
         std::map<std::vector<uint32_t>, uint32_t> next;
