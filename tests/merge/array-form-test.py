@@ -90,7 +90,7 @@ class ArrayForm(CliCase):
         return counts, sum(element in found for element in found.values())
 
     def check(self, flat, *wanted):
-        """Checks modules over a base that is flat or chained. `wanted`: what arrays() must return for gcc, and for clang."""
+        """Checks a module over a flat or chained base. `wanted`: what arrays() must return for gcc, and for clang."""
         for compiler, version in VARIANTS:
             with self.subTest(compiler=compiler, version=version):
                 self.base(compiler, version, *(['-DFLAT'] if flat else []))
@@ -107,7 +107,7 @@ class ArrayForm(CliCase):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
 
     def test_structs_alone_show_the_form(self):
-        """The base has no typedefs of arrays. A member of a struct, which an index finds by its name, shows the form."""
+        """The base has no typedefs of arrays: only a struct shows the form. An index finds the struct by name."""
         shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
         for flags in [], ['-DFLAT']:
             base = self.make('base', shared + 'struct s s;', 'gcc', '5', *flags)
@@ -118,7 +118,7 @@ class ArrayForm(CliCase):
 
     def test_distilled(self):
         """With a distilled base, the module's arrays have the form of the original base."""
-        for flags, chained in (([], 3), (['-DFLAT'], 0)): # `chained`: also arrays of base.btf, which the module repeats
+        for flags, chained in (([], 3), (['-DFLAT'], 0)): # includes arrays of base.btf, which the module repeats
             self.base('gcc', '5', *flags)
             module = self.make('module', HEADER + OWN, 'gcc', '5')
             self.must(self.btf_merge, '--base=base.btf', '--distilled-base', '-o', 'own.btf', module)

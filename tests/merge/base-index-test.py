@@ -49,7 +49,7 @@ class BaseIndex(MadeOnceCase):
         return self.read('out.btf'), used[0].endswith(' 1')
 
     def check(self, module, index, used, **options):
-        """Checks that the bytes are the same as without an index. `used`: whether the index must be used; None: either."""
+        """Checks that the bytes are the same as without an index. `used`: must the index be used? None: either."""
         expected, _ = self.merge(module, None, **options)
         result, was_used = self.merge(module, index, **options)
         self.assertEqual(result, expected)

@@ -6,7 +6,8 @@ the inputs, and the same meaning for any order of the inputs.
 usage: determinism-test.py BTF-EMIT BTF-MERGE BTF-COMPARE [TEST...]
 
 The compiled objects have conflicts, forward declarations, functions and variables, and are numerous enough to
-be divided among threads. BTFLINK_ROUNDS=N multiplies the rounds of tests that depend on chance (default: 3).
+be divided among threads. The number of rounds of tests that depend on chance is proportional to
+BTFLINK_ROUNDS (default: 3).
 """
 import contextlib
 import os

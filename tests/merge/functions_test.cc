@@ -43,9 +43,9 @@ protected:
         return link_file(dir_, "image", how + " -e 0 -Ttext=0x1000", objects);
     }
 
-    /// Merges `objects` without an image, with their `ld -r` as the image, and with a linked image;
-    /// their `ld -r` without an image, and with a linked one. All results must be the same text,
-    /// which is returned.
+    /// Merges `objects` without an image, with a relocatable image (ld -r), and with a linked
+    /// image. Then merges the relocatable file without an image and with a linked image. All five
+    /// results must be the same text, which is returned.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         std::string text = text_of(merged(dir_, objects));
@@ -71,8 +71,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// The prototype of an overridden weak function does not count. But if the strong function is `void
-/// f(void)`, it may come from assembler code, and both prototypes must agree.
+/// The prototype of an overridden weak function counts only if the strong function is `void
+/// f(void)`, which may come from assembler code. Then both prototypes must agree.
 TEST_F(Functions, PrototypeOfTheStrongOne)
 {
     auto with = [&](const std::string &file, const std::string &how, const std::string &params) {
@@ -182,8 +182,7 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
 {
     std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
     std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
-    EXPECT_FALSE(
-        has(all_ways({a, b}), "FUNC 'zz'")); // although it is the last name, which pahole keeps
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // pahole would keep the last of all names
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 

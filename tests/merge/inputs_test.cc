@@ -221,8 +221,8 @@ TEST_F(Inputs, NothingToMerge)
     EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), text_of(merged(dir_, {object("a")})));
 }
 
-/// remove_output() removes only a regular file: not a symbolic link to the file, not another kind
-/// of file, and not /dev/stdout, which may lead to a regular file.
+/// remove_output() removes only a regular file. A symbolic link to the file stays. Other kinds of
+/// files stay, too, and so does /dev/stdout, which may lead to a regular file.
 TEST_F(Inputs, OutputOfAnEarlierRun)
 {
     auto removed = [](const std::string &path) { return static_cast<bool>(remove_output(path)); };
@@ -415,7 +415,7 @@ TEST_F(Inputs, OtherFiles)
 }
 
 /// A type that only one object has is read and checked. A type with the same hash in two objects is
-/// read from the first.
+/// read from only one of them.
 TEST_F(Inputs, TypesOfOneObjectAreChecked)
 {
     constexpr std::string_view common = R"(

@@ -116,8 +116,8 @@ TEST_F(LinkageNames, DotsOfRust)
     EXPECT_FALSE(has(all_ways({object("a", name, name + ".cold")}), "FUNC '"));
     const std::string part = "_ZN9a..partial17h23446a5facbbdf33E";
     EXPECT_TRUE(has(all_ways({object("a", part, part)}), "FUNC 'f'"));
-    // The names of these symbols do not end in a valid hash of Rust, so a suffix begins at the
-    // first dot, and no symbol is left that is equal to the tag.
+    // These names do not end in a valid hash of Rust, so their first dot begins a suffix. The
+    // symbol without this suffix is not the one in the tag.
     for (const char *odd : {"_ZN1a..b17h23446a5facbbdf3E", "_ZN1a..b17h23446a5facbbdfXXE",
                             "_ZN1a..b17h23446a5facbbdf33F", "_ZN1a..b17h23446a5facbbdf33E7"})
         EXPECT_FALSE(has(all_ways({object("a", odd, odd)}), "FUNC '")) << odd;

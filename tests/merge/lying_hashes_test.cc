@@ -94,8 +94,8 @@ protected:
         }
     }
 
-    /// Merges; returns BTF or the text of an error. Fails if this takes 5 seconds of processor
-    /// time. `base` is a file; "": none.
+    /// Merges; returns BTF or the text of an error. The test fails if this takes 5 seconds of
+    /// processor time. `base` is a file; "": none.
     std::vector<std::byte> outcome(unsigned threads, const std::string &base = "",
                                    bool verify = false)
     {
@@ -140,7 +140,8 @@ protected:
         }
     }
 
-    /// Writes the objects from number `first` on to a file. One or more get false hashes before.
+    /// Gives false hashes to one or more of the objects from number `first` on, then writes these
+    /// objects to a file.
     void write_lying(Corpus &corpus, size_t first)
     {
         size_t liars = 1 + random_() % corpus.objects.size();
@@ -185,8 +186,7 @@ TEST_F(LyingHashes, AreToleratedOverBase)
             return;
         ASSERT_TRUE(write_file(dir_ / "objects", all));
         ASSERT_TRUE(write_file(dir_ / "base", outcome(1)));
-        ASSERT_EQ(std::exchange(merged_, over_base),
-                  over_base + 1); // the file has BTF, not an error text
+        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // BTF, not an error text
         write_lying(corpus, below);
         auto one = outcome(1, dir_ / "base");
         EXPECT_EQ(one, outcome(3, dir_ / "base"));
