@@ -217,8 +217,8 @@ class Files(KbuildCase):
                                'read\n')
 
     def test_file_that_keeps_changing(self):
-        """Random bytes are written into the input until the run ends. It may end with an error, with a result (which
-        must pass --check if btf-merge wrote it), or by a signal, after a message that names the file."""
+        """Random bytes are written into the input until the run ends. The run may end with an error, with a result
+        (that of btf-merge must pass --check), or by a signal, after a message that names the file."""
         self.object('big.o', structs=1000)
         dwarf = self.read('big.o')
         self.good(FEATURES, 'big.o')

@@ -8,8 +8,8 @@ usage: interrupt-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST..
 If strace is installed, runs are killed before each system call that may change a file. Other runs are killed at
 random times.
 
-BTFLINK_KILLS sets how many runs of each kind are killed at random times (default 40; more if all these had ended
-before). A killed run may leave a file .tmp_btflink-XXXXXX, which no program reads, in the folder of its output, and
+BTFLINK_KILLS sets how many runs of each kind are killed at random times (default 40; more if all of these
+runs ended before they were killed). A killed run may leave a file .tmp_btflink-XXXXXX, which no program reads, in the folder of its output, and
 nothing else.
 """
 import os
@@ -23,7 +23,7 @@ from helpers.btf_reader import Elf
 from helpers.kbuild_case import KbuildCase, run
 
 KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
-PER_FOLDER = 50  # runs after which the files that they left in the folder are removed
+PER_FOLDER = 50  # leftover files are removed every so many runs
 
 
 # System calls that may change a file.

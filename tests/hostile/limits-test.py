@@ -228,8 +228,8 @@ class Limits(LimitCase):
 
     def test_long_counts_are_read(self):
         """An enum with more than 65,535 enumerators is written if an enumerator BTF_MAX_VLEN in the base or the result
-        shows that the kernel reads it. Otherwise the enum is truncated. With --dedup=libbpf, an enum that the kernel
-        reads is an error."""
+        shows that the kernel reads it. Otherwise the enum is truncated. --dedup=libbpf refuses such an enum, in an input
+        or the base, unless it is truncated."""
         blob = self.long_enum()
         self.write('old', blob.bytes())
         rule = r'type 1 \(ENUM .big.\): vlen is 74565, older kernels read 65535 at most; .*'
@@ -292,8 +292,8 @@ class Slow(LimitCase):
         self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
 
     def test_more_files_than_mappings(self):
-        """A process can have 65,530 mappings (vm.max_map_count). btf-merge gets 66,000 inputs, all of them one file,
-        which is just too large to be read instead of mapped as long as there are mappings."""
+        """A process can have 65,530 mappings (vm.max_map_count). btf-merge gets 66,000 inputs, all of them one file
+        of more than 64 kB. btf-merge reads smaller files instead of mapping them."""
         self.good(FEATURES, self.object_of('int v;'))
         with open(self.path('x.o'), 'ab') as file:
             file.truncate(64 * 1024 + 1)

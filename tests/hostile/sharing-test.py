@@ -6,8 +6,8 @@ usage: sharing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
 Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
 may name one file. N parts that share N others must not cost N * N. Each case makes small files, mostly of less
-than 4 MB. A run may take LIMIT_CPU seconds of processor time and LIMIT_MEMORY bytes, which is far more than it needs,
-on any machine. If the work grew with the product, a run would take a hundred times these limits.
+than 4 MB. A run may take LIMIT_CPU seconds of processor time and LIMIT_MEMORY bytes, far more than a run needs on any
+machine. If the work grew with the product, a run would take a hundred times these limits.
 """
 import os
 import resource

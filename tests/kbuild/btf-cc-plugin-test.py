@@ -281,8 +281,8 @@ class Compiles(PluginCase):
         self.assertNotIn('bad.o', self.names())
 
     def test_precompiled_header(self):
-        """A compile with the plugin is one with -g0. gcc uses a header for it that was precompiled with -g0, but not
-        one that was precompiled with -g. In both cases, the header's types are complete."""
+        """A compile with the plugin has -g0, so gcc uses a header that was precompiled with -g0, but not one that was
+        precompiled with -g. In both cases, the header's types are complete."""
         self.write('types.h', 'struct from_header { int a; };\n')
         self.write('use.c', '#include "types.h"\nint f(struct from_header *h) { return h->a; }\n')
         for flags in (['-g'], ['-g0']):
