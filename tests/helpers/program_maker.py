@@ -23,8 +23,8 @@ class Program:
         self.conflicts, self.hidden = chosen[:conflicts], chosen[conflicts:]
 
     def member(self, number, place):
-        """One member of struct `number`. A member refers to structs only by pointers, and uses no typedefs of later
-        structs."""
+        """One member of struct `number`. A member refers to structs only by pointers, and uses typedefs of earlier
+        structs only."""
         pick = self.random.random()
         other = self.random.randrange(self.structs)
         target = f'struct s{other}'

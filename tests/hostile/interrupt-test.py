@@ -8,9 +8,9 @@ usage: interrupt-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST..
 If strace is installed, runs are killed before each system call that may change a file. Other runs are killed at
 random times.
 
-BTFLINK_KILLS sets how many runs of each kind are killed at random times (default 40; more if all of these
-runs ended before they were killed). A killed run may leave a file .tmp_btflink-XXXXXX, which no program reads, in the folder of its output, and
-nothing else.
+BTFLINK_KILLS sets how many runs of each kind are killed at random times (default 40; more if all of these runs
+ended before they were killed). A killed run may leave a file .tmp_btflink-XXXXXX, which no program reads, in the folder
+of its output, and nothing else.
 """
 import os
 import random
