@@ -228,8 +228,8 @@ class Limits(LimitCase):
 
     def test_long_counts_are_read(self):
         """An enum with more than 65,535 enumerators is written if an enumerator BTF_MAX_VLEN in the base or the result
-        shows that the kernel reads it. Otherwise the enum is truncated. --dedup=libbpf refuses such an enum in an
-        input or the base, unless it is truncated."""
+        shows that the kernel reads it. Otherwise the enum is truncated. --dedup=libbpf refuses such an enum even
+        if the kernel reads it."""
         blob = self.long_enum()
         self.write('old', blob.bytes())
         rule = r'type 1 \(ENUM .big.\): vlen is 74565, older kernels read 65535 at most; .*'
