@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Checks of a built kernel: its BTF is compared with pahole's results and with stored digests, and made again in
-other ways; objects that need no BTF must be unchanged."""
+other ways; objects of other programs than the kernel must be unchanged."""
 import functools
 import pathlib
 import re
@@ -382,7 +382,7 @@ class BtfChecks:
                 try:
                     made_by = self.tree.saved_command(name)
                 except OSError:
-                    continue # because it belongs to a host program
+                    continue # without a .cmd file, there is no command to repeat
                 if not made_by.startswith('btf-cc ') or name in self.linked:
                     continue
                 plain = self.results / 'plain.o'

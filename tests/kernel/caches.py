@@ -31,6 +31,8 @@ TOOLS = ['CC=btf-cc ccache gcc', 'PAHOLE=btf-pahole']
 
 
 class Slice:
+    """The part of a kernel that the test builds: the folders that are given as GOALs."""
+
     def __init__(self, options, cache, redis):
         self.options, self.cache = options, cache
         self.build = options.build.resolve()

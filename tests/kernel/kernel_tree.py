@@ -22,7 +22,7 @@ from machine import X86
 SMALL = pathlib.Path(__file__).resolve().parent / 'small.config'
 # The image contains vmlinux.o and these objects, in this order.
 LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
-# Variables of make that fix the kernel's version string. The string is an array, whose length is part of the type.
+# Variables of make that fix the kernel's version string: a string of another length would have another type (char[N]).
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
 # Patterns of whole lines: warnings of the kernel itself, which also appear without btflink. The first is about a

@@ -32,7 +32,7 @@ class RebuildChecks:
         self.btf = BtfChecks(checks, tree, f'{tree.name}: rebuild')
 
     def touch(self, *names):
-        """Makes files of the build folder older than their sources, so that make makes these files again."""
+        """Sets old times on files of the build folder, so that Kbuild makes these files again."""
         for name in names:
             os.utime(self.tree.build / name, (1, 1))
 
@@ -40,7 +40,7 @@ class RebuildChecks:
         return self.tree.make(*GOALS, BTF_CC_VERBOSE='1')
 
     def users_of(self, header):
-        """Returns the objects whose .cmd files, which Kbuild writes, name a header that was included."""
+        """Returns the objects that include a header. Kbuild's .cmd files name the included headers of each object."""
         users = set()
         for record in self.tree.build.rglob('.*.o.cmd'):
             if header in record.read_text(errors='replace'):

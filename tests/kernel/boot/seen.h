@@ -13,7 +13,7 @@ enum {
 
 struct CoreSeen {
     char comm[comm_size];
-    char unrelocated[comm_size]; // the bytes at the offset of comm in the program's own definition
+    char unrelocated[comm_size]; // the bytes at the offset of comm in core.bpf.c's task_struct
     char node[node_size];
     int pid;
     int tgid;
