@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests objects with false hashes in their link trailers. btf-merge trusts hashes, so the result
 // may have wrong types. But there must be an error or a well-formed result, the same for any number
-// of threads, in limited time and memory. With --verify, such an object is refused.
-// BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
+// of threads, in limited time and memory (common/FORMAT.md, 6). With --verify, such an object is
+// refused. BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/merge/object_maker.h"
