@@ -22,8 +22,8 @@ struct ObjectBtf {
     std::vector<Reloc> pool_relocs;     // pointer-sized
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
-    /// Drop sections of DWARF with their relocations: .debug*, .zdebug*, .gdb_index, and, if there
-    /// is no .gnu.lto_*, .gnu.debuglto_*.
+    /// Drop sections of DWARF with their relocations: .debug*, .zdebug*, .gdb_index, and
+    /// .gnu.debuglto_* if the file does not have .gnu.lto_*.
     bool strip_dwarf = false;
 };
 

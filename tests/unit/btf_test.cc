@@ -163,18 +163,18 @@ TEST(Btf, SplitContinuesItsBase)
     EXPECT_NE(parse_error(*split.bytes), "");
 }
 
-/// The types of `btf`, read by position samples, which are stored in `samples`. `link_part`: the
+/// The types of `btf`, read by position samples, which are stored in `samples`. `plain_end`: the
 /// first id after the plain types.
-Btf sampled(const Btf &btf, std::vector<uint32_t> &samples, uint32_t link_part,
+Btf sampled(const Btf &btf, std::vector<uint32_t> &samples, uint32_t plain_end,
             MalformedFlag &malformed)
 {
     samples.clear();
     for (uint32_t id = 1; id <= btf.size(); id += types_per_sample)
         samples.push_back(btf.word_index(TypeId{id}));
-    return Btf::sampled({btf.words(), samples, btf.size(), link_part, btf.strings()}, malformed);
+    return Btf::sampled({btf.words(), samples, btf.size(), plain_end, btf.strings()}, malformed);
 }
 
-TEST(Btf, ReadByMarksIsTheSame)
+TEST(Btf, ReadBySamplesIsTheSame)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> samples;
@@ -192,7 +192,7 @@ TEST(Btf, ReadByMarksIsTheSame)
     }
 }
 
-TEST(Btf, ReadByMarksFindsDamageWhenATypeIsRead)
+TEST(Btf, ReadBySamplesFindsDamageWhenATypeIsRead)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> samples;
