@@ -110,8 +110,8 @@ class Encode(PackageCase):
                          ['5.14.21-package.7.btf'])
 
     def test_packages_of_suse(self):
-        """The file with DWARF is called vmlinux.debug. A compressed vmlinux without DWARF is there, too, and must not be
-        chosen."""
+        """The file with DWARF is called vmlinux.debug. A compressed vmlinux without DWARF is there, too, and must not
+        be chosen."""
         vmlinux, modules = self.members()
         names = (f'usr/lib/debug/usr/lib/modules/{RELEASE}/vmlinux.debug', f'boot/vmlinux-{RELEASE}.gz')
         must('objcopy', '--only-keep-debug', self.make / 'vmlinux', self.top / 'vmlinux.debug')

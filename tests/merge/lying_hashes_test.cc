@@ -2,7 +2,7 @@
 // Tests objects with false hashes in their link trailers. btf-merge trusts hashes, so the result
 // may have wrong types. But there must be an error or a well-formed result, the same for any number
 // of threads, in limited time and memory (common/FORMAT.md, 6). With --verify, such an object is
-// refused. BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
+// refused. BTFLINK_SEEDS=END or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/merge/object_maker.h"

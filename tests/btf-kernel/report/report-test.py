@@ -222,7 +222,8 @@ class Report(ReportCase):
             self.assertIn('<span>module.c</span>', page)
             self.assertIn('>module</td>', page)
         # --report is refused with these options and files, and without btf-kernel.
-        self.assertIn('--report with --base needs --update', merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
+        self.assertIn('--report with --base needs --update',
+                      merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
         self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
         self.assertIn('needs its --base', merge('--report=x.html', '--update=main.o', 'main.o', status=1))
         self.assertIn('is an input, too', merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
