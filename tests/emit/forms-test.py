@@ -227,8 +227,7 @@ class Forms(CliCase):
             self.same_programs('plain', 'small')
 
     def test_alternate_file(self):
-        """The program names an alternate file in /usr/lib/debug. btf-emit also looks for this file in the folder that
-        --debug-dir gives."""
+        """An alternate file in /usr/lib/debug is also looked for in the folder that --debug-dir gives."""
         self.need('dwz')
         path = '/usr/lib/debug/.dwz/common.debug'
         for version in VERSIONS:
@@ -322,8 +321,7 @@ class Forms(CliCase):
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
         self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
         types = self.read('types')
-        # The first unit spans the whole section.
-        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8))
+        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # one unit for all bytes
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: a unit begins here, inside the unit that '
@@ -390,8 +388,7 @@ class Forms(CliCase):
     # C++ and Rust. Names that BTF does not allow never make a merge fail.
 
     def merged_names(self, source):
-        """Encodes and merges an object that has names which BTF does not allow. Returns the object BTF as text, and the
-        output of btf-emit -v."""
+        """Encodes and merges an object with names that BTF does not allow. Returns its BTF as text, and messages."""
         said = self.said('--address-pool', '-o', 'emitted.o', source, made=['emitted.o'])
         self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'emitted.o')
         self.assertIn('name-made-legal', said)
@@ -459,8 +456,7 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
 
     def test_cxx_declared_parameter(self):
-        """Kernels refuse a prototype with a parameter or result whose type is only declared. A pointer to such a
-        prototype becomes a pointer to void."""
+        """Kernels refuse prototypes of types that are only declared. A pointer to one becomes a pointer to void."""
         self.write('param.cc', '''struct far;
 void (*given)(far, int);
 struct user { void (*take)(far); far (*give)(int); int last; } u;
@@ -474,8 +470,7 @@ int use(user *v) { return v->last; }
                              r'STRUCT user size 24; \*void take@0; \*void give@64; int last@128')
 
     def test_cxx_declared_member_elsewhere(self):
-        """In home.o, struct user has member h; in other.o, h is left out. Each function takes the struct of its own
-        object."""
+        """Each function takes the struct of its own object. That of home.o has member h, that of other.o lacks it."""
         struct = '''struct home { int t; virtual void far(); };
 struct user { int a; home h; long z; };
 struct outer { user u; user *p; };
@@ -514,8 +509,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
-        """Merges a module over a base. Like NVIDIA's modeset module, the module has C code, and C++ code with
-        references."""
+        """Merges a module with C code, and C++ code with references, over a base, like NVIDIA's modeset module."""
         self.need('g++')
         self.write('cxx.cc', CXX)
         self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')
