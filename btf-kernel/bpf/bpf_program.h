@@ -45,7 +45,8 @@ struct Extern {
     bool weak;
 };
 
-/// A variable in a DATASEC whose name begins with .struct_ops.
+/// A variable in .struct_ops or .struct_ops.link; the name of the section may begin with a question
+/// mark.
 struct StructOps {
     std::string_view name;
     uint32_t type; // id of the struct that is implemented, perhaps behind typedefs and qualifiers
