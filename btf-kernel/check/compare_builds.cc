@@ -195,10 +195,14 @@ std::optional<std::string> compare_module(const Binary &here, const Binary &ther
         return difference;
     if (a->distilled && here.base != there.base) {
         difference = compare(*a->distilled, here.base, *b->distilled, there.base);
-        if (!difference.empty())
+        // The types of a distilled base are in the order of vmlinux.
+        const bool follows =
+            difference.starts_with("order: ") || difference.starts_with("strings: ");
+        if (!difference.empty() && (same_base || !follows))
             return "distilled base: " + difference;
     }
-    return same_base ? references : follows_vmlinux;
+    const bool independent = a->distilled && here.base == there.base; // of vmlinux
+    return same_base || independent ? references : follows_vmlinux;
 }
 
 } // namespace

@@ -43,6 +43,9 @@ public:
             const Side *side = c.places.empty() ? nullptr : sides.at(c.places[0]);
             if (!side || c.what == ChangeKind::added)
                 continue;
+            // The old definition is vmlinux's if the module, with a base of its own, lacks one.
+            if (c.old_id >= raw(side->btf->end_id()))
+                side = sides.vmlinux.get();
             if (c.space == Space::type || c.space == Space::alias)
                 by_shape_.emplace(number(*side, c.old_id), i);
             else if (c.space != Space::constant)
@@ -168,6 +171,20 @@ private:
     std::deque<uint32_t> queue_; // by pointers: a type as near as its predecessor goes to the front
 };
 
+/// The definition of `name` in a place of the new kernel where the old kernel does not have it.
+DefinitionRef find_moved(const std::string &name, const ComparedKernels &kernels)
+{
+    for (uint32_t place = 0; place <= kernels.difference.modules.size(); ++place)
+        for (Space space : spaces) {
+            const Side *before = kernels.before.at(place), *after = kernels.after.at(place);
+            if (!after || (before && !before->find({space, name}).empty()))
+                continue;
+            if (auto list = after->find({space, name}); !list.empty())
+                return {after, list.front().id, place, list.front().shape};
+        }
+    return {};
+}
+
 Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
                     const ChangeIndex &index)
 {
@@ -179,16 +196,16 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
     // A module that only the old kernel has is not compared, so there is no change for its symbols.
     const bool lost = removed || (old.place && !kernels.after.at(old.place));
-    const DefinitionRef now = lost ? kernels.after.find(spaces, name) : DefinitionRef{};
-    // A symbol that moved to another file is compared here.
-    const bool moved = now && now.shape == old.shape;
-    if (own != none && !moved)
-        out.reached.push_back({own, 0, name});
+    const DefinitionRef now = lost ? find_moved(name, kernels) : DefinitionRef{};
+    const bool moved_unchanged = now && now.shape == old.shape;
+    const uint32_t shown = now ? index.of_symbol(name, now.place) : own;
+    if (shown != none && !moved_unchanged)
+        out.reached.push_back({shown, 0, name});
     if (lost && !now) {
         out.status = Status::gone;
         return out;
     }
-    if ((own != none || lost) && !moved)
+    if ((own != none || lost) && !moved_unchanged)
         out.status = Status::signature;
     const size_t before = out.reached.size();
     Walk(*old.side, index).run(old.id, out);

@@ -342,6 +342,12 @@ class Diff(CliCase):
             said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
             self.assertEqual({s['name']: s['status'] for s in said},
                              {'stays': 'same', 'moves': 'same', 'changes': 'another signature'})
+        # A function that the module had before, too, is another one.
+        other = 'int moves(long a) { return a; }'
+        kernels = folder('in-both', stays + moves, other), folder('in-module', stays, other)
+        said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
+        self.assertEqual({s['name']: s['status'] for s in said},
+                         {'stays': 'same', 'moves': 'gone', 'changes': 'no BTF'})
 
     def test_bad_usage(self):
         old, new = self.kernels()
