@@ -72,8 +72,8 @@ struct Verdict {
         // What is needed is missing or does not match, but programs load: they test for this, or
         // get 0 as the address of a weak symbol, the size of a type or the id of a type.
         absent,
-        // Programs that use what is needed are refused by libbpf or the kernel, or get other
-        // arguments.
+        // Programs that use the item are refused by libbpf or the kernel, or get other arguments
+        // than they expect, because a signature changed.
         broken,
         unknown, // BTF does not show whether the program works
     };
@@ -81,8 +81,8 @@ struct Verdict {
     std::string text;
 };
 
-/// The types of a kernel that may match a type of the program. A relocation moves those that do not
-/// fit from `remaining` to `removed`.
+/// The types of a kernel that may match a type of the program. A relocation that some of them fit,
+/// all with one result, moves the others from `remaining` to `removed`.
 struct CandidateList {
     std::vector<diff::DefinitionRef> remaining, removed;
     std::string decided_by; // the last relocation that moved any, as text
@@ -113,16 +113,17 @@ Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
 bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                           uint32_t target);
 
-/// As libbpf's bpf_core_types_match(), for bpf_core_type_matches(). The kernel's type must have
-/// each member of the program's type and the name of each enumerator, and as many parameters and
-/// elements of arrays.
+/// As libbpf's bpf_core_types_match(), for bpf_core_type_matches(). Names and kinds must match, and
+/// sizes and signs of integers, sizes of enums, numbers of parameters and of array elements. The
+/// kernel's struct must have each member of the program's, the kernel's enum each name of an
+/// enumerator. Of structs behind pointers only name and kind count.
 bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target);
 
 struct Requirement {
-    // "CO-RE offset", "attach", "kfunc", "variable", "struct_ops", "byte order"
+    // "CO-RE offset" and other kinds, "attach", "kfunc", "variable", "struct_ops", "byte order"
     std::string what;
     std::string name;                  // "struct task_struct.pid", "fentry/vfs_read"
-    std::vector<std::string> programs; // sections with such relocations; empty for all but CO-RE
+    std::vector<std::string> programs; // for CO-RE: the sections that have the relocation
     Verdict before, after;             // on the old and on the new kernel
 };
 

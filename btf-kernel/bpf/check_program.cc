@@ -111,8 +111,8 @@ private:
             check_relocation(relocation);
     }
 
-    /// Adds a requirement if a kernel's byte order is not that of the program. Returns false if
-    /// this is the new kernel.
+    /// Adds a requirement if a kernel's byte order is not that of the program. Returns false if the
+    /// new kernel's is not.
     bool check_byte_order()
     {
         auto verdict = [&](const Sides &kernel) {
@@ -128,10 +128,10 @@ private:
         return after.status != Status::broken;
     }
 
-    /// Changes `broken` to `absent` if a relocation of the object tests whether r.name ("struct
-    /// s.m") or the type in r.name ("struct s") exists. If that type has a flavour ("s___v2"), a
-    /// test may be for another flavour: `broken` becomes `unknown` if each program of `r` has any
-    /// test.
+    /// Returns the verdict, but softens `broken`. `absent`: a relocation of the object tests
+    /// whether r.name ("struct s.m") or its type ("struct s") exists. Otherwise `unknown`, if the
+    /// type has a flavour ("s___v2") and each section of r.programs tests for something, perhaps
+    /// for another flavour of the type.
     Verdict excused(const Requirement &r, Verdict verdict) const
     {
         if (verdict.status != Status::broken)
@@ -280,7 +280,8 @@ private:
                 lacking += (lacking.empty() ? "" : ", ") + std::string(m.name);
         }
         if (!lacking.empty())
-            return {Status::unknown, "lacks " + lacking + ": works if the program leaves it zero"};
+            return {Status::unknown,
+                    "lacks " + lacking + ": works if the program leaves these members zero"};
         return {};
     }
 
@@ -310,7 +311,7 @@ std::string line(const Requirement &r)
 
 std::string summary(const ProgramResult &result)
 {
-    return strf("%zu hold, %zu absent but tested for, %zu broken, %zu unknown",
+    return strf("%zu hold, %zu absent (programs load without), %zu broken, %zu unknown",
                 result.count(Status::holds), result.count(Status::absent),
                 result.count(Status::broken), result.count(Status::unknown));
 }

@@ -30,7 +30,8 @@ struct Binary {
 
     Form form = Form::elf;
     std::string name; // "vmlinux", or the module's name in the running kernel ("nf_tables")
-    // Of a module: in its package or folder. Of vmlinux: with these, for example "PACKAGE(PATH)".
+    // Of a module: relative to its package or folder. Of vmlinux: including the package or folder,
+    // for example "PACKAGE(PATH)".
     std::string path;
     bool is_debug = false;    // a module from a package of debug information
     uint64_t bytes = 0;       // size of the unpacked file
@@ -47,7 +48,8 @@ struct Binary {
     bool has_symbols = false;
     std::vector<std::byte> btf_ids;        // contents of .BTF_ids
     std::vector<SectionSymbol> id_symbols; // symbols in .BTF_ids, by offset
-    // Functions that id_symbols name, and their clones ("f.constprop.0"); sorted.
+    // Those functions named by id_symbols that the file defines, and their clones
+    // ("f.constprop.0"); sorted.
     std::vector<std::string> id_functions;
     bool has_percpu = false;
     std::vector<SectionSymbol> percpu; // data symbols in .data..percpu, by offset
@@ -59,11 +61,14 @@ struct Kernel {
     std::string release;                  // "6.12.117+deb12-amd64"; empty: not known
     std::optional<KernelVersion> version; // from `release`
     std::optional<Binary> vmlinux;        // empty: there are only modules
-    std::vector<Binary> modules;          // by path; no is_debug file if its shipped file is there
-    std::string banner;                   // the text after "Linux version "; empty: not known
-    std::string config;                   // the kernel's configuration; empty: not known
-    std::vector<Error> left_out;          // refused files, and the first unreadable image; sorted
-    std::vector<Error> other_builds;      // images with another banner, and so from another build
+    // By path. The file from a debug package is left out if the file that kernels load is there.
+    std::vector<Binary> modules;
+    std::string banner; // the text after "Linux version "; empty: not known
+    std::string config; // the kernel's configuration; empty: not known
+    // Files that were wanted but not taken (hard links, devices, too large, unreadable), and the
+    // first image that cannot be read; sorted.
+    std::vector<Error> left_out;
+    std::vector<Error> other_builds; // images with another banner, and so from another build
 
     /// Is CONFIG_NAME=y set?
     bool config_has(std::string_view name) const;
@@ -77,17 +82,18 @@ struct OpenOptions {
     Progress *progress = nullptr;
 };
 
-/// Opens one kernel from files and folders: folders (an unpacked package, an installed system, a
-/// build, packages), packages (.deb, .rpm, .apk, .ipk), tar and cpio archives, vmlinux, boot images
-/// (wrapping.cc), modules, raw BTF. Files may be compressed. The number of threads does not change
-/// the result; the order of paths changes only Kernel::package, if no two paths have the same file.
+/// Opens one kernel. Each path is a folder (an unpacked package, an installed system, a build, or a
+/// folder of packages), or a file: a package (.deb, .rpm, .apk, .ipk), a tar or cpio archive,
+/// vmlinux, a boot image (wrapping.cc), a module, raw BTF. Files may be compressed. The number of
+/// threads does not change the result. The order of paths changes Kernel::package, and may change
+/// Kernel::release if no path states one.
 /// Errors: a file is of an unknown kind, or an archive is damaged; there are several kernels, or
 /// none. A damaged module is not an error: see Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
-/// The files of a linked kernel in a folder, such as an unpacked package of debug information. If a
-/// module has a debug file (is_debug_file()), only that one is listed. Paths are relative to the
-/// folder.
+/// Paths of vmlinux, as an ELF file, and of modules in a folder, such as an unpacked package of
+/// debug information; found by name. If a module has two files, only the debug file is listed
+/// (is_debug_file() of steps.h). Paths are relative to the folder.
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;

@@ -23,9 +23,10 @@ namespace btflink::kernel
 // are in bytes, after unpacking.
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
-constexpr uint64_t most_of_text = 64 << 20;  // a configuration, a System.map
-constexpr uint64_t most_of_ids = 1 << 20;    // .BTF_ids of an image without ELF
-constexpr uint64_t most_pending = 128 << 20; // files that wait to be read together
+constexpr uint64_t most_of_text = 64 << 20; // a configuration, a System.map
+constexpr uint64_t most_of_ids = 1 << 20;   // .BTF_ids of an image without section headers
+constexpr uint64_t most_pending = 128
+                                  << 20; // files, perhaps compressed, that wait to be read together
 constexpr size_t most_pending_files = 1024;
 constexpr uint64_t most_kept = uint64_t{4} << 30; // BTF of all files
 constexpr uint64_t most_members = 4'000'000;      // files of an archive or folder
@@ -107,14 +108,14 @@ std::string_view place_of_module(std::string_view path);
 /// Is the file from a package of debug information?
 bool is_debug_file(std::string_view path);
 
-/// Is the name that of a vmlinux that is an ELF file and not compressed?
+/// Does the name stand for vmlinux as an uncompressed ELF file?
 bool is_linked_image(std::string_view path);
 
 /// The image with the lowest rank is preferred: the one with more information (vmlinux before
 /// vmlinuz), then the one in fewer folders.
 unsigned image_rank(std::string_view path);
 
-/// A member's path without leading "./" and "/". Error: it has "..".
+/// A member's path without empty parts and parts ".". Error: it has "..".
 Result<std::string> clean_path(std::string_view path);
 
 /// Does the file have the bytes `magic` at this offset?

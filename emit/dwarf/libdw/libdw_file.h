@@ -16,7 +16,7 @@ namespace btflink::emit
 class LibdwFile
 {
 public:
-    /// `file` must outlive the result, and have DWARF. `debug_dir`: see find_separate().
+    /// `file` must outlive the result, and have DWARF. `debug_dir`: see find_alternate().
     static Result<std::unique_ptr<LibdwFile>> open(const DwarfFile &file,
                                                    const std::string &debug_dir);
     LibdwFile(const LibdwFile &) = delete;

@@ -45,7 +45,8 @@ Run run_package(const Bundle &bundle);
 
 /// Parses the first file as words of a response file. Byte 0 of the settings, modulo 8, chooses a
 /// second parser of this file: 0 features, 1 languages, 2 options of pahole, 3 a compile command,
-/// 4 variables that btf-cc reads, 5 response files that name each other, 6 text of BTF, 7 none.
+/// 4 variables that btf-cc reads, 5 response files, of which the first names itself and
+/// others, 6 text of BTF, 7 none.
 Run run_words(const Bundle &bundle);
 
 } // namespace btflink::fuzz
