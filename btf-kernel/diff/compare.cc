@@ -340,13 +340,17 @@ void compare_modules_as_a_whole(ComparedKernels &out)
 
 } // namespace
 
-DefinitionRef Sides::find(std::initializer_list<Space> spaces, std::string_view name) const
+DefinitionRef Sides::find(std::initializer_list<Space> spaces, std::string_view name,
+                          const Sides *without) const
 {
     for (uint32_t place = 0; place <= modules.size(); ++place)
-        for (Space space : spaces)
-            if (const Side *side = at(place))
-                if (auto list = side->find({space, name}); !list.empty())
-                    return {side, list.front().id, place, list.front().shape};
+        for (Space space : spaces) {
+            const Side *side = at(place), *other = without ? without->at(place) : nullptr;
+            if (!side || (other && !other->find({space, name}).empty()))
+                continue;
+            if (auto list = side->find({space, name}); !list.empty())
+                return {side, list.front().id, place, list.front().shape};
+        }
     return {};
 }
 

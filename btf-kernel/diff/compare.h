@@ -143,8 +143,10 @@ struct Sides {
     {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
-    /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
-    DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name) const;
+    /// The first definition of a name in one of the spaces, in vmlinux or else in a module. Skips
+    /// places where `without`, the other kernel, has a definition of the name.
+    DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,
+                       const Sides *without = nullptr) const;
 };
 
 /// The result of compare(), and the prepared BTF of both kernels for further look-ups.

@@ -171,20 +171,6 @@ private:
     std::deque<uint32_t> queue_; // by pointers: a type as near as its predecessor goes to the front
 };
 
-/// The definition of `name` in a place of the new kernel where the old kernel does not have it.
-DefinitionRef find_moved(const std::string &name, const ComparedKernels &kernels)
-{
-    for (uint32_t place = 0; place <= kernels.difference.modules.size(); ++place)
-        for (Space space : spaces) {
-            const Side *before = kernels.before.at(place), *after = kernels.after.at(place);
-            if (!after || (before && !before->find({space, name}).empty()))
-                continue;
-            if (auto list = after->find({space, name}); !list.empty())
-                return {after, list.front().id, place, list.front().shape};
-        }
-    return {};
-}
-
 Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
                     const ChangeIndex &index)
 {
@@ -196,7 +182,8 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
     // A module that only the old kernel has is not compared, so there is no change for its symbols.
     const bool lost = removed || (old.place && !kernels.after.at(old.place));
-    const DefinitionRef now = lost ? find_moved(name, kernels) : DefinitionRef{};
+    const DefinitionRef now =
+        lost ? kernels.after.find(spaces, name, &kernels.before) : DefinitionRef{};
     const bool moved_unchanged = now && now.shape == old.shape;
     const uint32_t shown = now ? index.of_symbol(name, now.place) : own;
     if (shown != none && !moved_unchanged)
