@@ -22,14 +22,14 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from helpers.compilers import clangs, gccs_with_annotations  # noqa: E402
+from helpers.compilers import clangs, gccs_with_tags  # noqa: E402
 from helpers.directives import check, directives, values  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = {
     'gcc': ['gcc'],
     'clang': clangs(),
-    'gcc16': gccs_with_annotations(),
+    'gcc16': gccs_with_tags(),
     'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
                 'mips64el-linux-gnuabi64-gcc', 'loongarch64-linux-gnu-gcc',
                 # Without this option, long double is a name for _Float128 from gcc 16 on.

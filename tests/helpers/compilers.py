@@ -23,14 +23,17 @@ def clangs():
     return sorted(found.values())
 
 
+def knows_tags(command):
+    """True if the compiler knows btf_decl_tag, as gcc from 16 on and clang from 14 on do. They know btf_type_tag, too."""
+    done = subprocess.run([command, '-E', '-P', '-'], capture_output=True, text=True, check=False,
+                          input='__has_attribute(btf_decl_tag)')
+    return done.returncode == 0 and done.stdout.strip() == '1'
+
+
 @functools.lru_cache(None)
-def gccs_with_annotations():
-    """Those of gcc and gcc-16 that know btf_decl_tag, as gcc does from 16 on. They know btf_type_tag, too."""
-    def knows(command):
-        done = subprocess.run([command, '-E', '-P', '-'], capture_output=True, text=True, check=False,
-                              input='__has_attribute(btf_decl_tag)')
-        return done.returncode == 0 and done.stdout.strip() == '1'
-    return [name for name in ('gcc', 'gcc-16') if shutil.which(name) and knows(name)]
+def gccs_with_tags():
+    """Those of gcc and gcc-16 that are installed and know btf_decl_tag."""
+    return [name for name in ('gcc', 'gcc-16') if shutil.which(name) and knows_tags(name)]
 
 
 # Machine, as the tests name it -> cross compiler, or the host's for i386, with options.

@@ -13,6 +13,7 @@ import stat
 import struct
 import subprocess
 
+from helpers.compilers import clangs, knows_tags
 from helpers.kbuild_case import Elf, KbuildCase, run
 
 SOURCE = '''#define TAG(text) __attribute__((btf_decl_tag(text)))
@@ -42,17 +43,13 @@ exit 43
 
 class Command(KbuildCase):
     def program(self):
-        """Compiles SOURCE to `prog`, by clang if it is installed. Returns True for clang, which supports the attributes
-        btf_decl_tag and btf_type_tag."""
+        """Compiles SOURCE to `prog`, by a compiler that knows the attributes if one is installed. Returns whether it
+        knows them."""
         self.write('prog.c', SOURCE)
         self.write('percpu.lds', PER_CPU)
-        # gcc 12 does not support the attributes, and would warn without -w.
-        for compiler in ('clang', 'clang-19', 'clang-14'):
-            if shutil.which(compiler):
-                self.must(compiler, '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
-                return True
-        self.must('gcc', '-w', '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
-        return False
+        compiler = next(filter(knows_tags, [*clangs(), 'gcc']), None)
+        self.must(compiler or 'gcc', '-w', '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
+        return bool(compiler)
 
     def found(self, name='prog'):
         """Returns the features that are visible in the BTF of `name`."""
