@@ -8,7 +8,7 @@ usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...
 Prints sums, and the types that one side lacks in all objects together; with -v, also the differences of each
 object. Exit status 1 if types or variables of an object differ, if an object has no DWARF, or if btf-emit fails.
 Functions may differ (docs/differences.md explains which). BITS are the features (common/object_btf/features.h) with
-which the plugin ran; default: 0x77."""
+which the plugin ran; default: those of btf-cc, 0x1ff."""
 import collections
 import os
 import subprocess
@@ -76,7 +76,7 @@ def main():
     arguments = sys.argv[1:]
     verbose = arguments[:1] == ['-v']
     arguments = arguments[verbose:]
-    bits = 0x77
+    bits = 0x1ff
     if arguments[0].startswith('--features='):
         bits = int(arguments.pop(0).split('=')[1], 0)
     features = ','.join(f for f, bit in zip(FEATURES, BITS) if bits & bit)
