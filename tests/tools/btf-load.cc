@@ -5,9 +5,11 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -17,18 +19,22 @@ namespace
 
 constexpr int exit_accepted = 0, exit_refused = 1, exit_bad = 2, exit_skipped = 77;
 
-/// Warnings of libbpf since load() was last called, each cut after 4 KB. If the kernel refuses BTF,
-/// one of them is the kernel's log.
+/// The last 4 KB of libbpf's warnings since load() was last called. If the kernel refuses BTF, one
+/// of them is the kernel's log, which ends with the reason.
 std::string messages;
 
 int keep_message(enum libbpf_print_level level, const char *format, va_list args)
 {
-    char text[4096];
+    constexpr size_t most = 4096;
+    char *text;
     if (level != LIBBPF_WARN)
         return 0;
-    int length = std::vsnprintf(text, sizeof text, format, args);
-    if (messages.size() < 16384)
-        messages += text;
+    const int length = ::vasprintf(&text, format, args);
+    if (length < 0)
+        return length;
+    messages += text;
+    std::free(text);
+    messages.erase(0, messages.size() - std::min(messages.size(), most));
     return length;
 }
 
