@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes large and unusual sets of object BTF from an existing set, for benchmarks. All types are
-// rewritten with BtfBuilder, and their hashes are computed again. Address pools and relocations are
-// dropped.
+// rewritten with BtfBuilder, and their hashes are computed again. Address pools, relocations and
+// true signatures are dropped.
 //
 //   btf-corpus clone N/D IN OUT       writes N/D times as many objects. If N/D is below 1, it
 //                                     chooses objects evenly. Otherwise it copies them, and each
@@ -122,6 +122,7 @@ private:
     void rewrite_trailer()
     {
         trailer_.source = suffixed(btf_.str(trailer_.source));
+        trailer_.true_signatures.clear();
         for (StrOff &name : trailer_.ambiguous)
             name = renamed(name);
         for (LinkVariable &v : trailer_.variables) {
