@@ -38,11 +38,18 @@ namespace
 // one.
 constexpr size_t most_tries = size_t{1} << 22;
 
+/// The place of a class in the order of substitution.
+struct Place {
+    uint32_t level = 0; // higher than the levels of the classes that its key refers to; 0: no key
+    uint32_t key = 0;   // number of its first key
+    auto operator<=>(const Place &) const = default;
+};
+
 struct ForwardResolver {
     BetweenKeys &keys;
     Partition &partition;
     std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // keys that refer to each class
-    std::vector<uint32_t> rank = {};            // per key: its place in the order of substitution
+    IdVector<ClassId, Place> place = {};
     std::unordered_set<uint32_t> replaced = {}; // keys
 };
 
@@ -52,15 +59,27 @@ struct Substitution {
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys; // of other users
 };
 
-void add_key_users(ForwardResolver &r, uint32_t k, uint32_t rank)
+void add_key_users(ForwardResolver &r, uint32_t k)
 {
-    r.rank.push_back(rank);
     for (uint32_t word : r.keys.keys.at(k).subspan(1))
         r.users[ClassId{word}].push_back(k);
 }
 
-/// Keys that reach a final class, by rank: keys that existed from the start come before those that
-/// refer to them.
+/// Substitution does not change levels: declarations and candidates have level 0, and a user has
+/// the same level as the class of which it becomes an alias.
+void set_places(ForwardResolver &r)
+{
+    r.place.resize(r.partition.classes.size());
+    for (uint32_t k = 0; k < r.keys.keys.size(); ++k) {
+        Place own{1, k};
+        for (uint32_t word : r.keys.keys.at(k).subspan(1))
+            if (word < r.place.size()) // other words represent cycles
+                own.level = std::max(own.level, r.place[ClassId{word}].level + 1);
+        r.place[r.keys.final_class[k]] = own;
+    }
+}
+
+/// Keys that reach a final class, each before those that refer to it.
 std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
 {
     std::vector<uint32_t> found;
@@ -78,7 +97,7 @@ std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
             pending.push_back(r.keys.final_class[k]);
         }
     }
-    std::ranges::sort(found, {}, [&](uint32_t k) { return r.rank[k]; });
+    std::ranges::sort(found, {}, [&](uint32_t k) { return r.place[r.keys.final_class[k]]; });
     return found;
 }
 
@@ -130,7 +149,7 @@ void apply_substitution(ForwardResolver &r, const std::vector<uint32_t> &users,
             continue;
         }
         r.keys.final_class.push_back(r.keys.final_class[k]);
-        add_key_users(r, number, r.rank[k]);
+        add_key_users(r, number);
     }
 }
 
@@ -159,8 +178,9 @@ void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKey
 {
     trace::Phase phase("resolve_forwards");
     ForwardResolver r{keys, partition};
+    set_places(r);
     for (uint32_t k = 0; k < keys.keys.size(); ++k)
-        add_key_users(r, k, k);
+        add_key_users(r, k);
     for (const UnresolvedForward &f : forwards)
         resolve_one(r, f);
     for (ClassId c : partition.alias.ids()) {
