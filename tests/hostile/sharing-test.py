@@ -229,6 +229,17 @@ class Sharing(KbuildCase):
             + ('.quad v\n.incbin "rest"\n' if rest else ''))
         self.must('as', 'x.s', '-o', 'x.o')
 
+    def test_split_units(self):
+        """The units of many skeletons are in one .dwo file, the last first."""
+        self.write('info', b''.join(struct.pack('<IHBBIQBI', 21, 5, 4, 8, 0, i, 1, 0) for i in range(N)))
+        self.write('split', b''.join(struct.pack('<IHBBIQB', 17, 5, 5, 8, 0, i, 2) for i in reversed(range(N))))
+        self.write('abbrev', bytes([1, 0x4a, 0, 0x76, 0x0e, 0, 0, 2, 0x11, 0, 0, 0, 0]))
+        self.write('x.s', ''.join(f'.section .debug_{name}.dwo,"e",@progbits\n.incbin "{contents}"\n'
+                                  for name, contents in (('info', 'split'), ('abbrev', 'abbrev'))))
+        self.must('as', 'x.s', '-o', 'x.dwo')
+        self.write_dwarf(self.read('info'), self.read('abbrev'), b'x.dwo\0')
+        self.ends([self.btf_emit, '-v', 'x.o'], status=0, said='^((?!skipped).)*$')
+
     def emit_ends(self, language, contents, **how):
         self.write_dwarf(dwarf_unit(language, len(contents)) + contents + b'\0', ABBREVIATIONS, b'\0')
         self.ends([self.btf_emit, '--quiet', 'x.o'], status=0, **how)

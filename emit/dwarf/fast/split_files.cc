@@ -111,47 +111,52 @@ Result<const SplitFiles::OpenFile *> SplitFiles::open(const std::string &path)
         return fail(file->where().in(".debug_info.dwo"), "has more than 4 GB");
     if (!file->has_dwarf())
         return nullptr;
-    auto types = TRY(file->cu_index.present() ? PackageIndex(*file, file->tu_index).type_units()
-                                              : list_type_units(*file));
-    auto units = PackageIndex(*file, file->cu_index).units();
-    opened = {std::move(parts), std::move(file), std::move(types), std::move(units)};
+    SplitUnits list;
+    std::unordered_map<uint64_t, SplitPlace> places;
+    if (file->cu_index.present()) {
+        list.types = TRY(PackageIndex(*file, file->tu_index).type_units());
+        places = PackageIndex(*file, file->cu_index).units();
+    } else {
+        list = TRY(list_split_units(*file));
+    }
+    opened = {std::move(parts), std::move(file), std::move(list), std::move(places)};
     return &opened;
 }
 
-Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
+Result<std::optional<Unit>> SplitFiles::find_in(const std::string &path, const Unit &skeleton)
 {
-    auto package = TRY(open(skeletons_.where().file + ".dwp"));
-    if (!package)
-        return SplitPlace();
-    const auto found = package->units.find(id);
-    if (found == package->units.end())
-        return SplitPlace();
-    SplitPlace place = found->second;
-    place.type_units = &package->types;
-    return place;
+    auto file = TRY(open(path));
+    if (!file)
+        return std::nullopt;
+    std::optional<Unit> unit;
+    if (auto known = file->list.units.find(skeleton.dwo_id); known != file->list.units.end())
+        unit = known->second;
+    else if (auto place = file->places.find(skeleton.dwo_id); place != file->places.end())
+        unit = TRY(read_split_unit(place->second));
+    if (!unit || unit->dwo_id != skeleton.dwo_id)
+        return std::nullopt;
+    unit->addr_base = skeleton.addr_base;
+    unit->low_pc = skeleton.low_pc;
+    unit->types = &file->list.types;
+    return unit;
 }
 
 Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
 {
-    if (!skeletons_.relocatable()) {
-        auto place = TRY(find_in_package(skeleton.dwo_id));
-        if (place.file)
-            return read_split_unit(place, skeleton);
+    const std::string &self = skeletons_.where().file;
+    std::vector<std::string> paths;
+    if (!skeletons_.relocatable())
+        paths.push_back(self + ".dwp");
+    if (skeleton.dwo_name && *skeleton.dwo_name) {
+        // As named by the compiler, or next to the skeletons, or with them (-gsplit-dwarf=single).
+        const std::string name = skeleton.dwo_name;
+        const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
+        paths.push_back(name.front() == '/' ? name : comp_dir + name);
+        paths.push_back(folder_of(self) + name.substr(folder_of(name).size()));
+        paths.push_back(self);
     }
-    if (!skeleton.dwo_name || !*skeleton.dwo_name)
-        return std::nullopt;
-    // As named by the compiler, or next to the skeletons, or with them (-gsplit-dwarf=single).
-    const std::string name = skeleton.dwo_name, &self = skeletons_.where().file;
-    const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
-    for (const std::string &path : {name.front() == '/' ? name : comp_dir + name,
-                                    folder_of(self) + name.substr(folder_of(name).size()), self}) {
-        auto file = TRY(open(path));
-        if (!file)
-            continue;
-        SplitPlace place;
-        place.file = file->file.get();
-        place.type_units = &file->types;
-        auto unit = read_split_unit(place, skeleton);
+    for (const std::string &path : paths) {
+        auto unit = find_in(path, skeleton);
         if (!unit || *unit)
             return unit;
     }

@@ -155,16 +155,19 @@ struct SplitPlace {
         str_offsets = 6,
         rnglists = 8, // GNU: macros
     };
-    const DwarfFile *file = nullptr;       // nullptr: not found
-    uint64_t at[rnglists + 1] = {};        // by Part: where it begins in its section
-    const TypeUnits *type_units = nullptr; // of the file
+    const DwarfFile *file = nullptr;
+    uint64_t at[rnglists + 1] = {}; // by Part: where it begins in its section
 };
 
-/// Searches for the split unit of `skeleton` from `place` on. Empty if it is not there.
-Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton);
+/// The units of a .dwo file.
+struct SplitUnits {
+    TypeUnits types;
+    std::unordered_map<uint64_t, Unit> units; // compile units by id; of a .dwp file: none
+};
+Result<SplitUnits> list_split_units(const DwarfFile &file);
 
-/// All type units of a .dwo file.
-Result<TypeUnits> list_type_units(const DwarfFile &file);
+/// The compile unit at `place` of a .dwp file. Empty if there is none.
+Result<std::optional<Unit>> read_split_unit(const SplitPlace &place);
 /// The type unit at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
@@ -185,11 +188,12 @@ private:
     struct OpenFile {
         FileParts parts;
         std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
-        TypeUnits types;
-        std::unordered_map<uint64_t, SplitPlace> units; // by id; of a package
+        SplitUnits list;
+        std::unordered_map<uint64_t, SplitPlace> places; // of the units of a package, by id
     };
     Result<const OpenFile *> open(const std::string &path);
-    Result<SplitPlace> find_in_package(uint64_t id);
+    /// The split unit of `skeleton` in the file at this path, or nothing.
+    Result<std::optional<Unit>> find_in(const std::string &path, const Unit &skeleton);
 
     const DwarfFile &skeletons_;
     std::map<std::string, OpenFile> opened_; // by path

@@ -197,6 +197,21 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
     return out;
 }
 
+/// A compile unit of split DWARF. Empty if the unit is another one, or is left out.
+Result<std::optional<Unit>> split_unit(const Header &header, const SplitPlace &place,
+                                       Abbrevs &abbrevs)
+{
+    Unit unit = header.unit;
+    if (header.type != (unit.widths.version < 5 ? DW_UT_compile : DW_UT_split_compile))
+        return std::nullopt;
+    set_bases(unit, place);
+    unit.abbrev_offset += place.at[SplitPlace::abbrev];
+    TRY(abbrevs.attach(unit));
+    Skips not_counted;
+    const bool is_read = TRY(read_own_entry(unit, not_counted));
+    return is_read ? std::optional(std::move(unit)) : std::nullopt;
+}
+
 } // namespace
 
 Result<void> Abbrevs::attach(Unit &unit)
@@ -225,47 +240,33 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place)
     return type_unit(header, place);
 }
 
-Result<TypeUnits> list_type_units(const DwarfFile &file)
+Result<SplitUnits> list_split_units(const DwarfFile &file)
 {
     SplitPlace place;
     place.file = &file;
-    TypeUnits types;
+    SplitUnits out;
+    Abbrevs abbrevs;
     for (uint64_t at = 0; at < file.info.data.size();) {
         auto header = TRY(read_header(file, at));
         at = header.unit.end;
-        if (header.type != DW_UT_split_type)
-            continue;
-        auto unit = TRY(type_unit(header, place));
-        types.emplace(header.signature, std::move(unit));
+        if (header.type == DW_UT_split_type) {
+            auto unit = TRY(type_unit(header, place));
+            out.types.emplace(header.signature, std::move(unit));
+        } else if (auto unit = TRY(split_unit(header, place, abbrevs))) {
+            out.units.try_emplace(unit->dwo_id, std::move(*unit));
+        }
     }
-    return types;
+    return out;
 }
 
-Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton)
+Result<std::optional<Unit>> read_split_unit(const SplitPlace &place)
 {
-    const DwarfFile &file = *place.file;
-    for (uint64_t at = place.at[SplitPlace::info]; at < file.info.data.size();) {
-        auto header = TRY(read_header(file, at));
-        Unit unit = header.unit;
-        at = unit.end;
-        const bool old = unit.widths.version < 5;
-        if (header.type == DW_UT_split_type ||
-            (!old && (header.type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id)))
-            continue;
-        set_bases(unit, place);
-        unit.abbrev_offset += place.at[SplitPlace::abbrev];
-        TRY(Abbrevs().attach(unit));
-        Skips not_counted;
-        const bool is_read = TRY(read_own_entry(unit, not_counted));
-        if (!is_read)
-            continue;
-        unit.addr_base = skeleton.addr_base;
-        unit.low_pc = skeleton.low_pc;
-        unit.types = place.type_units;
-        if (unit.dwo_id == skeleton.dwo_id)
-            return unit;
-    }
-    return std::nullopt;
+    const uint64_t at = place.at[SplitPlace::info];
+    if (at >= place.file->info.data.size())
+        return std::nullopt;
+    auto header = TRY(read_header(*place.file, at));
+    Abbrevs abbrevs;
+    return split_unit(header, place, abbrevs);
 }
 
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips)
