@@ -156,8 +156,8 @@ Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Whe
 
 /// Reads the base in the file `path` and gives it an index; "" results in an empty Base. If the
 /// file `index` has an index of this base, the base is not parsed. Otherwise an index is made and,
-/// if possible, kept in the file `index` for later runs; a file with other contents is not
-/// overwritten. `index` may be empty.
+/// if possible, kept in the file `index` for later runs; a file with other contents, or one that
+/// cannot be read, is not overwritten. `index` may be empty.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
 // array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in

@@ -13,6 +13,7 @@
 #include "common/io/file_io.h"
 #include "merge/input/final_btf.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,15 +32,16 @@ bool is_special_file(const std::string &path)
 }
 
 /// Must the file at this path not be overwritten, because it does not begin with the magic of an
-/// index? False for an empty file, and for one that cannot be opened.
+/// index, or cannot be read? False for an empty file, and for one that does not exist.
 bool is_not_an_index(const std::string &path)
 {
     if (is_special_file(path))
         return true;
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0)
+        return errno != ENOENT;
     uint64_t magic = 0;
-    const ssize_t size = file.get() < 0 ? 0 : ::read(file.get(), &magic, sizeof magic);
-    return size != 0 && magic != index_layout::magic;
+    return ::read(file.get(), &magic, sizeof magic) != 0 && magic != index_layout::magic;
 }
 
 /// Maps the file: reading it into memory would cost more than all look-ups.

@@ -109,6 +109,8 @@ class BaseIndex(MadeOnceCase):
         for size in (0, 1, 79, 80, 81, len(good) // 2, len(good) - 1):
             self.write(INDEX, good[:size])
             self.assertEqual(self.merge(module, INDEX), (expected, False), size)
+            # An empty file, as from a full disk, is replaced; one that ends within the first 8 bytes is not an index.
+            self.assertEqual(self.read(INDEX), good[:1] if size == 1 else good, size)
         self.write(INDEX, good + b'\0')
         self.assertEqual(self.merge(module, INDEX), (expected, False))
 
@@ -132,6 +134,19 @@ class BaseIndex(MadeOnceCase):
                              self.modules[0])
             self.assertEqual(done.returncode, 2, more)
             self.assertNotIn('new', self.names())
+
+    def test_unreadable_file_stays(self):
+        """The file may be written, but not read. If root runs this test, btf-merge runs as another user."""
+        other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
+        os.mkdir(self.path('shared'))
+        self.write('shared/notes', b'notes\n')
+        for name, mode in ('', 0o755), ('shared', 0o777), ('shared/notes', 0o222):
+            os.chmod(self.path(name), mode)
+        before = os.stat(self.path('shared/notes')).st_ino
+        done = self.call(self.btf_merge, '--base=base.btf', '--base-index=shared/notes', '-o', 'shared/out',
+                         self.modules[0], **other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.stat(self.path('shared/notes')).st_ino, before)
 
     def test_pipes(self):
         """The base or the module is a pipe, which can be read only once. The result is the same as for files."""
