@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Merges random programs, 999 in most tests. Our engine must keep the meaning of all types, and
+// Merges random programs, 1,000 in most tests. Our engine must keep the meaning of all types, and
 // write the same bytes with one and three threads. It must leave at most as many types as
 // btf__dedup. Two kinds of exceptions are counted: programs for which btf__dedup loses a type or
 // misses the only definition of a declaration; and, in tests with declarations, programs whose
@@ -7,7 +7,7 @@
 // Of the second kind, one program in 200 is allowed, and the seeds are printed (merge/NOTES.md).
 // btf__dedup may refuse the programs of the tests Loops*, so only our engine merges these.
 //
-// BTFLINK_SEEDS=END chooses the seeds 1 to END - 1; BTFLINK_SEEDS=FIRST:COUNT, COUNT seeds from
+// BTFLINK_SEEDS=COUNT chooses the seeds 1 to COUNT; BTFLINK_SEEDS=FIRST:COUNT, COUNT seeds from
 // FIRST on.
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
@@ -25,6 +25,8 @@ using namespace btflink::merge::test;
 
 namespace
 {
+
+constexpr uint64_t programs = 1000; // of each test
 
 class Property : public testing::Test
 {
@@ -85,7 +87,6 @@ protected:
 
     void check(uint64_t seed, const CorpusRules &rules)
     {
-        SCOPED_TRACE("seed " + std::to_string(seed));
         Corpus corpus = random_corpus(seed, rules);
         write_objects(corpus, 0, corpus.objects.size());
         auto ours = merge_by(Engine::hash, 1), theirs = merge_by(Engine::libbpf, 1);
@@ -122,7 +123,6 @@ protected:
     /// Checks a program that btf__dedup may refuse.
     void check_alone(uint64_t seed, const CorpusRules &rules)
     {
-        SCOPED_TRACE("seed " + std::to_string(seed));
         Corpus corpus = random_corpus(seed, rules);
         write_objects(corpus, 0, corpus.objects.size());
         auto ours = merge_by(Engine::hash, 1);
@@ -142,7 +142,6 @@ protected:
 
     void check_over_base(uint64_t seed, const CorpusRules &rules)
     {
-        SCOPED_TRACE("seed " + std::to_string(seed));
         Corpus corpus = random_corpus(seed, rules);
         size_t half = corpus.objects.size() / 2;
         write_objects(corpus, 0, half);
@@ -200,44 +199,44 @@ protected:
 
     TempDir dir_;
     std::vector<std::string> paths_;
-    const uint64_t first_ = chosen_seeds(1000).first, last_ = chosen_seeds(1000).last;
     unsigned long long more_ = 0, more_than_lossy_ = 0, all_ = 0, fewer_ = 0, same_bytes_ = 0;
 };
 
 TEST_F(Property, Conflicts)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+    for_seeds(programs, [&](uint64_t seed) {
         check(seed, {.forwards = false, .local_names = false, .enum_forwards = false});
+    });
     EXPECT_EQ(more_, 0u);
 }
 
 TEST_F(Property, ConflictsWithoutTrailers)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+    for_seeds(programs, [&](uint64_t seed) {
         check(seed,
               {.trailers = false, .forwards = false, .local_names = false, .enum_forwards = false});
+    });
     EXPECT_EQ(more_, 0u);
 }
 
 TEST_F(Property, LocalNames)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {.forwards = false, .enum_forwards = false});
+    for_seeds(programs,
+              [&](uint64_t seed) { check(seed, {.forwards = false, .enum_forwards = false}); });
     EXPECT_EQ(more_, 0u);
 }
 
 // If a declaration agrees with several definitions, each engine chooses one of them in its own way.
 TEST_F(Property, Forwards)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {.local_names = false, .enum_forwards = false});
+    for_seeds(programs,
+              [&](uint64_t seed) { check(seed, {.local_names = false, .enum_forwards = false}); });
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 TEST_F(Property, All)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check(seed, {.trailers = seed % 2 == 0});
+    for_seeds(programs, [&](uint64_t seed) { check(seed, {.trailers = seed % 2 == 0}); });
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
@@ -245,16 +244,18 @@ TEST_F(Property, All)
 // but other languages have them. btf__dedup fails on them.
 TEST_F(Property, Loops)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+    for_seeds(programs, [&](uint64_t seed) {
         check_alone(
             seed,
             {.trailers = seed % 2 == 0, .forwards = false, .enum_forwards = false, .loops = true});
+    });
 }
 
 TEST_F(Property, LoopsAndForwards)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+    for_seeds(programs, [&](uint64_t seed) {
         check_alone(seed, {.trailers = seed % 2 == 0, .loops = true});
+    });
 }
 
 // Each prototype takes two pointers to the previous one, so the number of paths is two to the power
@@ -288,15 +289,17 @@ TEST_F(Property, ManyPaths)
 
 TEST_F(Property, OverBase)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+    for_seeds(programs, [&](uint64_t seed) {
         check_over_base(seed, {.forwards = false, .enum_forwards = false});
+    });
     EXPECT_EQ(more_, 0u);
 }
 
 TEST_F(Property, DeclarationsOverBase)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+    for_seeds(programs, [&](uint64_t seed) {
         check_over_base(seed, {.enum_forwards = false, .base_complete = true});
+    });
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
@@ -304,8 +307,7 @@ TEST_F(Property, DeclarationsOverBase)
 // agrees with any definition, and the module's result keeps the definition of the module.
 TEST_F(Property, OverPartialBase)
 {
-    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
-        check_over_base(seed, {.enum_forwards = false});
+    for_seeds(programs, [&](uint64_t seed) { check_over_base(seed, {.enum_forwards = false}); });
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
+#include <gtest/gtest.h>
 #include <map>
 #include <memory>
 #include <random>
@@ -447,18 +447,21 @@ private:
 
 } // namespace
 
-Seeds chosen_seeds(uint64_t last)
+void for_seeds(uint64_t count, const std::function<void(uint64_t)> &test)
 {
-    Seeds seeds{.last = last};
+    uint64_t first = 1;
     if (const char *text = std::getenv("BTFLINK_SEEDS")) {
         char *end;
-        seeds.last = std::strtoull(text, &end, 10);
+        count = std::strtoull(text, &end, 10);
         if (*end == ':') {
-            seeds.first = seeds.last;
-            seeds.last = seeds.first + std::strtoull(end + 1, nullptr, 10);
+            first = count;
+            count = std::strtoull(end + 1, nullptr, 10);
         }
     }
-    return seeds;
+    for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        test(seed);
+    }
 }
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules)

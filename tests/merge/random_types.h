@@ -8,6 +8,7 @@
 #include "common/btf/btf_builder.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace btflink::merge::test
@@ -28,13 +29,9 @@ struct CorpusRules {
     bool loops = false;         // typedefs that may reach themselves without a struct; not in C
 };
 
-/// The seeds from which a test makes its programs: [first, last).
-struct Seeds {
-    uint64_t first = 1, last;
-};
-/// The seeds that BTFLINK_SEEDS chooses: with the value END, [1, END); with FIRST:COUNT,
-/// [FIRST, FIRST + COUNT). If it is not set: [1, `last`).
-Seeds chosen_seeds(uint64_t last);
+/// Calls test(seed) for the seeds that BTFLINK_SEEDS chooses, until one fails. With the value COUNT
+/// these are 1 to COUNT; with FIRST:COUNT, COUNT seeds from FIRST; if it is not set, 1 to `count`.
+void for_seeds(uint64_t count, const std::function<void(uint64_t)> &test);
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules);
 
