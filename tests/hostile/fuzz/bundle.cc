@@ -19,7 +19,7 @@ Bundle read_bundle(const uint8_t *data, size_t size)
     Bundle out;
     size_t at = std::min(size, out.settings.size());
     std::copy_n(data, at, out.settings.begin());
-    while (size - at > head && out.files.size() < most_files) {
+    while (size - at >= head && out.files.size() < most_files) {
         auto length =
             load<uint32_t>(reinterpret_cast<const std::byte *>(data) + at + 1, ByteOrder::little);
         BundleFile file{static_cast<char>(data[at]), {}};

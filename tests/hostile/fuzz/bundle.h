@@ -4,8 +4,8 @@
 //     4 bytes   settings; their meaning depends on the target (runs.h)
 //     per file  role (1 byte), length (4 bytes, little-endian), contents
 //
-// If a length exceeds the remaining bytes, the file gets the remaining bytes. A rest of at most
-// five bytes is ignored, so an empty file at the end is not read.
+// If a length exceeds the remaining bytes, the file gets the remaining bytes. A rest of fewer than
+// five bytes is ignored.
 #pragma once
 
 #include <array>
