@@ -267,11 +267,12 @@ void mutate_header(ElfPart &part, Random &random)
     uint32_t *narrow[] = {&h.sh_name, &h.sh_type, &h.sh_link, &h.sh_info};
     Elf64_Xword *wide[] = {&h.sh_flags, &h.sh_addr, &h.sh_addralign, &h.sh_entsize};
     switch (below(random, 4)) {
-    case 0:
+    case 0: {
         part.keeps_place = true; // otherwise put_together() corrects size and offset
-        (below(random, 2) ? h.sh_size : h.sh_offset) =
-            edge(random, static_cast<uint32_t>(h.sh_size));
+        Elf64_Xword &value = below(random, 2) ? h.sh_size : h.sh_offset;
+        value = edge(random, static_cast<uint32_t>(value));
         break;
+    }
     case 1: {
         Elf64_Xword &value = *wide[below(random, std::size(wide))];
         value = edge(random, static_cast<uint32_t>(value));
