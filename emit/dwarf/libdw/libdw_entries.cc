@@ -178,36 +178,30 @@ public:
 
     Result<void> read_children(Dwarf_Die &die, const Parent &parent)
     {
-        uint64_t offset = dwarf_dieoffset(&die);
         if (parent.depth > max_depth)
-            return fail(place(offset), strf("entries nest deeper than %zu", max_depth));
-        Dwarf_Die child;
+            return fail(context_.file.place(die), strf("entries nest deeper than %zu", max_depth));
+        Dwarf_Die last = die, child;
         int found = dwarf_child(&die, &child);
         while (found == 0) {
             TRY(read_entry(child, parent));
-            offset = dwarf_dieoffset(&child);
-            found = dwarf_siblingof(&child, &child);
+            last = child;
+            found = dwarf_siblingof(&last, &child);
         }
         if (found < 0)
-            return context_.file.dwarf_error(offset, "cannot read the next entry");
+            return context_.file.dwarf_error(last, "cannot read the next entry");
         return {};
     }
 
 private:
-    Where place(uint64_t offset) const
-    {
-        return context_.file.elf().where().in(".debug_info").at(offset);
-    }
-
     Result<void> read_entry(Dwarf_Die &die, const Parent &parent)
     {
         const uint64_t offset = dwarf_dieoffset(&die);
         auto tag = static_cast<unsigned>(dwarf_tag(&die));
         if (tag == DW_TAG_invalid)
-            return context_.file.dwarf_error(offset, "cannot read entry");
+            return context_.file.dwarf_error(die, "cannot read entry");
         // A sibling attribute that points backwards would cause an endless loop.
         if (offset <= last_offset_)
-            return fail(place(offset), "entries are not in order");
+            return fail(context_.file.place(die), "entries are not in order");
         last_offset_ = offset;
         if (tag == DW_TAG_imported_unit)
             import(die);
@@ -251,8 +245,7 @@ private:
             d.has |= Die::file_level;
         Attributes attributes{context_, {d, parent.tag, tree_, context_.skips}, d};
         if (dwarf_getattrs(&die, &Attributes::set, &attributes, 0) == -1 || attributes.failed)
-            return context_.file.dwarf_error(dwarf_dieoffset(&die),
-                                             "cannot read the attributes of this entry");
+            return context_.file.dwarf_error(die, "cannot read the attributes of this entry");
         if (tag == DW_TAG_variable && !is_static_member(die) &&
             !d.is(Die::file_level | Die::declaration)) {
             tree_.addresses.resize(addresses);

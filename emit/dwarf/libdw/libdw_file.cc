@@ -36,6 +36,12 @@ bool is_in_types(Dwarf_CU *unit)
     return version < 5 && type == DW_UT_type;
 }
 
+const char *text_of(Dwarf_Die &die, unsigned attribute)
+{
+    Dwarf_Attribute attr;
+    return dwarf_attr(&die, attribute, &attr) ? dwarf_formstring(&attr) : nullptr;
+}
+
 } // namespace
 
 Result<std::unique_ptr<LibdwFile>> LibdwFile::open(const DwarfFile &file,
@@ -158,12 +164,36 @@ uint32_t LibdwFile::number_of(Dwarf_Die &die)
     return number < UINT32_MAX ? static_cast<uint32_t>(number) : 0;
 }
 
-Failure LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const
+void LibdwFile::name_split(Dwarf_Die &skeleton, Dwarf_Die &split)
+{
+    const char *name = text_of(skeleton, DW_AT_dwo_name);
+    if (!name)
+        name = text_of(skeleton, DW_AT_GNU_dwo_name);
+    const char *folder = text_of(skeleton, DW_AT_comp_dir);
+    if (name)
+        split_paths_.try_emplace(dwarf_cu_getdwarf(split.cu),
+                                 (*name == '/' || !folder ? "" : std::string(folder) + "/") + name);
+}
+
+Where LibdwFile::place(Dwarf_Die &die) const
+{
+    Dwarf *dwarf = dwarf_cu_getdwarf(die.cu);
+    std::string file = file_.where().file;
+    if (alternate_ && dwarf == alternate_->dwarf())
+        file = alternate_->file_.where().file;
+    else if (const auto split = split_paths_.find(dwarf); split != split_paths_.end())
+        file = split->second;
+    return Where{file}
+        .in(is_in_types(die.cu) ? ".debug_types" : ".debug_info")
+        .at(dwarf_dieoffset(&die));
+}
+
+Failure LibdwFile::dwarf_error(Dwarf_Die &die, std::string_view what) const
 {
     std::string text(what);
     if (const char *reason = dwarf_errmsg(0)) // null if there was no error
         text += std::string(": ") + reason;
-    return fail(file_.where().in(".debug_info").at(offset), text);
+    return fail(place(die), text);
 }
 
 } // namespace btflink::emit

@@ -9,6 +9,7 @@
 #include <elfutils/libdw.h>
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 namespace btflink::emit
 {
@@ -41,8 +42,12 @@ public:
     /// The address in the operand of DW_OP_addr.
     std::optional<AddressRef> address_in_info(const unsigned char *operand) const;
 
-    /// An error at `offset` of .debug_info, with libdw's reason if there is one.
-    Failure dwarf_error(uint64_t offset, std::string_view what) const;
+    /// Notes the path of the file of split DWARF that has the unit `split`, for place().
+    void name_split(Dwarf_Die &skeleton, Dwarf_Die &split);
+    /// The place of an entry, which may be in the alternate file or in a file of split DWARF.
+    Where place(Dwarf_Die &die) const;
+    /// An error at an entry, with libdw's reason if there is one.
+    Failure dwarf_error(Dwarf_Die &die, std::string_view what) const;
 
 private:
     explicit LibdwFile(const DwarfFile &file) : file_(file) {}
@@ -58,6 +63,7 @@ private:
     Elf *elf_ = nullptr;
     Dwarf *dwarf_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info
+    std::unordered_map<Dwarf *, std::string> split_paths_;
     // The file of split DWARF whose .debug_types.dwo was numbered last, and the number that stands
     // for offset 0 of that section.
     Dwarf *split_ = nullptr;

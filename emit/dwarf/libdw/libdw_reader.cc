@@ -41,6 +41,7 @@ public:
     Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const override;
 
 private:
+    void add_split(Dwarf_Die skeleton, Dwarf_Die unit);
     UnitHead head_of(LibdwUnit unit) const;
     unsigned version_at(uint64_t offset) const;
     Failure cannot_read(size_t number) const;
@@ -167,6 +168,12 @@ Failure LibdwReader::cannot_read(size_t number) const
                 std::string("cannot read a unit") + (reason ? std::string(": ") + reason : ""));
 }
 
+void LibdwReader::add_split(Dwarf_Die skeleton, Dwarf_Die unit)
+{
+    units_.push_back({unit, addr_base_of(skeleton)});
+    file_->name_split(skeleton, unit);
+}
+
 Result<void> LibdwReader::list(Skips &skips)
 {
     Dwarf_CU *cu = nullptr, *next = nullptr;
@@ -182,7 +189,7 @@ Result<void> LibdwReader::list(Skips &skips)
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
         // For a type unit, libdw returns the type's entry as `split`.
         if (split.cu && type == DW_UT_skeleton)
-            units_.push_back({split, addr_base_of(die)});
+            add_split(die, split);
         else if (type == DW_UT_skeleton || names_split_file(die))
             ++skips[Skip::split_dwarf_unit];
         else if (type == DW_UT_compile && tag == DW_TAG_compile_unit)
