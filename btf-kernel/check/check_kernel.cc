@@ -378,8 +378,9 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
     check_enums(context, binary, *context.vmlinux, out);
     check_per_cpu(binary, *context.vmlinux, out);
     context.needs_tags = expect_tags(context);
+    const NameIndex &names = *context.names;
     KfuncCounts counts =
-        check_kfuncs(binary, *context.names, nullptr, {}, context.version, context.needs_tags, out);
+        check_kfuncs(binary, names, &names, {}, context.version, context.needs_tags, out);
     context.passed_types = counts.passed_types;
     if (counts.kfuncs && !counts.tagged && !context.needs_tags)
         note_without_tags(context, binary, counts.kfuncs, out);

@@ -135,7 +135,7 @@ struct KfuncCounts {
 
 /// Adds findings about two questions: do the ids in .BTF_ids match the BTF, and does the BTF
 /// describe kfuncs as the kernel and program loaders expect? `index`: the BTF of `binary`.
-/// `of_vmlinux`: the BTF of vmlinux if `binary` is a module and this BTF is valid, else null.
+/// `of_vmlinux`: the BTF of vmlinux, null if it is not valid; if `binary` is vmlinux, `index`.
 /// `redefined`: the result of find_redefinitions(), or none. `kernel`: whose rules apply;
 /// std::nullopt: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,

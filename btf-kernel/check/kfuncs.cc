@@ -89,13 +89,13 @@ public:
 
 private:
     /// Are all ids and counts 0 although the BTF has one of the types for which .BTF_ids has ids?
-    /// Without symbols it is unknown which types these are. Then vmlinux, for which of_vmlinux_ is
-    /// null, is judged by its words alone, because vmlinux always has ids. The ids of a module may
-    /// all be of types that do not exist, so for a module the answer is no.
+    /// Without symbols it is unknown which types these are. Then vmlinux is judged by its words
+    /// alone, because vmlinux always has ids. The ids of a module may all be of types that do not
+    /// exist, so for a module the answer is no.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
-            return !of_vmlinux_ &&
+            return of_vmlinux_ == &index_ &&
                    std::ranges::all_of(words_, [](uint32_t word) { return word == 0; });
         bool known = false;
         for (const SectionSymbol &symbol : binary_.id_symbols) {

@@ -52,6 +52,16 @@ TEST_F(CheckKernel, IdsNeverFilled)
     EXPECT_EQ(findings(), said);
 }
 
+TEST_F(CheckKernel, IdsOfAModuleWithoutVmlinux)
+{
+    set_module("[2] STRUCT 'mine' size=4",
+               "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED");
+    kernel_.modules[0].btf_ids.assign(4, std::byte{0});
+    EXPECT_EQ(findings(), Lines());
+    kernel_.vmlinux->has_btf = false;
+    EXPECT_EQ(findings(), Lines{"no-btf vmlinux: has no .BTF although CONFIG_DEBUG_INFO_BTF=y"});
+}
+
 TEST_F(CheckKernel, IdMissing)
 {
     kernel_.vmlinux->btf_ids[0] = std::byte{0};
