@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <regex>
 
 namespace btflink::kernel
@@ -21,6 +20,18 @@ namespace
 {
 
 constexpr size_t most_options = 5; // in one line
+
+/// What differs between two BTFs.
+struct Difference {
+    enum class Kind : uint8_t {
+        none,            // or, as the result of compare(): only type ids and offsets of strings
+        follows_vmlinux, // of a module: only these, and vmlinux differs, too
+        order,           // of types or names
+        other,
+    };
+    Kind kind = Kind::none;
+    std::string text = {};
+};
 
 /// The parts of the banner "Linux version RELEASE (USER) (COMPILER) #NUMBER ...".
 struct Banner {
@@ -131,7 +142,7 @@ std::string only(const std::vector<std::string> &list, const char *where)
            (list.size() > 3 ? ", ...)" : ")");
 }
 
-std::string compare_types(const Btf &here, const Btf &there)
+Difference compare_types(const Btf &here, const Btf &there)
 {
     const std::vector<std::string> a = outlines(here), b = outlines(there);
     const std::multiset<std::string> sorted_a(a.begin(), a.end()), sorted_b(b.begin(), b.end());
@@ -140,69 +151,66 @@ std::string compare_types(const Btf &here, const Btf &there)
     std::ranges::set_difference(sorted_b, sorted_a, std::back_inserter(only_b));
     if (!only_a.empty() || !only_b.empty()) {
         std::string first = only(only_a, "here"), second = only(only_b, "there");
-        return first + (first.empty() || second.empty() ? "" : "; ") + second;
+        return {Difference::Kind::other,
+                first + (first.empty() || second.empty() ? "" : "; ") + second};
     }
     for (size_t i = 0; i < a.size(); ++i)
         if (a[i] != b[i])
-            return strf("order: the same types, but type %zu is %s here, %s there",
-                        i + raw(here.first_id()), first_line(a[i]).c_str(),
-                        first_line(b[i]).c_str());
-    return "";
+            return {Difference::Kind::order,
+                    strf("order: the same types, but type %zu is %s here, %s there",
+                         i + raw(here.first_id()), first_line(a[i]).c_str(),
+                         first_line(b[i]).c_str())};
+    return {};
 }
 
+/// Text for BTFs with different bytes between which compare() finds no difference.
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
-/// Empty: only type ids and offsets of strings differ.
-std::string compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
+Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
 {
+    using Kind = Difference::Kind;
     if (here.order() != there.order())
-        return here.order() == ByteOrder::little ? "byte order: little here, big there"
-                                                 : "byte order: big here, little there";
+        return {Kind::other, here.order() == ByteOrder::little
+                                 ? "byte order: little here, big there"
+                                 : "byte order: big here, little there"};
     const auto head_a = load<uint32_t>(a.data() + 4, here.order()),
                head_b = load<uint32_t>(b.data() + 4, there.order());
-    const std::string types = compare_types(here, there);
-    std::string form;
+    Difference types = compare_types(here, there);
     if (head_a != head_b)
-        form = strf("header form: %u bytes here, %u there", head_a, head_b);
-    if (!form.empty() || !types.empty())
-        return form + (form.empty() || types.empty() ? "" : "; ") + types;
-    return here.strings() == there.strings()
-               ? ""
-               : "strings: the same types, but their names are in another order";
+        return {Kind::other, strf("header form: %u bytes here, %u there", head_a, head_b) +
+                                 (types.text.empty() ? "" : "; ") + types.text};
+    if (types.kind != Kind::none || here.strings() == there.strings())
+        return types;
+    return {Kind::order, "strings: the same types, but their names are in another order"};
 }
 
-/// The result for a module in which only type ids and offsets of strings differ, while its vmlinux
-/// differs, too.
-constexpr const char follows_vmlinux[] = "";
-
-/// No value: there is no difference.
-std::optional<std::string> compare_module(const Binary &here, const Binary &there,
-                                          const std::shared_ptr<const Btf> &base_here,
-                                          const std::shared_ptr<const Btf> &base_there,
-                                          bool same_base)
+Difference compare_module(const Binary &here, const Binary &there,
+                          const std::shared_ptr<const Btf> &base_here,
+                          const std::shared_ptr<const Btf> &base_there, bool same_base)
 {
+    using Kind = Difference::Kind;
     if (here.btf == there.btf && here.base == there.base)
-        return std::nullopt;
+        return {};
     if (here.has_btf != there.has_btf)
-        return here.has_btf ? "has BTF only here" : "has BTF only there";
+        return {Kind::other, here.has_btf ? "has BTF only here" : "has BTF only there"};
     if (here.base.empty() != there.base.empty())
-        return "form: only one of the builds has a distilled base";
+        return {Kind::other, "form: only one of the builds has a distilled base"};
     auto a = parse_module(here, base_here), b = parse_module(there, base_there);
     if (!a || !b)
-        return "cannot be compared: " + (a ? b : a).error().str();
-    std::string difference = compare(*a->btf, here.btf, *b->btf, there.btf);
-    if (!difference.empty())
+        return {Kind::other, "cannot be compared: " + (a ? b : a).error().str()};
+    Difference difference = compare(*a->btf, here.btf, *b->btf, there.btf);
+    if (difference.kind != Kind::none)
         return difference;
     if (a->distilled && here.base != there.base) {
         difference = compare(*a->distilled, here.base, *b->distilled, there.base);
         // The types of a distilled base are in the order of vmlinux.
-        const bool follows =
-            difference.starts_with("order: ") || difference.starts_with("strings: ");
-        if (!difference.empty() && (same_base || !follows))
-            return "distilled base: " + difference;
+        const bool follows = !same_base && difference.kind == Kind::order;
+        if (difference.kind != Kind::none && !follows)
+            return {Kind::other, "distilled base: " + difference.text};
     }
     const bool independent = a->distilled && here.base == there.base; // of vmlinux
-    return same_base || independent ? references : follows_vmlinux;
+    return same_base || independent ? Difference{Kind::other, references}
+                                    : Difference{Kind::follows_vmlinux};
 }
 
 } // namespace
@@ -218,7 +226,8 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     const bool same_base = here.vmlinux->btf == there.vmlinux->btf;
     if (!same_base) {
         auto difference = compare(**base_here, here.vmlinux->btf, **base_there, there.vmlinux->btf);
-        find(*here.vmlinux, difference.empty() ? references : difference);
+        find(*here.vmlinux,
+             difference.kind == Difference::Kind::none ? references : difference.text);
     }
     compare_banners_and_configs(here, there, same_base, out);
     std::map<std::string_view, const Binary *> others; // by name
@@ -227,14 +236,14 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     size_t followed = 0;
     for (const Binary &module : here.modules) {
         auto it = others.find(module.name);
-        const std::optional<std::string> result =
+        const Difference result =
             it == others.end()
-                ? "is only here"
+                ? Difference{Difference::Kind::other, "is only here"}
                 : compare_module(module, *it->second, *base_here, *base_there, same_base);
-        if (result == follows_vmlinux)
+        if (result.kind == Difference::Kind::follows_vmlinux)
             ++followed;
-        else if (result)
-            find(module, *result);
+        else if (result.kind != Difference::Kind::none)
+            find(module, result.text);
     }
     for (const Binary &module : here.modules)
         others.erase(module.name);

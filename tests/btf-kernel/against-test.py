@@ -92,6 +92,17 @@ class Against(PackageCase):
         self.assertEqual((len(said), len(notes)), (1, 1))
         self.assertIn('1 modules differ only in type ids and offsets of strings', notes[0])
 
+    def test_order_of_a_distilled_base(self):
+        """The types of a distilled base follow the order of vmlinux, so another order there is no difference."""
+        listed = 'struct list { struct list *next; };\n'
+        sources = SOURCE, listed + SOURCE.replace(listed, '')
+        module = MODULE % {'n': 1} + listed + 'int of_list(struct list *list) { return !list; }\n'
+        said, notes = self.differences(*(self.with_module(f'order-{n}', sources[n], module, '--distilled-base')
+                                         for n in range(2)))
+        self.assertEqual((len(said), len(notes)), (1, 1), said)
+        self.assertTrue(said[0].startswith('order: '), said)
+        self.assertIn('1 modules differ only', notes[0])
+
     def test_user(self):
         """The user who built the kernel and the number of the build are in the kernel, but not in its BTF."""
         other = self.build('user', SOURCE.replace('(a@b) #1', '(c@d) #2'))
