@@ -272,8 +272,8 @@ Change describe(std::span<const Delta> same)
                                   : ChangeKind::changed,
                .name = name_of(d),
                .one_of_several = d.one_of_several,
-               .old_id = d.before ? d.before->id : 0,
-               .new_id = d.after ? d.after->id : 0};
+               .old_side = d.before ? d.old_side : nullptr,
+               .old_id = d.before ? d.before->id : 0};
     for (const Delta &delta : same)
         if (out.places.empty() || out.places.back() != delta.place)
             out.places.push_back(delta.place);
@@ -340,16 +340,23 @@ void compare_modules_as_a_whole(ComparedKernels &out)
 
 } // namespace
 
+DefinitionRef Sides::find_at(uint32_t place, Space space, std::string_view name) const
+{
+    const Side *side = at(place);
+    const auto list = side ? side->find({space, name}) : std::span<const Definition>();
+    return list.empty() ? DefinitionRef{}
+                        : DefinitionRef{side, list.front().id, place, list.front().shape};
+}
+
 DefinitionRef Sides::find(std::initializer_list<Space> spaces, std::string_view name,
                           const Sides *without) const
 {
     for (uint32_t place = 0; place <= modules.size(); ++place)
         for (Space space : spaces) {
-            const Side *side = at(place), *other = without ? without->at(place) : nullptr;
-            if (!side || (other && !other->find({space, name}).empty()))
+            if (without && without->find_at(place, space, name))
                 continue;
-            if (auto list = side->find({space, name}); !list.empty())
-                return {side, list.front().id, place, list.front().shape};
+            if (const DefinitionRef found = find_at(place, space, name))
+                return found;
         }
     return {};
 }

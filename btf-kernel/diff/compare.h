@@ -143,6 +143,8 @@ struct Sides {
     {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
+    /// The definition of a name in this place.
+    DefinitionRef find_at(uint32_t place, Space space, std::string_view name) const;
     /// The first definition of a name in one of the spaces, in vmlinux or else in a module. Skips
     /// places where `without`, the other kernel, has a definition of the name.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,

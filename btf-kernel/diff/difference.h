@@ -100,6 +100,8 @@ constexpr bool breaks(Effect::Kind kind)
     return kind > Effect::Kind::relocated;
 }
 
+struct Side; // compare.h
+
 struct Change {
     Space space;
     ChangeKind what;
@@ -111,9 +113,9 @@ struct Change {
     std::string cause = {}; // "struct t": members moved only because this type's size changed
     // The definition was added or removed, and the other kernel has other definitions of the name.
     bool one_of_several = false;
-    // Type ids in the old and the new kernel, in the first of `places`; 0: the kernel lacks the
-    // definition.
-    uint32_t old_id = 0, new_id = 0;
+    // The old definition; null and 0 if the change adds one. In a module it may be vmlinux's.
+    const Side *old_side = nullptr;
+    uint32_t old_id = 0;
 
     bool breaks() const
     {

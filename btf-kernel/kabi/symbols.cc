@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <unordered_map>
 
 namespace btflink::kernel::kabi
@@ -32,41 +33,38 @@ using Status = Symbol::Status;
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
-/// Finds the change of a type or symbol of the old kernel.
+/// Finds the change of a type or symbol of the old kernel in a place (see Change::places). The
+/// result is an index into Difference::changes, or `none`.
 class ChangeIndex
 {
 public:
-    ChangeIndex(const Sides &sides, const Difference &difference)
+    explicit ChangeIndex(const Difference &difference)
     {
         for (uint32_t i = 0; i < difference.changes.size(); ++i) {
             const Change &c = difference.changes[i];
-            const Side *side = c.places.empty() ? nullptr : sides.at(c.places[0]);
-            if (!side || c.what == ChangeKind::added)
-                continue;
-            // The old definition is vmlinux's if the module, with a base of its own, lacks one.
-            if (c.old_id >= raw(side->btf->end_id()))
-                side = sides.vmlinux.get();
-            if (c.space == Space::type || c.space == Space::alias)
-                by_shape_.emplace(number(*side, c.old_id), i);
-            else if (c.space != Space::constant)
-                for (uint32_t place : c.places)
-                    by_name_[c.name].emplace_back(place, i);
+            for (uint32_t place : c.places)
+                if (!c.old_side || c.space == Space::constant)
+                    continue;
+                else if (c.space == Space::type || c.space == Space::alias)
+                    by_shape_.try_emplace({number(*c.old_side, c.old_id), place}, i);
+                else
+                    by_name_.try_emplace({c.name, place}, i);
         }
     }
 
-    /// The change of a function or variable in a place (see Change::places), or `none`.
     uint32_t of_symbol(const std::string &name, uint32_t place) const
     {
-        if (auto list = by_name_.find(name); list != by_name_.end())
-            for (const auto &[at, change] : list->second)
-                if (at == place)
-                    return change;
-        return none;
+        const auto found = by_name_.find({name, place});
+        return found == by_name_.end() ? none : found->second;
     }
 
-    uint32_t of_type(const Side &side, uint32_t id) const
+    /// `side` is the BTF in `place`. Its types may be vmlinux's, and change there.
+    uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
-        auto found = by_shape_.find(number(side, id));
+        const uint64_t key = number(side, id);
+        auto found = by_shape_.find({key, place});
+        if (found == by_shape_.end())
+            found = by_shape_.find({key, 0});
         return found == by_shape_.end() ? none : found->second;
     }
 
@@ -81,26 +79,29 @@ private:
         return number_of({space, plain_int_name(name)}, side.shapes.definition(id));
     }
 
-    std::unordered_map<uint64_t, uint32_t> by_shape_;
-    std::unordered_map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> by_name_;
+    std::map<std::pair<uint64_t, uint32_t>, uint32_t> by_shape_; // by number() and place
+    std::map<std::pair<std::string, uint32_t>, uint32_t> by_name_;
 };
 
 class Walk
 {
 public:
-    Walk(const Side &side, const ChangeIndex &index) : side_(side), index_(index) {}
-
-    /// Adds the nearest changes of types that `root`, a FUNC or VAR, reaches.
-    void run(uint32_t root, Symbol &out)
+    Walk(const DefinitionRef &root, const ChangeIndex &index)
+        : root_(root), side_(*root.side), index_(index)
     {
-        push(root, none, 0);
+    }
+
+    /// Adds the nearest changes of types that the root, a FUNC or VAR, reaches.
+    void run(Symbol &out)
+    {
+        push(root_.id, none, 0);
         while (!queue_.empty()) {
             const uint32_t at = queue_.front();
             queue_.pop_front();
             if (visited_[at].done)
                 continue;
             visited_[at].done = true;
-            if (at != root && !meet(at, out))
+            if (at != root_.id && !meet(at, out))
                 return;
             expand(at);
         }
@@ -116,7 +117,7 @@ private:
     /// and sets out.more, if `out` has no room for it.
     bool meet(uint32_t at, Symbol &out)
     {
-        const uint32_t change = index_.of_type(side_, at);
+        const uint32_t change = index_.of_type(side_, at, root_.place);
         if (change == none)
             return true;
         for (const ReachedChange &r : out.reached)
@@ -165,6 +166,7 @@ private:
             queue_.push_back(id);
     }
 
+    const DefinitionRef root_;
     const Side &side_;
     const ChangeIndex &index_;
     std::unordered_map<uint32_t, Visit> visited_;
@@ -195,7 +197,7 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     if ((own != none || lost) && !moved_unchanged)
         out.status = Status::signature;
     const size_t before = out.reached.size();
-    Walk(*old.side, index).run(old.id, out);
+    Walk(old, index).run(out);
     if (out.status == Status::unknown)
         out.status = out.reached.size() > before ? Status::reaches : Status::same;
     return out;
@@ -279,7 +281,7 @@ std::vector<std::string> parse_symbols(std::string_view text)
 std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
                                   const ComparedKernels &kernels)
 {
-    const ChangeIndex index(kernels.before, kernels.difference);
+    const ChangeIndex index(kernels.difference);
     std::vector<Symbol> out;
     for (const std::string &name : names)
         out.push_back(check_symbol(name, kernels, index));

@@ -322,32 +322,67 @@ class Diff(CliCase):
         self.write('none', '# nothing\n')
         self.diff(*kernels, '--symbols=none', status=1)
 
+    def folder_with(self, name, **sources):
+        """Makes a kernel from the sources of vmlinux and of modules, with split BTF. The BTF of a module whose name
+        begins with "whole" has no base."""
+        os.mkdir(os.path.join(self.folder, name))
+        for file, source in sources.items():
+            self.write(f'{file}.c', source)
+            self.must('gcc', '-g', '-c', f'{file}.c')
+            self.must(self.btf_emit, f'{file}.o')
+            split = [] if file.startswith(('vmlinux', 'whole')) else [f'--base={name}/vmlinux.btf']
+            suffix = '.btf' if file == 'vmlinux' else '.ko.btf'
+            self.must(self.btf_merge, *split, '-o', f'{name}/{file}{suffix}', f'{file}.o')
+        return name
+
+    def symbols(self, old, new, *names):
+        """How these symbols changed: the status, and the paths to changes."""
+        self.write('list', '\n'.join(names))
+        done = self.call(self.btf_kernel, 'diff', '-q', old, new, '--symbols=list', '--json')
+        said = json.loads(done.stdout)['symbols']
+        return {s['name']: (s['status'], [r['path'] for r in s['reached']]) for s in said}
+
     def test_symbols_that_moved(self):
         """A symbol that moved between vmlinux and a module is compared."""
-        def folder(name, *sources):
-            os.mkdir(os.path.join(self.folder, name))
-            for file, source in zip(('vmlinux', 'm'), sources):
-                self.write(f'{file}.c', source)
-                self.must('gcc', '-g', '-c', f'{file}.c')
-                self.must(self.btf_emit, f'{file}.o')
-            self.must(self.btf_merge, '-o', f'{name}/vmlinux.btf', 'vmlinux.o')
-            self.must(self.btf_merge, f'--base={name}/vmlinux.btf', '-o', f'{name}/m.ko.btf', 'm.o')
-            return name
         stays, moves = 'int stays(long a) { return a; }', 'int moves(int a) { return a; }'
-        changes = 'int changes(%s a) { return a; }'
-        old = folder('moved-old', stays + moves + changes % 'int', 'int of_module(void) { return 1; }')
-        new = folder('moved-new', stays, 'int of_module(void) { return 1; }' + moves + changes % 'long')
-        self.write('list', 'stays\nmoves\nchanges\n')
-        for kernels in (old, new), (new, old):
-            said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
-            self.assertEqual({s['name']: s['status'] for s in said},
-                             {'stays': 'same', 'moves': 'same', 'changes': 'another signature'})
+        changes, of_module = 'int changes(%s a) { return a; }', 'int of_module(void) { return 1; }'
+        old = self.folder_with('moved-old', vmlinux=stays + moves + changes % 'int', m=of_module)
+        new = self.folder_with('moved-new', vmlinux=stays, m=of_module + moves + changes % 'long')
+        names = 'stays', 'moves', 'changes'
+        for kernels, types in (((old, new), 'int -> long int'), ((new, old), 'long int -> int')):
+            self.assertEqual(self.symbols(*kernels, *names), {
+                'stays': ('same', []), 'moves': ('same', []), 'changes': ('another signature', ['changes'])})
+            self.assertIn(f'changes changed\n        parameter 1 (a): {types}\n',
+                          self.diff(*kernels, '--symbols=list'))
+        # The module's definitions are compared with those that the other vmlinux has.
+        changes_of_module = {c['name']: c['what'] for c in json.loads(self.diff(new, old, '--json'))['changes']
+                             if 'm' in c['in']}
+        self.assertEqual(changes_of_module, {'changes': 'changed'})
+        # The new kernel does not have the module.
+        os.remove(self.path('moved-old/m.ko.btf'))
+        self.assertEqual(self.symbols(new, old, *names, 'of_module'), {
+            'stays': ('same', []), 'moves': ('same', []), 'changes': ('another signature', []),
+            'of_module': ('gone', [])})
         # A function that the module had before, too, is another one.
         other = 'int moves(long a) { return a; }'
-        kernels = folder('in-both', stays + moves, other), folder('in-module', stays, other)
-        said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
-        self.assertEqual({s['name']: s['status'] for s in said},
-                         {'stays': 'same', 'moves': 'gone', 'changes': 'no BTF'})
+        self.assertEqual(self.symbols(self.folder_with('in-both', vmlinux=stays + moves, m=other),
+                                      self.folder_with('in-module', vmlinux=stays, m=other), 'moves', 'of_module'),
+                         {'moves': ('gone', ['moves']), 'of_module': ('no BTF', [])})
+
+    def test_symbols_that_reach_a_type_of_a_module(self):
+        """If a module gets its own definition of a type of vmlinux, this matters only to the module. A module's own
+        ids are not those of vmlinux."""
+        text = 'struct %s { %s a; }; int %s(struct %s *p) { return p->a; }\n'
+        vmlinux, user = text % ('s', 'int', 'of_vmlinux', 's'), text % ('s', '%s', 'in_module', 's')
+        other = text % ('other', 'int', 'of_module', 'other')
+        split = [self.folder_with(f'split-{n}', vmlinux=vmlinux, m=user % member)
+                 for n, member in enumerate(('int', 'long'))]
+        self.assertEqual(self.symbols(*split, 'of_vmlinux', 'in_module'), {
+            'of_vmlinux': ('same', []), 'in_module': ('reaches what changed', ['struct s'])})
+        whole = [self.folder_with(f'whole-{n}', vmlinux=vmlinux, whole=other + more)
+                 for n, more in enumerate(('', user % 'long'))]
+        self.assertEqual(self.symbols(*whole, 'of_vmlinux', 'of_module'),
+                         {'of_vmlinux': ('same', []), 'of_module': ('same', [])})
 
     def test_bad_usage(self):
         old, new = self.kernels()
