@@ -27,8 +27,10 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
     if (header > bytes.size())
         return fail(where.at(4),
                     strf("header claims %u bytes, the section has %zu", header, bytes.size()));
-    if (header < core_fields + 8)
+    if (header == core_fields)
         return {}; // from before CO-RE relocations
+    if (header < core_fields + 8)
+        return fail(where.at(4), strf("header of %u bytes is cut off", header));
     const uint64_t begin = uint64_t{header} + word(core_fields);
     const uint64_t end = begin + word(core_fields + 4);
     if (end > bytes.size() || begin % 4)

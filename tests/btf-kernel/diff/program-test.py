@@ -7,6 +7,7 @@ usage: program-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 import json
 import os
 import shutil
+import struct
 import unittest
 
 from helpers.cli_case import CliCase, run
@@ -383,6 +384,20 @@ class Diff(CliCase):
                  for n, more in enumerate(('', user % 'long'))]
         self.assertEqual(self.symbols(*whole, 'of_vmlinux', 'of_module'),
                          {'of_vmlinux': ('same', []), 'of_module': ('same', [])})
+
+    def test_cut_header_of_btf_ext(self):
+        """A header that ends between the fields of CO-RE relocations is an error. Old compilers' headers end before
+        these fields."""
+        self.adapters_program('return a->x;')
+        program, kernel = self.read('p.o'), self.two_adapters()
+        head = struct.pack('<HBBI', 0xeb9f, 1, 0, 32)
+        self.assertEqual(program.count(head), 1)
+        for size, status, words in ((32, 0, '1 hold'), (24, 0, '0 hold'), (28, 1, 'header of 28 bytes is cut off'),
+                                    (8, 1, 'header of 8 bytes is cut off')):
+            self.write('p.o', program.replace(head, head[:4] + struct.pack('<I', size)))
+            done = self.call(self.btf_kernel, 'diff', '-q', kernel, kernel, '--bpf=p.o')
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(words, done.stdout + done.stderr)
 
     def test_bad_usage(self):
         old, new = self.kernels()
