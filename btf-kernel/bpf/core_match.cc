@@ -238,6 +238,14 @@ std::optional<uint64_t> field_number(Core kind, const Btf &btf, const KernelFiel
     }
 }
 
+/// What shifts and masks of a program depend on: the width of a bitfield, and the number of bits
+/// before it in the bytes that CO-RE lets the program load. The width is 0 for other fields.
+std::pair<uint32_t, uint64_t> bits_to_load(const Btf &btf, const KernelField &field)
+{
+    const auto start = field_number(Core::field_byte_offset, btf, field);
+    return {field.bits, start ? field.offset - *start * 8 : UINT64_MAX};
+}
+
 bool is_about_type(Core kind)
 {
     return kind == Core::type_id_local || kind == Core::type_id_target ||
@@ -285,6 +293,11 @@ std::vector<DefinitionRef> find_candidates(const Btf &local, uint32_t type, cons
     return of_this_kind(known.modules);
 }
 
+bool needs_a_member(Core kind)
+{
+    return kind == Core::field_signed || kind == Core::field_lshift || kind == Core::field_rshift;
+}
+
 /// What a relocation is about: a field, an enumerator or, if neither is set, a type. With a flaw,
 /// neither is set.
 struct Target {
@@ -302,8 +315,11 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
         return {};
     if (!is_about_enumerator(relocation.kind)) {
         auto field = parse_field(btf, relocation.type, *access);
-        const char *flaw = field ? nullptr : "has an access string that does not fit its type";
-        return {.flaw = flaw, .field = std::move(field)};
+        if (!field)
+            return {.flaw = "has an access string that does not fit its type"};
+        if (needs_a_member(relocation.kind) && field->steps.back().name.empty())
+            return {.flaw = "asks for the sign or the bits of an array element"};
+        return {.field = std::move(field)};
     }
     const uint32_t id = behind_modifiers(btf, relocation.type);
     if (!btf::is_enum(btf.kind(TypeId{id})) || (*access)[0] >= btf::vlen_of(btf.type(TypeId{id})))
@@ -363,8 +379,12 @@ private:
         if (matches.empty())
             return nothing_fits(list, std::move(why));
         for (const Match &match : matches)
-            if (auto conflict = conflict_of(matches[0], match))
+            if (auto conflict = conflict_of(matches[0], match)) {
+                // Only the types of loaded modules count.
+                if (match.candidate.side != matches[0].candidate.side)
+                    return {Status::unknown, *conflict + ", in different modules"};
                 return {Status::broken, *conflict};
+            }
         if (!misfits.empty()) {
             list.remaining.clear();
             for (const Match &match : matches)
@@ -473,15 +493,25 @@ private:
             return {};
         if (match.too_wide)
             return {Status::broken, "is a bitfield there that no load of 8 bytes covers"};
-        return size_verdict(*target_.field, match.field, *match.candidate.side->btf);
+        Verdict at{Status::holds, strf("at %zu", size_t(match.field.offset / 8))};
+        if (relocation_.kind != Core::field_byte_offset)
+            return at;
+        if (relocation_.loads && match.number > INT16_MAX)
+            return {Status::broken, at.text + ", beyond the reach of a load or store"};
+        return size_verdict(std::move(at), match.field, *match.candidate.side->btf);
     }
 
-    Verdict size_verdict(const LocalField &local, const KernelField &target, const Btf &btf) const
+    /// Does the program access a field of this size? `at`: the verdict if it does.
+    Verdict size_verdict(Verdict at, const KernelField &target, const Btf &btf) const
     {
-        const Step &last = local.steps.back();
-        Verdict at{Status::holds, strf("at %zu", size_t(target.offset / 8))};
-        if (relocation_.kind != Core::field_byte_offset || last.bits || target.bits)
-            return at;
+        const Step &last = target_.field->steps.back();
+        if (last.bits || target.bits) {
+            const KernelField mine{target_.field->offset, last.type, last.bits};
+            if (!relocation_.loads || bits_to_load(btf_, mine) == bits_to_load(btf, target))
+                return at;
+            return {Status::broken, "is a bitfield in other bits: only BPF_CORE_READ_BITFIELD() "
+                                    "reads it"};
+        }
         const uint64_t mine = load_size(btf_, last.type), theirs = load_size(btf, target.type);
         if (mine == theirs ||
             (is_unsigned_or_pointer(btf_, last.type) && is_unsigned_or_pointer(btf, target.type)))

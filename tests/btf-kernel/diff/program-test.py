@@ -385,6 +385,20 @@ class Diff(CliCase):
         self.assertEqual(self.symbols(*whole, 'of_vmlinux', 'of_module'),
                          {'of_vmlinux': ('same', []), 'of_module': ('same', [])})
 
+    def verdicts(self, program, old, new=None, what=''):
+        """Compiles the program. Returns the verdicts on its requirements on kernel `new` (default: `old`), by their
+        names. `what`: the beginning of the kinds of requirements."""
+        if not shutil.which('clang'):
+            self.skipTest('clang is not installed')
+        self.write('p.c', '#define SEC(name) __attribute__((section(name), used))\n'
+                   '#define CORE __attribute__((preserve_access_index))\n' + program)
+        self.must('clang', '-target', 'bpf', '-g', '-O2', '-Wno-bitfield-constant-conversion', '-c', 'p.c',
+                  '-o', 'p.o')
+        done = self.call(self.btf_kernel, 'diff', '-q', old, new or old, '--json', '--bpf=p.o')
+        self.assertEqual(done.stderr, '')
+        return {r['name']: r['new']['status'] for r in json.loads(done.stdout)['programs'][0]['requirements']
+                if r['what'].startswith(what)}
+
     def test_cut_header_of_btf_ext(self):
         """A header that ends between the fields of CO-RE relocations is an error. Old compilers' headers end before
         these fields."""
@@ -398,6 +412,36 @@ class Diff(CliCase):
             done = self.call(self.btf_kernel, 'diff', '-q', kernel, kernel, '--bpf=p.o')
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(words, done.stdout + done.stderr)
+
+    def test_loads(self):
+        """libbpf does not change the shifts after a direct load of a bitfield, and no offset to one beyond 15 bits. It
+        refuses to find the sign of an array element."""
+        self.write('k.c', 'struct s { int pad; unsigned same : 3, moved : 5, now : 4, : 4; int was;'
+                   ' char far[40000]; int x, list[2]; } s;\n')
+        self.kernel('k', source='k.c')
+        program = ('struct s { unsigned same : 3; unsigned : 2; unsigned moved : 5; int now; unsigned was : 4; int x;'
+                   ' int list[2]; }'
+                   ' CORE;\nSEC("tc") %s\n')
+        expected = dict.fromkeys(('struct s.moved', 'struct s.now', 'struct s.was', 'struct s.x'), 'broken')
+        self.assertEqual(self.verdicts(
+            program % 'long f(struct s *s) { return s->same + s->moved + s->now + s->was + s->x; }', 'k'),
+            {'struct s.same': 'holds', **expected})
+        self.assertEqual(self.verdicts(
+            program % 'long f(struct s *s) { return __builtin_preserve_field_info(s->moved, 0) +'
+            ' __builtin_preserve_field_info(s->x, 0) + __builtin_preserve_field_info(s->now, 0); }', 'k'),
+            {'struct s.moved': 'holds', 'struct s.x': 'holds', 'struct s.now': 'holds'})
+        self.assertEqual(self.verdicts(
+            program % 'long f(struct s *s) { return __builtin_preserve_field_info(s->list[1], 1) +'
+            ' __builtin_preserve_field_info(s->list[1], 3); }', 'k'), {'struct s.list[1]': 'holds', 'struct s': 'broken'})
+
+    def test_types_of_several_modules(self):
+        """Whether structs of modules are ambiguous depends on which modules are loaded."""
+        text = 'struct adapter { %s x; } *a; int %s(void) { return a->x; }\n'
+        kernel = self.folder_with('k', vmlinux='int here(void) { return 0; }\n', m=text % ('long pad; int', 'm'),
+                                  n=text % ('int', 'n'))
+        self.assertEqual(self.verdicts('struct adapter { int x; } CORE;\n'
+                                       'SEC("tc") int f(struct adapter *a) { return a->x; }\n', kernel),
+                         {'struct adapter.x': 'unknown'})
 
     def test_bad_usage(self):
         old, new = self.kernels()
