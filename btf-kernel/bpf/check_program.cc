@@ -20,7 +20,8 @@ namespace
 using namespace diff;
 using Status = Verdict::Status;
 
-constexpr const char *existence_test = "CO-RE exists"; // a Requirement::what
+// Values of Requirement::what.
+constexpr const char *existence_test = "CO-RE exists", *match_test = "CO-RE matches";
 
 // Prefixes of the names that attach points have in BTF: lsm/file_open attaches to
 // bpf_lsm_file_open.
@@ -90,11 +91,12 @@ public:
     {
         if (check_byte_order()) // otherwise the new kernel cannot load the program at all
             check_all();
+        for (auto &item : requirements_)
+            for (auto kernel : {&Requirement::before, &Requirement::after})
+                excuse(item.second, kernel);
         std::vector<Requirement> out;
-        for (auto &item : requirements_) {
-            excuse(item.second);
+        for (auto &item : requirements_)
             out.push_back(std::move(item.second));
-        }
         return out;
     }
 
@@ -128,32 +130,39 @@ private:
         return after.status != Status::broken;
     }
 
-    /// Returns the verdict, but softens `broken`. `absent`: a relocation of the object tests
-    /// whether r.name ("struct s.m") or its type ("struct s") exists. Otherwise `unknown`, if the
-    /// type has a flavour ("s___v2") and each section of r.programs tests for something, perhaps
-    /// for another flavour of the type.
-    Verdict excused(const Requirement &r, Verdict verdict) const
+    /// Does the program test for `name` ("struct s.m"), or for what contains it ("struct s"), and
+    /// does the test fail on this kernel?
+    bool is_ruled_out(const std::string &name, Verdict Requirement::*kernel) const
     {
-        if (verdict.status != Status::broken)
-            return verdict;
-        const std::string type = r.name.substr(0, r.name.find('.'));
-        if (requirements_.count({existence_test, r.name}) ||
-            requirements_.count({existence_test, type}))
-            return {Status::absent, std::move(verdict.text)};
-        if (type.find("___") == std::string::npos)
-            return verdict;
-        for (const std::string &program : r.programs)
-            if (!testing_.count(program))
-                return verdict;
-        return {Status::unknown, verdict.text + ": works if the program tests for it first"};
+        for (size_t end = 0; end != std::string::npos;) {
+            end = name.find_first_of(".[", end + 1);
+            for (const char *test : {existence_test, match_test}) {
+                const auto found = requirements_.find({test, name.substr(0, end)});
+                if (found != requirements_.end() &&
+                    (found->second.*kernel).status == Status::absent)
+                    return true;
+            }
+        }
+        return false;
     }
 
-    void excuse(Requirement &r) const
+    /// Softens a verdict `broken` on a relocation. `absent`: the program tests for the item.
+    /// Otherwise `unknown`, if the type has a flavour ("s___v2") and each section of r.programs
+    /// tests for something, perhaps for another flavour of the type.
+    void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
-        if (!r.what.starts_with("CO-RE ") || r.what == existence_test)
+        Verdict &verdict = r.*kernel;
+        if (!r.what.starts_with("CO-RE ") || r.what == existence_test ||
+            verdict.status != Status::broken)
             return;
-        r.before = excused(r, std::move(r.before));
-        r.after = excused(r, std::move(r.after));
+        auto tests = [&](const std::string &program) { return testing_.contains(program); };
+        if (is_ruled_out(r.name, kernel)) {
+            verdict.status = Status::absent;
+        } else if (r.name.substr(0, r.name.find('.')).find("___") != std::string::npos &&
+                   std::ranges::all_of(r.programs, tests)) {
+            verdict.status = Status::unknown;
+            verdict.text += ": works if the program tests for it first";
+        }
     }
 
     void add(const std::string &what, const std::string &name, std::string_view program,

@@ -413,6 +413,17 @@ class Diff(CliCase):
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(words, done.stdout + done.stderr)
 
+    def test_existence_excuses_only_what_does_not_exist(self):
+        """A program that tests for a field reads it if it exists, perhaps with the wrong size."""
+        self.write('k.c', 'struct s { long wide; struct { int b; } *other; } s;\n')
+        self.kernel('k', source='k.c')
+        self.assertEqual(self.verdicts(
+            'struct in { int b; } CORE; struct s { int wide; int gone; struct in in; } CORE;\n'
+            '#define HAS(field) __builtin_preserve_field_info(field, 2)\n'
+            'SEC("tc") int f(struct s *s) { return (HAS(s->wide) ? s->wide : 0) + (HAS(s->gone) ? s->gone : 0) +'
+            ' (HAS(s->in) ? s->in.b : 0); }\n', 'k', what='CO-RE offset'),
+            {'struct s.wide': 'broken', 'struct s.gone': 'absent', 'struct s.in.b': 'absent'})
+
     def test_loads(self):
         """libbpf does not change the shifts after a direct load of a bitfield, and no offset to one beyond 15 bits. It
         refuses to find the sign of an array element."""
