@@ -198,27 +198,46 @@ private:
         const size_t slash = text.find('/');
         if (slash == std::string::npos)
             return;
-        std::string type = text.substr(0, slash), name = text.substr(slash + 1);
-        if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
+        std::string type = text.substr(0, slash), name = text.substr(slash + 1), module;
+        if (name.find_first_of("*?") != std::string::npos)
             return; // a pattern, which does not need a particular function
+        const bool multi = type.find(".multi") != std::string::npos; // gets no typed arguments
         type = type.substr(0, type.find('.')); // ".s": sleepable, ".w": writable
         // Keeps FUNCTION or EVENT of "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET".
+        if (const size_t colon = name.find(':'); colon != std::string::npos)
+            module = name.substr(0, colon);
         name = name.substr(name.find_first_of(":/") + 1);
         name = name.substr(0, name.find('+'));
-        for (const Section &known : sections)
-            if (known.prefix == type)
-                check_attach_point(known, section, name);
+        for (Section known : sections)
+            if (known.prefix == type) {
+                known.missing = multi ? Status::unknown : known.missing;
+                check_attach_point(known, section, module, name);
+            }
+    }
+
+    /// `module`: the only place of a definition that counts; empty: all places.
+    DefinitionRef find(const Sides &kernel, Space space, const std::string &module,
+                       const std::string &name) const
+    {
+        if (module.empty())
+            return kernel.find({space}, name);
+        const auto &modules = kernels_.difference.modules;
+        const auto at = std::ranges::find(modules, module);
+        if (module != "vmlinux" && at == modules.end())
+            return {};
+        return kernel.find_at(
+            module == "vmlinux" ? 0 : static_cast<uint32_t>(at - modules.begin()) + 1, space, name);
     }
 
     void check_attach_point(const Section &known, const std::string &section,
-                            const std::string &name)
+                            const std::string &module, const std::string &name)
     {
         DefinitionRef before, after;
         for (const char *prefix : known.name_prefixes) {
             if (!before)
-                before = kernels_.before.find({known.space}, prefix + name);
+                before = find(kernels_.before, known.space, module, prefix + name);
             if (!after)
-                after = kernels_.after.find({known.space}, prefix + name);
+                after = find(kernels_.after, known.space, module, prefix + name);
         }
         const bool needed = known.missing == Status::broken;
         auto verdict = [&](const DefinitionRef &found) {

@@ -413,6 +413,25 @@ class Diff(CliCase):
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(words, done.stdout + done.stderr)
 
+    def test_attach_points(self):
+        """A function may be asked for in one module. Programs of kind .multi load without their function."""
+        function = 'int %s(long a) { return a; }\n'
+        kernel = self.folder_with('k', vmlinux=function % 'here', m=function % 'there')
+        expected = {'fentry/here': 'holds', 'fentry/there': 'holds', 'fentry/m:there': 'holds',
+                    'fexit.s/vmlinux:here': 'holds', 'fentry/m:here': 'broken', 'fentry/vmlinux:there': 'broken',
+                    'fentry/none:there': 'broken', 'kprobe.multi/here': 'holds', 'kprobe.multi/gone': 'unknown',
+                    'kprobe.session/gone': 'unknown', 'fentry.multi/gone': 'unknown', 'fexit.multi.s/here': 'holds'}
+        self.assertEqual(self.verdicts(''.join(f'SEC("{section}") int f{n}(void *p) {{ return 0; }}\n' for n, section in
+                                               enumerate((*expected, 'kprobe.multi/h*', 'freplace/f'))), kernel), expected)
+
+    def test_attach_points_that_are_gone(self):
+        function = 'int %s(long a) { return a; }\n'
+        old = self.folder_with('old', vmlinux=function % 'here', m=function % 'there')
+        new = self.folder_with('new', vmlinux=function % 'there', m=function % 'here')
+        self.assertEqual(self.verdicts('SEC("fentry/m:there") int f(void *p) { return 0; }\n'
+                                       'SEC("kprobe.multi/here") int g(void *p) { return 0; }\n', old, new),
+                         {'fentry/m:there': 'broken', 'kprobe.multi/here': 'holds'})
+
     def test_existence_excuses_only_what_does_not_exist(self):
         """A program that tests for a field reads it if it exists, perhaps with the wrong size."""
         self.write('k.c', 'struct s { long wide; struct { int b; } *other; } s;\n')
