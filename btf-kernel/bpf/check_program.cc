@@ -300,17 +300,36 @@ private:
             return {Status::broken, "programs cannot implement it"};
         if (!btf::is_composite(btf_.kind(TypeId{type})))
             return {Status::broken, "is not a struct in the program"};
-        const std::vector<Member> theirs = members_of(*found.side->btf, found.id);
-        std::string lacking;
+        const Btf &btf = *found.side->btf;
+        const std::vector<Member> theirs = members_of(btf, found.id);
+        std::vector<std::string> lacking, differing; // members that may be used if they are zero
         for (const Member &m : members_of(btf_, type)) {
+            const std::string member(m.name);
             auto same = std::ranges::find(theirs, m.name, &Member::name);
             if (same == theirs.end())
-                lacking += (lacking.empty() ? "" : ", ") + std::string(m.name);
+                lacking.push_back(member);
+            else if (!may_be_copied(m, btf, *same))
+                return {Status::broken, "'" + member + "' is " + one_line(btf, same->type) +
+                                            " there, of another kind or size"};
+            else if (!mean_the_same(btf_, m.type, btf, same->type))
+                differing.push_back(member);
         }
-        if (!lacking.empty())
-            return {Status::unknown,
-                    "lacks " + lacking + ": works if the program leaves these members zero"};
-        return {};
+        const std::string text =
+            (lacking.empty() ? "" : "lacks " + joined(lacking, ", ")) +
+            (lacking.empty() || differing.empty() ? "" : ", ") +
+            (differing.empty() ? "" : "has another type of " + joined(differing, ", "));
+        return text.empty() ? Verdict{}
+                            : Verdict{Status::unknown,
+                                      text + ": works if the program leaves these members zero"};
+    }
+
+    /// Can libbpf copy the value of a struct_ops' member, of whatever type, to that of the kernel?
+    bool may_be_copied(const Member &mine, const Btf &btf, const Member &theirs) const
+    {
+        const btf::Kind kind = btf_.kind(TypeId{behind_modifiers(btf_, mine.type)});
+        return !mine.bits && !theirs.bits &&
+               kind == btf.kind(TypeId{behind_modifiers(btf, theirs.type)}) &&
+               size_of(btf_, mine.type) == size_of(btf, theirs.type);
     }
 
     const BpfObject &object_;

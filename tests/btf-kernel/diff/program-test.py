@@ -473,6 +473,19 @@ class Diff(CliCase):
                                        'SEC("tc") int f(struct adapter *a) { return a->x; }\n', kernel),
                          {'struct adapter.x': 'unknown'})
 
+    def test_struct_ops(self):
+        """libbpf refuses members of another kind or size, even if they are zero. Members with another prototype may be
+        zero."""
+        self.write('k.c', 'struct ops { int (*call)(int); long flags; char name[8]; int in_use; };\n'
+                   'struct bpf_struct_ops_ops { int common; struct ops data; } use;\n')
+        self.kernel('k', source='k.c')
+        members = ('int (*call)(int)', 'holds'), ('int (*call)(int, int)', 'unknown'), ('long flags', 'holds'), (
+            'int flags', 'broken'), ('char *name', 'broken'), ('char name[16]', 'broken'), ('int in_use : 3', 'broken')
+        self.assertEqual(self.verdicts(''.join(
+            f'struct ops___{n} {{ {member}; }}; SEC(".struct_ops") struct ops___{n} ops{n};\n'
+            for n, (member, _) in enumerate(members)), 'k'),
+            {f'struct ops (ops{n})': verdict for n, (_, verdict) in enumerate(members)})
+
     def test_bad_usage(self):
         old, new = self.kernels()
         self.diff(old, status=2)
