@@ -255,14 +255,26 @@ private:
 
     void check_extern(const Extern &item)
     {
-        const std::string name(essential_name(btf_.name(TypeId{item.id})));
         const bool function = btf_.kind(TypeId{item.id}) == btf::Kind::FUNC;
+        const std::string_view own = btf_.name(TypeId{item.id});
+        const std::string name(function ? essential_name(own) : own);
         auto verdict = [&](const Sides &kernel) {
-            return extern_verdict(
-                item, kernel.find({function ? Space::function : Space::variable}, name));
+            const DefinitionRef found =
+                kernel.find({function ? Space::function : Space::variable}, name);
+            Verdict out = extern_verdict(item, found);
+            if (function && out.status == Status::holds && has_kfunc_tags(*kernel.vmlinux) &&
+                !found.side->is_kfunc(found.id))
+                out = {Status::unknown, "has no tag bpf_kfunc: perhaps programs may not call it"};
+            return out;
         };
         add(function ? "kfunc" : "variable", name, "", verdict(kernels_.before),
             verdict(kernels_.after));
+    }
+
+    static bool has_kfunc_tags(const Side &side)
+    {
+        return std::ranges::any_of(side.tags,
+                                   [&](const Tag &tag) { return side.is_kfunc(tag.target); });
     }
 
     Verdict extern_verdict(const Extern &item, const DefinitionRef &found) const

@@ -130,12 +130,15 @@ void of_function(const Change &change, Effects &out)
 
 bool changes_signature(const Change &change)
 {
-    return std::ranges::any_of(change.details, [](const Detail &d) {
+    const bool kfunc = change.space == Space::kfunc;
+    return std::ranges::any_of(change.details, [&](const Detail &d) {
         switch (d.kind) {
         case Detail::Kind::tag_added:
             return false;
         case Detail::Kind::tag_removed:
-            return d.old_text == "bpf_kfunc";
+            return kfunc && d.old_text == "bpf_kfunc";
+        case Detail::Kind::meaning:
+            return kfunc; // only calls are checked by suffixes
         case Detail::Kind::parameter_type:
         case Detail::Kind::result:
             return !d.same_meaning;

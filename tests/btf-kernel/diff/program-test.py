@@ -399,6 +399,42 @@ class Diff(CliCase):
         return {r['name']: r['new']['status'] for r in json.loads(done.stdout)['programs'][0]['requirements']
                 if r['what'].startswith(what)}
 
+    def test_variables(self):
+        """libbpf refuses a weak variable of another type, too. Names of variables have no flavours."""
+        self.write('k.c', 'int number; int other; struct { int a; } pair, weak_pair;\n')
+        self.must('gcc', '-g', '-c', 'k.c')
+        self.must(self.btf_emit, '--features=+global_var', 'k.o')
+        self.must(self.btf_merge, '--features=+global_var', '-o', 'k', 'k.o')
+        names = {'number': 'holds', 'pair': 'broken', 'gone': 'broken', 'other___v2': 'broken'}
+        weak = {'weak_pair': 'broken', 'weak_gone': 'absent'}
+        self.assertEqual(self.verdicts(
+            ''.join(f'extern const int {name} SEC(".ksyms");\n' for name in names) +
+            ''.join(f'extern const int {name} SEC(".ksyms") __attribute__((weak));\n' for name in weak) +
+            'extern const void untyped SEC(".ksyms");\n'
+            'SEC("socket") long f(void) { return (long)&untyped + ' +
+            ' + '.join(f'(long)&{name}' for name in (*names, *weak)) + '; }\n', 'k'),
+            {**names, **weak, 'untyped': 'unknown'})
+
+    def test_kfuncs_with_tags(self):
+        """If the kernel tags kfuncs, a function without the tag may not be one. Other programs can attach to it."""
+        if not shutil.which('clang'):
+            self.skipTest('clang is not installed')
+        for kernel, suffix in (('old', '__sz'), ('new', '')):
+            self.write('k.c', '#define KFUNC __attribute__((btf_decl_tag("bpf_kfunc")))\n'
+                       f'KFUNC int kfunc(int a) {{ return a; }} int plain(int a{suffix}) {{ return 0; }}\n' +
+                       suffix.replace('__sz', 'KFUNC ') + 'int tagged(int a) { return a; }\n')
+            self.must('clang', '-g', '-c', 'k.c')
+            self.must(self.btf_emit, 'k.o')
+            self.must(self.btf_merge, '--features=+decl_tag', '-o', kernel, 'k.o')
+        names = 'kfunc', 'tagged', 'plain'
+        program = (''.join(f'extern int {name}(int a) SEC(".ksyms");\n' for name in names) +
+                   'SEC("tc") int f(void *p) { return kfunc(1) + tagged(2) + plain(3); }\n' +
+                   ''.join(f'SEC("fentry/{name}") int on_{name}(void *p) {{ return 0; }}\n' for name in names))
+        attach = {f'fentry/{name}': 'holds' for name in names}
+        for new, tagged in (('old', 'holds'), ('new', 'unknown')):
+            self.assertEqual(self.verdicts(program, 'old', new),
+                             {'kfunc': 'holds', 'tagged': tagged, 'plain': 'unknown', **attach})
+
     def test_cut_header_of_btf_ext(self):
         """A header that ends between the fields of CO-RE relocations is an error. Old compilers' headers end before
         these fields."""
