@@ -365,6 +365,11 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
                          [('unreadable', '../../outside/m-9.ko)', "its path has '..'"),
                           ('unreadable', f'lib/modules/{RELEASE}/d.ko)', 'is not a regular file'),
                           ('unreadable', f'lib/modules/{RELEASE}/h.ko)', 'is a hard link')])
+        # Findings about several files without a module: their line names the files.
+        files += [('../../outside/m-7.ko', self.modules[0])]
+        done = run(PROGRAMS['kernel'], 'check', self.write('more-lies.tar', tar(files)))
+        self.assertRegex(done.stdout, r"(?m)^error: unreadable: its path has '\.\.', in \S+\(\S+m-7\.ko\), "
+                                      r'\S+\(\S+m-9\.ko\)$')
         folder = self.unpacked(self.files(), 'linked')
         (folder / f'lib/modules/{RELEASE}/build').symlink_to('/')
         (folder / f'lib/modules/{RELEASE}/endless').symlink_to('..')
