@@ -252,7 +252,7 @@ class BtfChecks:
                 self.compare_vmlinux(title, theirs)
             if renew:
                 what = file.stem if base else 'small'
-                digest = command([self.compare_tool, '--digest', '--deep', theirs,
+                digest = command([self.compare_tool, '--digest', theirs,
                                   *([f'--base-a={their_base}'] if base else [])])
                 title, rows = digest.split('\n', 1)
                 (HERE / f'{self.tree.machine.digests}{what}-{digests}.digest').write_text(

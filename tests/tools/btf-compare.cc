@@ -217,22 +217,27 @@ int main(int argc, char **argv)
     app.add_option("A", options.a, "raw BTF, or an ELF file with a .BTF section")->required();
     auto *b = app.add_option("B", options.b, "the same");
     app.add_option("--base-a", options.base_a, "the base that A continues (split BTF)");
-    app.add_option("--base-b", options.base_b, "the base that B continues");
-    app.add_option("--show", options.show, "differences to print per kind");
-    app.add_option("--ignore", options.ignore, "kinds that do not count")
-        ->delimiter(',')
-        ->check(CLI::IsMember(names));
-    app.add_option("--kinds", options.kinds, "the only kinds that count")
-        ->delimiter(',')
-        ->check(CLI::IsMember(names));
-    app.add_flag("--deep", options.deep, "compare functions also with all types they reach");
-    app.add_flag_callback(
+    auto *base_b = app.add_option("--base-b", options.base_b, "the base that B continues");
+    auto *show = app.add_option("--show", options.show, "differences to print per kind");
+    auto *ignore = app.add_option("--ignore", options.ignore, "kinds that do not count")
+                       ->delimiter(',')
+                       ->check(CLI::IsMember(names));
+    auto *kinds = app.add_option("--kinds", options.kinds, "the only kinds that count")
+                      ->delimiter(',')
+                      ->check(CLI::IsMember(names));
+    auto *deep =
+        app.add_flag("--deep", options.deep, "compare functions also with all types they reach");
+    auto *flat = app.add_flag_callback(
         "--flat-arrays", [&] { options.arrays = Arrays::flat; },
         "an array of arrays counts as one, with the product of the dimensions");
     auto *digest = app.add_flag("--digest", options.digest, "print a digest of A");
     auto *against = app.add_option("--against", options.against, "compare A with such a digest");
-    digest->excludes(against)->excludes(b);
-    against->excludes(b);
+    // Options that have no effect are wrong usage: the caller may expect another result.
+    for (auto *option : {b, base_b, show, deep, flat}) {
+        digest->excludes(option);
+        against->excludes(option);
+    }
+    digest->excludes(against)->excludes(ignore)->excludes(kinds);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Tests the command line of btf-compare, the program with which other tests compare BTF.
+
+usage: compare-test.py BTF-COMPARE BTF-EMIT BTF-MERGE [TEST...]
+"""
+from helpers.cli_case import CliCase, run
+
+
+class Compare(CliCase):
+    btf_compare = None  # set by run()
+    btf_merge = None
+
+    def compare(self, *arguments, status):
+        done = self.call(self.btf_compare, *arguments)
+        self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
+        return done.stdout
+
+    def setUp(self):
+        super().setUp()
+        self.emit(self.compile())
+        self.must(self.btf_merge, '-o', 'a', 'add.o')
+
+    def test_digest(self):
+        self.write('digest', self.compare('a', '--digest', status=0))
+        for options in ((), ('--kinds=FUNC',), ('--ignore=FUNC,FUNC/deep',)):
+            self.assertEqual(self.compare('a', '--against=digest', *options, status=0), 'equal\n')
+        self.write('digest', self.read('digest').replace(b'\nFUNC ', b'\nFUNC 1'))
+        self.compare('a', '--against=digest', status=1)
+        self.compare('a', '--against=digest', '--ignore=FUNC', status=0)
+
+    def test_options_without_effect(self):
+        self.compare('a', status=2)
+        self.compare('a', 'a', '--show=1', '--deep', '--flat-arrays', '--ignore=PTR', status=0)
+        ineffective = ['a', '--base-b=a', '--show=1', '--deep', '--flat-arrays']
+        for option in (*ineffective, '--ignore=PTR', '--kinds=PTR', '--against=digest'):
+            self.compare('a', '--digest', option, status=2)
+        self.write('digest', self.compare('a', '--digest', status=0))
+        for option in ineffective:
+            self.compare('a', '--against=digest', option, status=2)
+
+
+if __name__ == '__main__':
+    run(__name__, Compare, ('btf_compare', 'btf_emit', 'btf_merge'))
