@@ -32,9 +32,9 @@ struct EmitOptions {
     /// Keep the object BTF of a relocatable file, and encode the units that this BTF does not
     /// cover. They come from objects without object BTF that `ld -r` has linked into the file.
     bool add_missing_units = false;
-    /// Skip units of these source files, because other inputs have their BTF. If the file has more
-    /// units of a source file than are counted here, all of them are encoded. Encoding a unit twice
-    /// is harmless. Not used if add_missing_units applies.
+    /// Skip units of these source files, because the merge gets their BTF from other files. If the
+    /// file has more units of a source file than are counted here, all of them are encoded.
+    /// Encoding a unit twice is harmless. Not used if add_missing_units applies.
     SourceCounts covered;
     uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
     bool exclude_flag = true;           // SHF_EXCLUDE on .BTF
@@ -60,7 +60,7 @@ struct EmitReport {
     std::string debug_file;       // the separate file that has the DWARF, or ""
     Skips skips;
     // Also counted in `skips`:
-    std::vector<RejectedVariable> rejected; // with Feature::encode_force
+    std::vector<RejectedVariable> rejected; // that Feature::encode_force leaves out
     std::vector<Error> left_out; // parts of types, functions and variables that BTF cannot express,
                                  // and changes to types that kernels would refuse
     // Only for a file without DWARF. has_code: it has code but no BTF; has_lto_code: it has code
@@ -75,10 +75,10 @@ struct EmitReport {
 /// Encodes the file at `path`. On an error nothing is written.
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
-/// Warnings for every program that runs the encoder, one line each, without newline: about DWARF
+/// The warnings that programs print after emit_file(), one line each, without newline: about DWARF
 /// that was not read, with a remedy, and about what `report.left_out` names. Without `all`, only
-/// the first item of left_out is named, with the number of others. An object without DWARF causes
-/// no warning.
+/// the first item of left_out is named, with the number of the others. An object without DWARF
+/// causes no warning.
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report,
                                   bool all = false);
 

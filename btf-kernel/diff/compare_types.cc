@@ -289,8 +289,9 @@ private:
         auto declared = [](const SideType &of, const Parameter &p) {
             return p.type ? one_line(of.btf(), p.type, p.name) : std::string("...");
         };
-        // If the number of parameters changed, equal ones at the front and at the back did not
-        // change. The others are compared in order; those left over were removed or added.
+        // If the number of parameters changed, parameters of equal types at the front and at the
+        // back are skipped. The rest are compared in order; what is then left over on one side was
+        // removed or added.
         size_t front = 0, back = 0;
         auto equal = [&](size_t i, size_t j) { return a[i].shape == b[j].shape; };
         if (a.size() != b.size()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as seen by C programs: members, sizes, text; and CO-RE's rules for fields. Every walk is
-// bounded, because malformed BTF may have loops.
+// Members, sizes and C text of types; comparisons of types by meaning, and by CO-RE's rules for
+// fields. Every walk is bounded, because malformed BTF may have loops.
 #include "btf-kernel/diff/types.h"
 
 #include "merge/explain/c_text.h"

@@ -90,11 +90,11 @@ Result<void> AbsoluteRelocs::add(uint32_t table, Bytes contents, uint8_t width,
     const Arch *arch = find_arch(image.head.e_machine, image.address_size());
     out.reserve(out.size() + entries.size());
     for (size_t i = 0; i < entries.size(); ++i) {
-        // The table may have been sorted, so the offset is approximate.
+        // If the entries were sorted, this may be the position of another entry.
         auto here = [&] { return image.place(table).at(i * head.sh_entsize); };
         const RelocEntry entry = entries[i];
         const uint32_t type = image.reloc_type(entry.info);
-        if (type == 0) // R_*_NONE: lld leaves it where `ld -r` discarded a section
+        if (type == 0) // R_*_NONE: written by `ld.lld -r` if it discards the target
             continue;
         if (!arch)
             return fail(here(), strf("relocation of type %u: unsupported architecture (ELF machine "

@@ -25,8 +25,8 @@ public:
     /// `slots`: rounded up to a power of two.
     explicit OpenTable(size_t slots) : slots_(std::bit_ceil(slots)) {}
 
-    /// The slot for which same(slot) holds, or else the free slot where it belongs. The search
-    /// begins at `home`; same() is also called for slots with other homes.
+    /// The slot for which same(slot) holds, or else the free slot where such an entry belongs. The
+    /// search begins at `home`; same() is also called for slots with other homes.
     template <typename Same>
     [[gnu::always_inline]] const Slot &find(uint64_t home, Same same) const
     {
@@ -120,8 +120,8 @@ private:
     OpenTable<Slot, 4> table_;
 };
 
-/// Numbers different vectors of words 0, 1, ... in the order in which they are added. `used_bits`:
-/// a mask for hashes; tests use few bits, so that hashes collide.
+/// Gives different vectors of words the numbers 0, 1, ... in the order in which they are added.
+/// `used_bits`: a mask for hashes; tests use few bits, so that hashes collide.
 template <uint64_t used_bits = UINT64_MAX>
 class VectorIndex
 {

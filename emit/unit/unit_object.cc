@@ -21,8 +21,8 @@ namespace btflink::emit
 namespace
 {
 
-/// The contribution under construction: first types, variables and functions, each with their part
-/// of the trailer, then DATASECs.
+/// The contribution under construction. Types, variables and functions are added in this order,
+/// each with its part of the trailer. DATASECs come last.
 struct NewContribution {
     const UnitFile &file;
     BtfBuilder btf;
@@ -42,8 +42,8 @@ struct SectionEntry {
 };
 using Sections = std::map<std::string_view, std::vector<SectionEntry>>; // by name
 
-/// The input for one LinkFunction: a candidate with its flags, and those of candidates that share
-/// the record.
+/// The input for one LinkFunction: a candidate, and its flags combined with the shared_flags of the
+/// candidates that share the record.
 struct Instance {
     const FunctionCandidate *candidate;
     uint32_t flags;
@@ -122,8 +122,8 @@ bool has_code(const FunctionCandidate &f)
     return f.flags & (fn_has_address | fn_has_ranges);
 }
 
-// Without true signatures, the merge applies each of these flags on any instance to all instances
-// of the name.
+// Without the feature true_signature, the merge leaves out a function if any instance of its name
+// has one of these flags.
 constexpr uint32_t shared_flags = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
 
 bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
@@ -132,9 +132,9 @@ bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
 }
 
 /// May `f` share the record of `instance` in the trailer? An abstract instance and its out-of-line
-/// copy may, if they are equal; two instances with code may not. With true signatures the shared
-/// flags apply to some instances only, so these flags must be equal, too; and an instance with a
-/// true signature has its own record.
+/// copy may, if they are equal; two instances with code may not. With the feature true_signature,
+/// the merge judges a clone by the flags of some instances only, so the shared flags must be equal,
+/// too; and an instance with a true signature has its own record.
 bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
 {
     const FunctionCandidate &other = *instance.candidate;
@@ -195,7 +195,7 @@ struct Prototypes {
     std::vector<uint32_t> words; // scratch: of the prototype to add
 };
 
-/// The words of a prototype after its head.
+/// The words of a prototype's parameters: each has a name and a type.
 std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
 {
     const btf_type &t = btf.type(proto);
@@ -303,8 +303,8 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
     return base;
 }
 
-/// Adds a DATASEC for each section. Returns the relocations that give variables their offsets, of
-/// which a linked file has none.
+/// Adds a DATASEC for each section. Returns the relocations that give the variables their offsets;
+/// none for a linked file.
 std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sections)
 {
     std::vector<Reloc> relocs;
@@ -379,8 +379,8 @@ void leave_open(NewContribution &contribution, const std::shared_ptr<StringTable
                                                    contribution.file.order, strings});
 }
 
-/// Fails if the names are more than a StringTable holds, or if reading them would take far longer
-/// than reading the file.
+/// Fails if the names are more than a StringTable holds, or if so many types have long names that
+/// reading all names would take far longer than reading the file.
 Result<void> check_names(const BtfBuilder &btf, const Where &where)
 {
     if (btf.is_full())
@@ -457,9 +457,9 @@ LegalNames make_names_legal(DieTree &tree, Skips &skips)
     return names;
 }
 
-/// Changes types that kernels would refuse. This is done here, because messages can still name the
-/// source file. Rules that depend on other objects or the names of parameters are left to the
-/// merge.
+/// Changes types that kernels would refuse. The merge would change them, too, but its messages
+/// could not name the source file. Violations that depend on other objects, or on the names of
+/// parameters, are left to the merge.
 void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
 {
     if (!types.suspect && !types.btf.has_odd_character())
@@ -522,7 +522,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     // gcc 16 for PowerPC makes a typedef called "long double".
     if (!tree.c_names || file.arch.machine == EM_PPC64)
         names = make_names_legal(tree, skips);
-    // `options.strings` outlives the unit, but names that were made legal are freed with the unit.
+    // Only C units in which no name was changed share the table (see UnitOptions::strings).
     StringTable *strings = tree.c_names && names.empty() ? options.strings.get() : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
     TRY(check_names(types.btf, file.where));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Groups the image's function symbols and the objects' instances of functions by name, with one
-// hash look-up for each of them.
+// hash look-up per symbol and instance.
 #include "merge/link/select.h"
 
 #include "common/graph/tables.h"
@@ -14,7 +14,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Numbers the groups by name.
+/// Gives each name of a group a number, from 0 on.
 class GroupNumbers
 {
     static uint64_t hash(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }

@@ -54,7 +54,7 @@ TEST(BtfMend, ValidTypesStay)
     EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0"), "");
 }
 
-/// A PTR with vlen and a struct that contains itself cannot be mended.
+/// Neither a PTR whose vlen is not 0 nor a struct that contains itself can be mended.
 TEST(BtfMend, DamageStays)
 {
     EXPECT_EQ(mended("[6] PTR '' type_id=1 vlen=3"), "");

@@ -8,25 +8,25 @@
 //     the definition of its name, if there is one.
 //  2. Each group of nodes (join_groups.cc) is a final class.
 //  3. Any other forward declaration of an object stands for the definition of its name, if there is
-//     only one final class of that name. Otherwise, if the base declares the name, the declaration
-//     stands for the definition to which the first struct resolved it. Other declarations stay for
-//     the time being, even if groups resolved them: step 5 replaces them in the references of these
-//     groups.
+//     only one final class of that name. Otherwise, if the base declares the name, the first struct
+//     whose group resolved the declaration decides for all. Other declarations stay for now; groups
+//     that resolved one no longer refer to it after step 5.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
-//  5. The types to which a group with resolved declarations refers differ from those in its
-//     representative's object. They are computed after the others, and are new types only if no
-//     object has them (group_references.cc).
-//  6. Declarations of names with several definitions remain. A typedef that leads to them is
-//     resolved to a typedef of its name that leads to definitions (resolve_typedefs.cc). If a
-//     struct or typedef of some object resolves the name, or if the name is an enum's, the
-//     declaration is resolved to the definition that adds the fewest types (resolve_forwards.cc).
-//     Otherwise it stays a declaration.
+//  5. If a group resolved declarations, the types to which it refers differ from the types in its
+//     representative's object. This step finds them among the types of step 4, and adds those that
+//     no object has (group_references.cc).
+//  6. Declarations of names with several definitions remain. A typedef that leads to such a
+//     declaration is resolved to a typedef of the same name that leads to a definition, if there is
+//     one (resolve_typedefs.cc). If a struct or typedef of some object resolves the name, or if the
+//     name is an enum's, the declaration is resolved to the definition that adds the fewest types
+//     (resolve_forwards.cc). Otherwise it stays a declaration.
 //
 // If joining has several alternatives (join_groups.cc), all steps are done for each, and the result
 // with the fewest types is taken.
 //
-// Cost. Nodes, slots and types between nodes, once per alternative, in addition to join_groups.cc.
+// Cost. Per alternative, a copy of all classes, and time in proportion to nodes, slots and types
+// between nodes. resolve_typedefs.cc and resolve_forwards.cc state their own cost.
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
@@ -74,8 +74,8 @@ void assign_structs(const SplitInput &in, FinalClasses &finals)
     }
 }
 
-/// The group to which a slot of a group leads; none if it is not resolved. In an ambiguous object
-/// several paths may have the slot: then the group of the first one that is resolved.
+/// The group to which a slot of a group leads; none if the slot is not resolved. In an ambiguous
+/// object several paths may have the slot. The first path that leads to a group then decides.
 GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 {
     const NodeId node = representative(group);
@@ -92,9 +92,9 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 
 /// The final classes for which declarations of a name may stand.
 struct DeclaredName {
-    std::vector<ClassId> definitions; // all, lowest first
-    // The definition to which the first struct that has a resolved declaration resolves the name;
-    // or none.
+    std::vector<ClassId> definitions; // all, lowest group first
+    // The definition for which a declaration of the name stands in the first struct whose group
+    // resolved the declaration; or none.
     ClassId by_struct = ClassId::none;
 };
 using DeclaredNames = IdVector<NameId, DeclaredName>;
@@ -138,8 +138,8 @@ DeclaredNames find_definitions(const SplitInput &in, const FinalClasses &finals)
 }
 
 /// The definition for which a declaration of the name stands; none if there is no definition, or if
-/// several are possible. `in_base`: the base declares the name. Then resolve_forwards() cannot
-/// decide, because the base's declaration stays; the first struct that resolves the name decides.
+/// several are possible. `in_base`: the base declares the name. The base's declaration must stay,
+/// so resolve_forwards(), which would replace it, cannot decide; DeclaredName::by_struct decides.
 ClassId resolve_name(const DeclaredName &name, bool in_base)
 {
     if (name.definitions.size() == 1)
