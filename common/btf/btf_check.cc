@@ -120,7 +120,7 @@ bool is_short_enough(BtfChecking &c, std::string_view name)
 std::string too_long(BtfChecking &c, std::string_view name)
 {
     return strf("name has %zu characters, %s read %u at most", name.size(),
-                name.size() > KernelForms{}.name_length ? "kernels" : "kernels before 6.1",
+                c.forms().name_length < KernelForms{}.name_length ? "kernels before 6.1" : "kernels",
                 c.forms().name_length);
 }
 

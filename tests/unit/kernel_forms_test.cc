@@ -66,6 +66,9 @@ TEST(KernelForms, LengthsOfNames)
     EXPECT_NE(with(longest_before_6_1 + "a", KernelVersion{6, 0})
                   .find("name has 129 characters, kernels before 6.1 read 128 at most"),
               std::string::npos);
+    EXPECT_NE(with(longest + "a", KernelVersion{6, 0})
+                  .find("name has 513 characters, kernels before 6.1 read 128 at most"),
+              std::string::npos);
     EXPECT_EQ(with(longest, KernelVersion{6, 1}), "");
     EXPECT_NE(with(longest + "a", std::nullopt).find("513 characters, kernels read 512"),
               std::string::npos);
