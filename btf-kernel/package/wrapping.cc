@@ -138,7 +138,7 @@ Result<Payload> open_pe(Bytes file, const Where &where)
                                 contents ? std::min(contents, block) : block, name, where));
         if (section == ".uname")
             out.release = first_word(as_text(part));
-        else if (out.bytes.empty()) // later kernels belong to other profiles
+        else if (out.bytes.empty()) // later kernels are for other profiles (boot menu entries)
             out.bytes = part;
     }
     if (out.bytes.empty())
@@ -194,7 +194,8 @@ struct Property {
     Bytes value;
 };
 
-/// The properties of all nodes /FOLDER and /FOLDER/NODE, but not of the root or of nodes below.
+/// The properties of all nodes /FOLDER and /FOLDER/NODE, but not those of the root or of deeper
+/// nodes.
 Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
     constexpr size_t most_parts = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tells which names kernels accept, by the character classes of Latin-1 that kernels use; and
-// changes names into legal ones, which consist of ASCII characters.
+// Tells which names kernels accept: kernels treat the bytes of a name as Latin-1. Also changes
+// other names into legal ones, which consist of ASCII characters.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 namespace btflink
 {
 
-/// 128 bits of XXH3. In files: low half, then high half, each always little-endian.
+/// 128 bits of XXH3. In object BTF: low half, then high half, each always little-endian.
 struct Hash128 {
     uint64_t low = 0, high = 0;
     auto operator<=>(const Hash128 &) const = default;
@@ -79,8 +79,9 @@ private:
 
 /// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: the types that type i
 /// refers to, in order. `own[i]`: a hash of everything else in type i. Different types never get
-/// equal hashes. Types that are the same at any depth get equal hashes, in all blobs, unless this
-/// takes too long, for example for hundreds of different types that all reach each other.
+/// equal hashes. Types that stay the same, however far their references are followed, get equal
+/// hashes, in all blobs, unless this takes too long, for example for hundreds of different types
+/// that all reach each other.
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
                                   const std::vector<Hash128> &own);
 

@@ -8,18 +8,20 @@
 //
 // Method. A kernel's BTF has dozens of chained arrays or none. Usually a base has at least
 // chained_enough of them; then its form is chained, and the objects need not be read. (A smaller
-// number decides nothing, because compilers' vectors are chained even in a flat base.) Otherwise
-// the objects' chained arrays are looked up in the base: the member of the same position, name and
-// offset in the struct or union of the same name and size. The majority decides. Without a
-// majority, the share of chained arrays in the base decides.
+// number decides nothing, because arrays of vectors (GNU C's vector_size) are chained even in a
+// flat base.) Otherwise each member of an object's structs and unions that is a chained array is
+// looked up in the base, in the struct or union of the same name and size: a member with the same
+// position, name and offset shows the form of the base. The majority decides. Without a majority,
+// the share of chained arrays in the base decides.
 //
 // To make arrays flat, types are changed in place, so that ids stay the same: an outer array
 // becomes an array of its innermost elements. An inner array to which only arrays refer must not be
 // in the result; it becomes a copy of the outer array, and equal types are merged.
 //
-// Why it is right. The outer array becomes what pahole made from its DIE. If a unit also has the
-// inner array type on its own, but only arrays refer to it, this type is lost, because nothing
-// distinguishes it from an inner array.
+// Why it is right. The outer array becomes what pahole made from its DIE. There are two exceptions,
+// because nothing distinguishes an inner array from a vector, or from an array type that a unit
+// also has on its own. An array of vectors becomes an array of the vectors' elements; pahole kept
+// the vectors. And an array type to which only arrays refer is lost.
 //
 // Cost. Usually nothing. Over a base with few chained arrays, one look at all types of the objects;
 // if its form is flat, also new stub hashes of changed objects.
@@ -37,7 +39,8 @@ namespace btflink::merge
 namespace
 {
 
-// More than compilers' vectors can cause. A distribution's kernel has a hundred.
+// More than the arrays of vectors in a kernel. A distribution's kernel with chained arrays has a
+// hundred.
 constexpr unsigned chained_enough = 16;
 // In a base with chained arrays, at least one array in this many is chained; in kernels, one in
 // thirty.
@@ -88,9 +91,9 @@ struct Votes {
     uint32_t flat = 0, chained = 0;
 };
 
-/// Compares a struct of an object (`mine`) with a struct of the same name in the base (`its`). Each
-/// chained array of `mine` whose member is also in `its` counts as a vote for the form that the
-/// array has in `its`.
+/// Compares a struct or union of an object (`mine`) with a type of the same name in the base
+/// (`its`). Each member of `mine` that is a chained array votes for the form that the same member
+/// of `its` has, if there is such a member.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)
 {
@@ -156,7 +159,7 @@ public:
 
     bool any() const { return chained_; }
 
-    /// The words of the types part with flat arrays.
+    /// The words of all types, with the chained arrays made flat.
     std::vector<uint32_t> words() const
     {
         std::vector<uint32_t> out(btf_.words().begin(), btf_.words().end());

@@ -45,7 +45,7 @@ public:
 
     /// The BTF of the base. If the index was made by open(), the types are checked on access.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
-    /// Was an impossible number found? Then all answers are invalid.
+    /// Was an impossible number or a malformed type found? Then all answers are invalid.
     bool is_malformed() const { return malformed_.is_set(); }
 
     ArrayCounts arrays() const { return arrays_; }
@@ -127,8 +127,9 @@ private:
     {
         return *static_cast<const volatile uint32_t *>(&at);
     }
-    /// The entries whose hashes have the same highest bits as `high`: the highest 32 bits of the
-    /// hash to find. `buckets`: where each bucket begins, and the end of the last.
+    /// The bucket in which an entry with a given hash must be. `high`: the hash; of a stub hash,
+    /// the highest 32 bits of its low half. `buckets`: where each bucket begins, and the end of the
+    /// last.
     template <typename Entry>
     std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
                                   uint32_t high) const
@@ -149,15 +150,17 @@ private:
 
 // make_index.cc
 
-/// An index of `base`, parsed from `blob`. Error: a plain type refers to a FUNC, VAR or DATASEC.
+/// Makes an index of `base`, which was parsed from `blob`. Error: a plain type refers to a FUNC,
+/// VAR or DATASEC.
 Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Where &where);
 
 // index_file.cc: keeps the index of a base in a file, for many runs with the same base.
 
-/// Reads the base in the file `path` and gives it an index; "" results in an empty Base. If the
-/// file `index` has an index of this base, the base is not parsed. Otherwise an index is made and,
-/// if possible, kept in the file `index` for later runs; a file with other contents, or one that
-/// cannot be read, is not overwritten. `index` may be empty.
+/// Reads the base in the file `path` and gives it an index. If the file `index` has an index of
+/// this base, the base is not parsed. Otherwise an index is made and, if possible, kept in the file
+/// `index` for later runs; a file with other contents, or one that cannot be read, is not
+/// overwritten. An empty `path` results in an empty Base; with an empty `index`, the index is
+/// neither looked for nor kept.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
 // array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in

@@ -17,13 +17,13 @@ namespace btflink::merge
 {
 
 /// A place after the link. In a linked image `value` is the final address and `section` is 0. In a
-/// relocatable image `value` is an offset in `section`.
+/// relocatable image, and in combined inputs, `value` is an offset in `section`.
 struct Address {
     uint32_t section = 0;
     uint64_t value = 0;
     bool operator==(const Address &) const = default;
 };
-constexpr uint32_t absolute_section = UINT32_MAX; // relocatable: SHN_ABS
+constexpr uint32_t absolute_section = UINT32_MAX; // relocatable, combined: in no section
 
 enum class ImageKind : uint8_t {
     linked,      // ET_EXEC, ET_DYN: addresses are final
@@ -47,7 +47,9 @@ struct Image {
     std::vector<ElfSection> sections;
     /// combined: sections from this one on are known only from DATASECs of raw BTF.
     size_t first_datasec = SIZE_MAX;
-    /// Defined STT_FUNC symbols, in symbol table order.
+    /// Defined STT_FUNC symbols, in symbol table order, without parts that a compiler split off
+    /// (".cold", ".part"). combined: in input order; of a global name, only the symbol that
+    /// defines it.
     std::vector<FunctionSymbol> functions;
     /// Flags of kfuncs by function name.
     std::unordered_map<std::string_view, uint32_t> kfuncs;
@@ -83,7 +85,9 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
 struct Location {
     enum State : uint8_t {
         unknown,
-        discarded, // by the linker: a pool has all ones or no relocation; or it is in no section
+        // By the linker: the entry of the pool has all ones or no relocation, or the place is in no
+        // allocated section.
+        discarded,
         undefined, // declared but defined nowhere
         common,    // gets its address at the final link
         known,     // 0 in a linked image may mean "discarded"; the caller must decide

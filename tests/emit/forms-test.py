@@ -227,7 +227,7 @@ class Forms(CliCase):
             self.same_programs('plain', 'small')
 
     def test_alternate_file(self):
-        """An alternate file in /usr/lib/debug is also looked for in the folder that --debug-dir gives."""
+        """An alternate file (dwz -m) whose path begins with /usr/lib/debug is also looked for below --debug-dir."""
         self.need('dwz')
         path = '/usr/lib/debug/.dwz/common.debug'
         for version in VERSIONS:
@@ -321,7 +321,7 @@ class Forms(CliCase):
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
         self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
         types = self.read('types')
-        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # one unit for all bytes
+        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # its first unit covers all of it
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: a unit begins here, inside the unit that '
@@ -349,7 +349,7 @@ class Forms(CliCase):
                 self.same_programs('plain', 'split', '--reader=' + reader)
 
     def test_split_unit_of_two_skeletons(self):
-        """With the note, the units of one .dwo file are read as one. A unit with two skeletons is read once."""
+        """With the LTO note, the units of one .dwo file are read as one. A unit with two skeletons is read once."""
         self.write('note.s', NOTE_OF_LTO)
         for version, flags in itertools.product(VERSIONS, ((), ('-fdebug-types-section',))):
             self.object('gcc', version, '-gsplit-dwarf', *flags, source='two.c', output='two.o')
@@ -456,7 +456,7 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
 
     def test_cxx_declared_parameter(self):
-        """Kernels refuse prototypes of types that are only declared. A pointer to one becomes a pointer to void."""
+        """Kernels refuse a prototype with a type that is only declared, so a pointer to that prototype becomes void *."""
         self.write('param.cc', '''struct far;
 void (*given)(far, int);
 struct user { void (*take)(far); far (*give)(int); int last; } u;
@@ -470,7 +470,7 @@ int use(user *v) { return v->last; }
                              r'STRUCT user size 24; \*void take@0; \*void give@64; int last@128')
 
     def test_cxx_declared_member_elsewhere(self):
-        """Each function takes the struct of its own object. That of home.o has member h, that of other.o lacks it."""
+        """Each function takes struct user as in its own object: in home.o with member h, in other.o without it."""
         struct = '''struct home { int t; virtual void far(); };
 struct user { int a; home h; long z; };
 struct outer { user u; user *p; };

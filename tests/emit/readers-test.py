@@ -19,7 +19,7 @@ from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
 # Compilers for other machines, used only in the first and the last of WAYS. Those of CROSS differ in word size, byte
-# order or form of relocations. The others compile only the sources FEW.
+# order or form of relocations. Those of OTHERS compile only the sources FEW.
 CROSS = ['arm-linux-gnueabihf-gcc', 'powerpc-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
          'mips64el-linux-gnuabi64-gcc']
 OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc', 'powerpc64le-linux-gnu-gcc',
@@ -27,7 +27,7 @@ OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-
           'clang-19 --target=loongarch64-linux-gnu']
 FEW = {'composites.c', 'functions.c'}
 WAYS = ['-gdwarf-4', '-gdwarf-5', '-gdwarf-5 -O2', '-gdwarf-5 -O2 -gz']
-ELSEWHERE = {'base-types.c', 'variables.c'}  # have types or sections that some machines lack
+ELSEWHERE = {'base-types.c', 'variables.c'}  # may be refused: some other machines lack a type or section
 
 
 def concerns(compiler, source):

@@ -24,7 +24,7 @@ class Case:
     some: list = dataclasses.field(default_factory=list)  # some of the lines
     count: dict = dataclasses.field(default_factory=dict)  # pattern -> number of lines that match
     order: list = None  # 'KIND name' of all types, by id
-    skipped: dict = dataclasses.field(default_factory=dict)  # all reasons and counts of --stats
+    skipped: dict = dataclasses.field(default_factory=dict)  # reason -> count: all that --stats shows as skipped
     error: str = None  # pattern of the error behind the file name; {LABEL} stands for the offset of the DIE
     said: str = ''  # the same for a warning
     assembly: str = ''  # assembler text of variables and functions

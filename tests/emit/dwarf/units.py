@@ -35,8 +35,8 @@ def two_units(name, value, *lines, order, **more):
                 **more)
 
 
-# Assembler text of a value of each form, for attributes that are not read. Values of implicit_const are in the
-# abbreviation.
+# Assembler text of a value of each form, for attributes that are not read. implicit_const is missing: its value is in
+# the abbreviation.
 VALUES = {
     'addr': '.8byte 0', 'block1': '.byte 2, 9, 9', 'block2': '.byte 2, 0, 9, 9',
     'block4': '.byte 2, 0, 0, 0, 9, 9', 'block': '.byte 2, 9, 9', 'data1': '.byte 9',
