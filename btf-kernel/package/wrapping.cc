@@ -136,9 +136,10 @@ Result<Payload> open_pe(Bytes file, const Where &where)
         const uint32_t contents = u32(table, at + 8), block = u32(table, at + 16);
         auto part = TRY(part_of(file, u32(table, at + 20),
                                 contents ? std::min(contents, block) : block, name, where));
-        if (section == ".uname")
+        // Later sections of the same name are for other profiles (boot menu entries).
+        if (section == ".uname" && out.release.empty())
             out.release = first_word(as_text(part));
-        else if (out.bytes.empty()) // later kernels are for other profiles (boot menu entries)
+        else if (section == ".linux" && out.bytes.empty())
             out.bytes = part;
     }
     if (out.bytes.empty())

@@ -40,6 +40,8 @@ class Wrapping(PackageCase):
         for image in (inner, flat, gzip.compress(flat), zboot(flat, 'zst'), self.vmlinux):
             self.good(images.uki(image))
         self.good(images.uki(self.btf, release='6.12.7-from-uname'), release='6.12.7-from-uname')
+        self.good(images.uki(self.btf, release='6.12.7-from-uname', more=[('.uname', b'of-another-profile')]),
+                  release='6.12.7-from-uname')
         self.refused(images.uki(inner, sections=('.uname',)), 'is a program for EFI without a kernel')
         self.refused(images.uki(b''), 'is a program for EFI without a kernel')
         # A unified image in a folder is found by its name.

@@ -9,18 +9,19 @@ def padded(data, block):
     return data + bytes(-len(data) % block)
 
 
-def uki(image, release=RELEASE, sections=('.osrel', '.uname', '.linux')):
-    """A unified kernel image: an EFI program with sections."""
+def uki(image, release=RELEASE, sections=('.osrel', '.uname', '.linux'), more=()):
+    """A unified kernel image: an EFI program with `sections`, and with `more` sections (name, contents)."""
     contents = {'.osrel': b'ID=test\n', '.uname': release.encode(), '.linux': image}
     at, table, data = 1024, b'', b''
-    for name in sections:
-        block = padded(contents[name], 512)
-        table += struct.pack('<8s6I2HI', name.encode(), len(contents[name]), 0x1000 * (1 + len(table)),
+    named = [(name, contents[name]) for name in sections] + list(more)
+    for name, content in named:
+        block = padded(content, 512)
+        table += struct.pack('<8s6I2HI', name.encode(), len(content), 0x1000 * (1 + len(table)),
                              len(block), at + len(data), 0, 0, 0, 0, 0)
         data += block
     head = b'MZ'.ljust(0x3c, b'\0') + struct.pack('<I', 0x80)
     head = head.ljust(0x80, b'\0') + b'PE\0\0'
-    head += struct.pack('<2H3I2H', 0x8664, len(sections), 0, 0, 0, 240, 0) + bytes(240) + table
+    head += struct.pack('<2H3I2H', 0x8664, len(named), 0, 0, 0, 240, 0) + bytes(240) + table
     return head.ljust(at, b'\0') + data
 
 
