@@ -210,17 +210,21 @@ class Wrapping(PackageCase):
         self.good(bare.read_bytes())
 
     def test_wrong_headers(self):
-        """Words at many offsets, which include those of the headers, become 0 or 0xffffffff. Files are cut off at
-        many sizes."""
+        """Words of the headers become 0 or 0xffffffff. Files are cut off at many sizes."""
         flat = flat_image(self.btf)
-        for make in (lambda: images.uki(flat), lambda: images.uimage(flat, 4), lambda: images.fit(flat, True),
-                     lambda: images.boot_img(flat, 2), lambda: images.zimage(flat, 'gz'),
-                     lambda: zboot(flat, 'xz'), lambda: bz_image(self.vmlinux, 'gz')):
-            whole = make()
+        zimage = images.zimage(flat, 'gz')
+        for whole, words in (
+                (images.uki(flat), (0x3c, *range(0x80, 0x98, 4), *range(0x188, 0x200, 4))),
+                (images.uimage(flat, 4), range(8, 0x4c, 4)),
+                (images.fit(flat, True), (*range(8, 0x28, 4), *range(0x38, 0x90, 4))),
+                (images.boot_img(flat, 2), range(8, 0x30, 4)),
+                (zimage, (*range(0x24, 0x3c, 4), *range(len(zimage) - 19, len(zimage) - 3, 4))), # header, table
+                (zboot(flat, 'xz'), (4, 8, 12, 24, 0x38)),
+                (bz_image(self.vmlinux, 'gz'), (0x1f1, 0x202, 0x206, 0x20e, 0x248, 0x24c))):
             self.good(whole)
             for size in (*range(4, 64, 12), 100, 600, 1100, len(whole) // 2):
                 self.survives(whole[:size])
-            for at in (*range(8, 0x90, 4), *range(0x178, 0x1c0, 4), 0x1f1, 0x248, 0x24c):
+            for at in words:
                 for value in (b'\xff' * 4, bytes(4)):
                     self.survives(whole[:at] + value + whole[at + 4:])
 
