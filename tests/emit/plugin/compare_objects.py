@@ -3,7 +3,7 @@
 """The oracle of the gcc plugin. Objects compiled by gcc -g with the plugin have DWARF and the plugin's object BTF.
 btf-emit makes object BTF from the DWARF. The two object BTFs must have the same meaning.
 
-usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...
+usage: compare_objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...
 
 Prints sums, and the types that one side lacks in all objects together; with -v, also the differences of each
 object. Exit status 1 if types or variables of an object differ, if an object has no DWARF, or if btf-emit fails.
@@ -25,6 +25,10 @@ BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 # gcc's DWARF has these types, which gcc uses in its own expressions, although the source does not name them.
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
+
+
+class NotComparable(Exception):
+    """The object has no DWARF, or btf-emit fails."""
 
 
 def is_changed(f, of):
@@ -71,6 +75,25 @@ def compare(path, by_dwarf, by_plugin, total, say):
             f'{[n for n, _ in (protos[1] - protos[0])]}')
 
 
+def compare_with_dwarf(emit, bits, path, total, say):
+    """Compares the plugin's BTF in an object with that from the object's DWARF: adds to `total`, and calls say() for
+    each difference. Returns both object BTFs, that from DWARF first."""
+    features = ','.join(f for f, bit in zip(FEATURES, BITS) if bits & bit)
+    by_plugin = ob.ObjectBtf(path)
+    if not by_plugin.has_dwarf: # the plugin's BTF would be compared with itself
+        raise NotComparable(f'{path}: no debug information')
+    with tempfile.TemporaryDirectory() as folder:
+        again = os.path.join(folder, 'again.o')
+        done = subprocess.run([emit, '-q', f'--features={features}', '--address-pool', '-o', again, path],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise NotComparable(f'{path}: {done.stderr.strip()}')
+        by_dwarf = ob.ObjectBtf(again)
+    compare(path, by_dwarf, by_plugin, total, say)
+    total['objects'] += 1
+    return by_dwarf, by_plugin
+
+
 def main():
     check_arguments(__doc__, 2)
     arguments = sys.argv[1:]
@@ -79,28 +102,18 @@ def main():
     bits = 0x1ff
     if arguments[0].startswith('--features='):
         bits = int(arguments.pop(0).split('=')[1], 0)
-    features = ','.join(f for f, bit in zip(FEATURES, BITS) if bits & bit)
     emit, *objects = arguments
     total = collections.Counter()
     all_types = [set(), set()]
-    with tempfile.TemporaryDirectory() as folder:
-        for path in objects:
-            by_plugin = ob.ObjectBtf(path)
-            if not by_plugin.has_dwarf: # the plugin's BTF would be compared with itself
-                total['no DWARF'] += 1
-                print(f'{path}: no debug information')
-                continue
-            again = os.path.join(folder, 'again.o')
-            done = subprocess.run([emit, '-q', f'--features={features}', '--address-pool', '-o', again, path],
-                                  capture_output=True, text=True)
-            if done.returncode:
-                total['no DWARF'] += 1
-                print(f'{path}: {done.stderr.strip()}')
-                continue
-            compare(path, ob.ObjectBtf(again), by_plugin, total, print if verbose else lambda _: None)
-            for side, of in zip(all_types, (ob.ObjectBtf(again), by_plugin)):
-                side.update((v, h) for v, h in of.types.items() if h not in ARTIFACTS)
-            total['objects'] += 1
+    for path in objects:
+        try:
+            sides = compare_with_dwarf(emit, bits, path, total, print if verbose else lambda _: None)
+        except NotComparable as reason:
+            total['no DWARF'] += 1
+            print(reason)
+            continue
+        for side, of in zip(all_types, sides):
+            side.update((v, h) for v, h in of.types.items() if h not in ARTIFACTS)
     for side, only in (('missing', all_types[0] - all_types[1]), ('more', all_types[1] - all_types[0])):
         total[f'{side} in all'] = len(only)
         for _, head in sorted(only):
@@ -109,4 +122,5 @@ def main():
     sys.exit(1 if any(total[what] for what in ('missing', 'more', 'variables', 'no DWARF')) else 0)
 
 
-main()
+if __name__ == '__main__':
+    main()
