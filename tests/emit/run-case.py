@@ -10,9 +10,9 @@ Directives, one per line, anywhere in the C file:
   // compilers: gcc clang       only these keys of COMPILERS below (default: gcc clang)
   // said: REGEX                pattern of all messages of the first run of btf-emit (default: none)
   // expect: count: reject:     see helpers/directives.py; expect-gcc: and the like for gcc or clang only
-Every case runs with DWARF 4 and 5, and with and without compressed debug sections. btf-emit runs twice; the second
-run must not change the file. A compiler that is not installed is named in a line SKIP, which tests/run-all repeats at
-its end. If no compiler of the case is installed, the test is skipped.
+Every case runs with DWARF 4 and 5. btf-emit runs twice; the second run must not change the file. A compiler that is not
+installed is named in a line SKIP, which tests/run-all repeats at its end. If no compiler of the case is installed, the
+test is skipped.
 """
 import os
 import re
@@ -59,19 +59,15 @@ def main():
                     print(f'SKIP {compiler}: not installed')
                     continue
                 for dwarf in ('-gdwarf-4', '-gdwarf-5'):
-                    for compressed in ('', '-gz'):
-                        name = ' '.join(filter(None, [compiler, dwarf, compressed]))
-                        # gcc 15 and newer default to C23, where _Bool is called bool
-                        flags = (['-std=gnu17', '-w', '-c', dwarf, '-o', obj]
-                                 + values(wanted, 'flags'))
-                        problems = one(emit, btf_lines, obj, wanted, family,
-                                       [*compiler.split(), case] + flags + [compressed] * bool(compressed),
-                                       values(wanted, 'emit'))
-                        ran += 1
-                        failed += bool(problems)
-                        print(('FAIL' if problems else 'ok  '), name)
-                        for problem in problems:
-                            print('    ', problem)
+                    # gcc 15 and newer default to C23, where _Bool is called bool
+                    flags = ['-std=gnu17', '-w', '-c', dwarf, '-o', obj] + values(wanted, 'flags')
+                    problems = one(emit, btf_lines, obj, wanted, family,
+                                   [*compiler.split(), case] + flags, values(wanted, 'emit'))
+                    ran += 1
+                    failed += bool(problems)
+                    print(('FAIL' if problems else 'ok  '), compiler, dwarf)
+                    for problem in problems:
+                        print('    ', problem)
     if not ran:
         print('skipped: none of the compilers of this case is installed')
         sys.exit(77)
