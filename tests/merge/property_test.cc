@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Merges random programs, 1,000 in most tests. Our engine must keep the meaning of all types, and
+// Merges random programs, 300 in each test. Our engine must keep the meaning of all types, and
 // write the same bytes with one and three threads. It must leave at most as many types as
 // btf__dedup. Two kinds of exceptions are counted: programs for which btf__dedup loses a type or
 // misses the only definition of a declaration; and, in tests with declarations, programs whose
@@ -26,7 +26,7 @@ using namespace btflink::merge::test;
 namespace
 {
 
-constexpr uint64_t programs = 1000; // of each test
+constexpr uint64_t programs = 300; // of each test; tests/run-all --full takes more
 
 class Property : public testing::Test
 {
