@@ -119,9 +119,9 @@ bool is_short_enough(BtfChecking &c, std::string_view name)
 
 std::string too_long(BtfChecking &c, std::string_view name)
 {
+    const unsigned most = c.forms().name_length;
     return strf("name has %zu characters, %s read %u at most", name.size(),
-                c.forms().name_length < KernelForms{}.name_length ? "kernels before 6.1" : "kernels",
-                c.forms().name_length);
+                most < KernelForms{}.name_length ? "kernels before 6.1" : "kernels", most);
 }
 
 std::string identifier_fault(BtfChecking &c, uint32_t offset)
