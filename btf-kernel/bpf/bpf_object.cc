@@ -85,9 +85,10 @@ void read_datasecs(BpfObject &object)
             continue;
         const std::string_view name = btf.name(id);
         btf::for_each_type_id(t, [&](uint32_t item) {
-            if (name == ".ksyms")
+            const btf::Kind kind = btf.kind(TypeId{item});
+            if (name == ".ksyms" && (kind == btf::Kind::VAR || kind == btf::Kind::FUNC))
                 object.externs.push_back({item, weak.contains(btf.name(TypeId{item}))});
-            else if (is_struct_ops(name) && btf.kind(TypeId{item}) == btf::Kind::VAR)
+            else if (is_struct_ops(name) && kind == btf::Kind::VAR)
                 object.struct_ops.push_back({btf.name(TypeId{item}), btf.type(TypeId{item}).type});
         });
     }

@@ -435,6 +435,17 @@ class Diff(CliCase):
             self.assertEqual(self.verdicts(program, 'old', new),
                              {'kfunc': 'holds', 'tagged': tagged, 'plain': 'unknown', **attach})
 
+    def test_ksyms_of_another_kind(self):
+        """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word may not be an id."""
+        self.verdicts('extern const int number SEC(".ksyms");\nSEC("tc") long f(void) { return (long)&number; }\n',
+                      self.two_adapters())
+        program, var = self.read('p.o'), struct.pack('<I', 0x0e000000)
+        self.assertEqual(program.count(var), 1)
+        at = program.index(var)
+        self.write('p.o', program[:at] + struct.pack('<II', 0x01000000, 0x7fffff00) + program[at + 8:])
+        self.assertIn('0 hold, 0 absent (programs load without), 0 broken',
+                      self.diff('two', 'two', '--bpf=p.o', status=0))
+
     def test_cut_header_of_btf_ext(self):
         """A header that ends between the fields of CO-RE relocations is an error. Old compilers' headers end before
         these fields."""
