@@ -308,7 +308,7 @@ private:
     {
         const DefinitionRef wrapper = kernel.find({Space::type}, "bpf_struct_ops_" + name);
         const DefinitionRef found = kernel.find({Space::type}, name);
-        if (!wrapper || !found)
+        if (!wrapper || !found || !btf::is_composite(found.side->btf->kind(TypeId{found.id})))
             return {Status::broken, "programs cannot implement it"};
         if (!btf::is_composite(btf_.kind(TypeId{type})))
             return {Status::broken, "is not a struct in the program"};
@@ -320,6 +320,8 @@ private:
             auto same = std::ranges::find(theirs, m.name, &Member::name);
             if (same == theirs.end())
                 lacking.push_back(member);
+            else if (m.bits || same->bits)
+                return {Status::broken, "'" + member + "' is a bitfield: libbpf refuses it"};
             else if (!may_be_copied(m, btf, *same))
                 return {Status::broken, "'" + member + "' is " + one_line(btf, same->type) +
                                             " there, of another kind or size"};
@@ -339,8 +341,7 @@ private:
     bool may_be_copied(const Member &mine, const Btf &btf, const Member &theirs) const
     {
         const btf::Kind kind = btf_.kind(TypeId{behind_modifiers(btf_, mine.type)});
-        return !mine.bits && !theirs.bits &&
-               kind == btf.kind(TypeId{behind_modifiers(btf, theirs.type)}) &&
+        return kind == btf.kind(TypeId{behind_modifiers(btf, theirs.type)}) &&
                size_of(btf_, mine.type) == size_of(btf, theirs.type);
     }
 

@@ -532,6 +532,15 @@ class Diff(CliCase):
             f'struct ops___{n} {{ {member}; }}; SEC(".struct_ops") struct ops___{n} ops{n};\n'
             for n, (member, _) in enumerate(members)), 'k'),
             {f'struct ops (ops{n})': verdict for n, (_, verdict) in enumerate(members)})
+        self.assertIn("'in_use' is a bitfield: libbpf refuses it", self.diff('k', 'k', '--bpf=p.o'))
+
+    def test_struct_ops_that_are_an_enum(self):
+        """A type of another kind has no members."""
+        self.write('k.c', 'enum ops { call } ops; struct bpf_struct_ops_ops { int common; enum ops data; } use;\n')
+        self.kernel('k', source='k.c')
+        self.assertEqual(self.verdicts('struct ops { int (*call)(int); }; SEC(".struct_ops") struct ops ops;\n', 'k'),
+                         {'struct ops (ops)': 'broken'})
+        self.assertIn('broken (programs cannot implement it)', self.diff('k', 'k', '--bpf=p.o'))
 
     def test_bad_usage(self):
         old, new = self.kernels()
