@@ -67,15 +67,15 @@ struct BpfObject {
 Result<BpfObject> open_bpf_object(const std::string &path);
 
 struct Verdict {
-    enum class Status : uint8_t {
+    enum class Status : uint8_t { // in order of weight
         holds,
         // What is needed is missing or does not match, but programs load: they test for this, or
         // get 0 as the address of a weak symbol, the size of a type or the id of a type.
         absent,
+        unknown, // BTF does not show whether the program works
         // Programs that use the item are refused by libbpf or the kernel, or get other arguments
         // than they expect, because a signature changed.
         broken,
-        unknown, // BTF does not show whether the program works
     };
     Status status = Status::holds;
     std::string text;

@@ -410,7 +410,7 @@ ProgramResult check_program(const BpfObject &object, const ComparedKernels &kern
 
 std::string_view status_name(Status status)
 {
-    constexpr std::string_view names[] = {"holds", "absent", "broken", "unknown"};
+    constexpr std::string_view names[] = {"holds", "absent", "unknown", "broken"};
     return names[static_cast<size_t>(status)];
 }
 

@@ -422,18 +422,21 @@ class Diff(CliCase):
         for kernel, suffix in (('old', '__sz'), ('new', '')):
             self.write('k.c', '#define KFUNC __attribute__((btf_decl_tag("bpf_kfunc")))\n'
                        f'KFUNC int kfunc(int a) {{ return a; }} int plain(int a{suffix}) {{ return 0; }}\n' +
+                       'int flavoured(int a) { return a; }' +
                        suffix.replace('__sz', 'KFUNC ') + 'int tagged(int a) { return a; }\n')
             self.must('clang', '-g', '-c', 'k.c')
             self.must(self.btf_emit, 'k.o')
             self.must(self.btf_merge, '--features=+decl_tag', '-o', kernel, 'k.o')
-        names = 'kfunc', 'tagged', 'plain'
+        names = 'kfunc', 'tagged', 'plain', 'flavoured'
         program = (''.join(f'extern int {name}(int a) SEC(".ksyms");\n' for name in names) +
-                   'SEC("tc") int f(void *p) { return kfunc(1) + tagged(2) + plain(3); }\n' +
+                   'extern int flavoured___v2(int a, int b) SEC(".ksyms");\n' # broken counts more than unknown
+                   'SEC("tc") int f(void *p) { return kfunc(1) + tagged(2) + plain(3) + flavoured___v2(4, 5) +'
+                   ' flavoured(6); }\n' +
                    ''.join(f'SEC("fentry/{name}") int on_{name}(void *p) {{ return 0; }}\n' for name in names))
         attach = {f'fentry/{name}': 'holds' for name in names}
         for new, tagged in (('old', 'holds'), ('new', 'unknown')):
             self.assertEqual(self.verdicts(program, 'old', new),
-                             {'kfunc': 'holds', 'tagged': tagged, 'plain': 'unknown', **attach})
+                             {'kfunc': 'holds', 'tagged': tagged, 'plain': 'unknown', 'flavoured': 'broken', **attach})
 
     def test_ksyms_of_another_kind(self):
         """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word may not be an id."""
