@@ -307,13 +307,19 @@ private:
     Verdict ops_verdict(uint32_t type, const std::string &name, const Sides &kernel) const
     {
         const DefinitionRef wrapper = kernel.find({Space::type}, "bpf_struct_ops_" + name);
-        const DefinitionRef found = kernel.find({Space::type}, name);
-        if (!wrapper || !found || !btf::is_composite(found.side->btf->kind(TypeId{found.id})))
+        if (!wrapper || !btf::is_composite(wrapper.side->btf->kind(TypeId{wrapper.id})))
+            return {Status::broken, "programs cannot implement it"};
+        const Btf &btf = *wrapper.side->btf;
+        const std::vector<Member> wrapped = members_of(btf, wrapper.id);
+        const auto found = std::ranges::find_if(wrapped, [&](const Member &m) {
+            return btf.kind(TypeId{m.type}) == btf::Kind::STRUCT &&
+                   btf.name(TypeId{m.type}) == name;
+        });
+        if (found == wrapped.end())
             return {Status::broken, "programs cannot implement it"};
         if (!btf::is_composite(btf_.kind(TypeId{type})))
             return {Status::broken, "is not a struct in the program"};
-        const Btf &btf = *found.side->btf;
-        const std::vector<Member> theirs = members_of(btf, found.id);
+        const std::vector<Member> theirs = members_of(btf, found->type);
         std::vector<std::string> lacking, differing; // members that may be used if they are zero
         for (const Member &m : members_of(btf_, type)) {
             const std::string member(m.name);

@@ -537,13 +537,17 @@ class Diff(CliCase):
             {f'struct ops (ops{n})': verdict for n, (_, verdict) in enumerate(members)})
         self.assertIn("'in_use' is a bitfield: libbpf refuses it", self.diff('k', 'k', '--bpf=p.o'))
 
-    def test_struct_ops_that_are_an_enum(self):
-        """A type of another kind has no members."""
-        self.write('k.c', 'enum ops { call } ops; struct bpf_struct_ops_ops { int common; enum ops data; } use;\n')
-        self.kernel('k', source='k.c')
-        self.assertEqual(self.verdicts('struct ops { int (*call)(int); }; SEC(".struct_ops") struct ops ops;\n', 'k'),
-                         {'struct ops (ops)': 'broken'})
-        self.assertIn('broken (programs cannot implement it)', self.diff('k', 'k', '--bpf=p.o'))
+    def test_struct_ops_and_enum(self):
+        """An enum of that name has no members, and does not hide the struct."""
+        ops, enum, wrapper = ('struct ops { int (*call)(int); };\n', 'enum ops { call } ops;\n',
+                              'struct bpf_struct_ops_ops { int common; %s ops data; } use;\n')
+        for name, source in ('alone', enum + wrapper % 'enum'), ('enum', enum), ('struct', ops + wrapper % 'struct'):
+            self.write(f'{name}.c', source)
+            self.kernel(name, source=f'{name}.c')
+        self.must(self.btf_merge, '-o', 'both', 'enum.o', 'struct.o')
+        for kernel, verdict in ('alone', 'broken'), ('struct', 'holds'), ('both', 'holds'):
+            self.assertEqual(self.verdicts(ops + 'SEC(".struct_ops") struct ops ops;\n', kernel),
+                             {'struct ops (ops)': verdict})
 
     def test_bad_usage(self):
         old, new = self.kernels()
