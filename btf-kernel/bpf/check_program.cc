@@ -221,12 +221,13 @@ private:
     {
         if (module.empty())
             return kernel.find({space}, name);
+        if (module == "vmlinux")
+            return kernel.find_at(0, space, name);
         const auto &modules = kernels_.difference.modules;
         const auto at = std::ranges::find(modules, module);
-        if (module != "vmlinux" && at == modules.end())
+        if (at == modules.end())
             return {};
-        return kernel.find_at(
-            module == "vmlinux" ? 0 : static_cast<uint32_t>(at - modules.begin()) + 1, space, name);
+        return kernel.find_at(static_cast<uint32_t>(at - modules.begin()) + 1, space, name);
     }
 
     void check_attach_point(const Section &known, const std::string &section,

@@ -42,13 +42,15 @@ public:
     {
         for (uint32_t i = 0; i < difference.changes.size(); ++i) {
             const Change &c = difference.changes[i];
-            for (uint32_t place : c.places)
-                if (!c.old_side || c.space == Space::constant)
-                    continue;
-                else if (c.space == Space::type || c.space == Space::alias)
+            if (!c.old_side || c.space == Space::constant)
+                continue;
+            const bool is_type = c.space == Space::type || c.space == Space::alias;
+            for (uint32_t place : c.places) {
+                if (is_type)
                     by_shape_.try_emplace({number(*c.old_side, c.old_id), place}, i);
                 else
                     by_name_.try_emplace({c.name, place}, i);
+            }
         }
     }
 

@@ -458,6 +458,7 @@ void for_seeds(uint64_t count, const std::function<void(uint64_t)> &test)
             count = std::strtoull(end + 1, nullptr, 10);
         }
     }
+    ASSERT_GT(count, 0U) << "BTFLINK_SEEDS chooses no seeds";
     for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         test(seed);

@@ -36,13 +36,13 @@ bool is_in_types(Dwarf_CU *unit)
     return version < 5 && type == DW_UT_type;
 }
 
-const char *text_of(Dwarf_Die &die, unsigned attribute)
+} // namespace
+
+const char *string_attribute(Dwarf_Die &die, unsigned attribute)
 {
     Dwarf_Attribute attr;
     return dwarf_attr(&die, attribute, &attr) ? dwarf_formstring(&attr) : nullptr;
 }
-
-} // namespace
 
 Result<std::unique_ptr<LibdwFile>> LibdwFile::open(const DwarfFile &file,
                                                    const std::string &debug_dir)
@@ -166,10 +166,10 @@ uint32_t LibdwFile::number_of(Dwarf_Die &die)
 
 void LibdwFile::name_split(Dwarf_Die &skeleton, Dwarf_Die &split)
 {
-    const char *name = text_of(skeleton, DW_AT_dwo_name);
+    const char *name = string_attribute(skeleton, DW_AT_dwo_name);
     if (!name)
-        name = text_of(skeleton, DW_AT_GNU_dwo_name);
-    const char *folder = text_of(skeleton, DW_AT_comp_dir);
+        name = string_attribute(skeleton, DW_AT_GNU_dwo_name);
+    const char *folder = string_attribute(skeleton, DW_AT_comp_dir);
     if (name)
         split_paths_.try_emplace(dwarf_cu_getdwarf(split.cu),
                                  (*name == '/' || !folder ? "" : std::string(folder) + "/") + name);

@@ -70,6 +70,9 @@ private:
     uint64_t split_types_at_ = 0;
 };
 
+/// An attribute of an entry that is a string; nullptr without it.
+const char *string_attribute(Dwarf_Die &die, unsigned attribute);
+
 struct LibdwUnit {
     Dwarf_Die die{};
     uint64_t addr_base = 0; // where its part of .debug_addr begins

@@ -110,9 +110,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
 {
     UnitHead head;
     head.name = dwarf_diename(&unit.die);
-    Dwarf_Attribute attr;
-    const char *producer =
-        dwarf_attr(&unit.die, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
+    const char *producer = string_attribute(unit.die, DW_AT_producer);
     head.clang = producer && std::strstr(producer, "clang");
     head.offset = file_->number_of(unit.die);
     int language = dwarf_srclang(&unit.die);
