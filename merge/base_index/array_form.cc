@@ -157,7 +157,7 @@ public:
         }
     }
 
-    bool any() const { return chained_; }
+    bool has_chained() const { return chained_; }
 
     /// The words of all types, with the chained arrays made flat.
     std::vector<uint32_t> words() const
@@ -166,7 +166,7 @@ public:
         for (uint32_t id = raw(btf_.first_id()); id < used_.size(); ++id) {
             if (!array_at(btf_, id))
                 continue;
-            if (auto flat = flattened(btf_, btf_.type(TypeId{outermost(id)}))) {
+            if (auto flat = flattened(btf_, btf_.type(TypeId{array_to_copy(id)}))) {
                 uint32_t *tail = out.data() + btf_.word_index(TypeId{id}) + 3;
                 tail[0] = flat->element;
                 tail[2] = flat->count;
@@ -178,7 +178,7 @@ public:
 private:
     /// The array of which `id` becomes a copy: the first one that is used_, from `id` itself
     /// outwards, or else the outermost.
-    uint32_t outermost(uint32_t id) const
+    uint32_t array_to_copy(uint32_t id) const
     {
         for (unsigned n = 1; n < max_dimensions && !used_[id] && outer_[id]; ++n)
             id = outer_[id];
@@ -194,7 +194,7 @@ private:
 void flatten(Object &o, bool hashed)
 {
     Flattener flattener(o);
-    if (!flattener.any() || (o.malformed && o.malformed->is_set()))
+    if (!flattener.has_chained() || (o.malformed && o.malformed->is_set()))
         return;
     o.btf.replace_words(flattener.words());
     if (hashed)

@@ -12,7 +12,7 @@
 //     slots of bus: dev                     paths of bus: (dev, first dev), (dev, second dev)
 //
 // Cost. For each class, the classes between it and its slots; for each node, its slots. A walk ends
-// after max_paths steps. A node whose walk would be longer equals no other node: this may leave
+// after max_steps. A node whose walk would be longer equals no other node: this may leave
 // duplicates, but never merges types that differ.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
@@ -27,7 +27,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t max_paths = 4096;
+constexpr size_t max_steps = 4096; // of the walk that finds the paths of a node
 
 /// An object has a node for each affected name that its types refer to. If a class has more slots
 /// than the object has nodes, the hashes in the object are wrong.
@@ -46,7 +46,7 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
     Paths out;
     std::vector<TypeId> stack{conflicts.nodes[node].type};
     for (size_t steps = 0; !stack.empty(); ++steps) {
-        if (steps == max_paths)
+        if (steps == max_steps)
             return {};
         const TypeId at = stack.back();
         stack.pop_back();

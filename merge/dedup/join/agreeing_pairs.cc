@@ -118,8 +118,10 @@ bool drop_disagreeing(PairFinder &finder, NodeId n, std::optional<uint32_t> slot
     const std::vector<GroupId> &groups = finder.groups.of_class[finder.conflicts.nodes[n].cls];
     const std::span<PairState> states = finder.pairs.of(n);
     for (size_t i = 0; i < states.size(); ++i) {
-        if (states[i] == PairState::disagrees || groups[i] == finder.groups.of[n])
-            continue; // the node is in this group already, because an equal node is
+        if (states[i] == PairState::disagrees)
+            continue;
+        if (groups[i] == finder.groups.of[n])
+            continue; // the node has joined this group, because an equal node is in it
         if (!may_reach_forward && !finder.reachable.may_reach_forward(representative(groups[i])))
             continue; // their sets are equal
         if (!slots_agree(finder, n, groups[i], slot)) {

@@ -59,7 +59,7 @@ struct Substitution {
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys; // of other users
 };
 
-void add_key_users(ForwardResolver &r, uint32_t k)
+void add_as_user(ForwardResolver &r, uint32_t k)
 {
     for (uint32_t word : r.keys.keys.at(k).subspan(1))
         r.users[ClassId{word}].push_back(k);
@@ -149,7 +149,7 @@ void apply_substitution(ForwardResolver &r, const std::vector<uint32_t> &users,
             continue;
         }
         r.keys.final_class.push_back(r.keys.final_class[k]);
-        add_key_users(r, number);
+        add_as_user(r, number);
     }
 }
 
@@ -180,7 +180,7 @@ void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKey
     ForwardResolver r{keys, partition};
     set_places(r);
     for (uint32_t k = 0; k < keys.keys.size(); ++k)
-        add_key_users(r, k);
+        add_as_user(r, k);
     for (const UnresolvedForward &f : forwards)
         resolve_one(r, f);
     for (ClassId c : partition.alias.ids()) {
