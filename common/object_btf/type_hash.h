@@ -73,15 +73,15 @@ private:
     std::unique_ptr<Buffers> buffers_;
 };
 
-// cycle_hash.cc: stub hashes of types that reach a cycle without a named struct or union, in which
-// no type can be hashed first. C has no such cycles; recursive function types of other languages
-// may form one. See common/FORMAT.md, 6.
+// cycle_hash.cc: stub hashes of types that reach a cycle without a named struct or union. On such a
+// cycle no type can be hashed before the others. C has no such cycles; a recursive function type of
+// another language is one. See common/FORMAT.md, 6.
 
 /// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: the types that type i
-/// refers to, in order. `own[i]`: a hash of everything else in type i. Different types never get
-/// equal hashes. Types that stay the same, however far their references are followed, get equal
-/// hashes, in all blobs, unless this takes too long, for example for hundreds of different types
-/// that all reach each other.
+/// refers to, in order. `own[i]`: a hash of everything else in type i. Different types get
+/// different hashes, and equal types equal ones, also in different blobs. But if the types are too
+/// many to be compared, such as hundreds that all reach each other, equal types may get different
+/// hashes.
 std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs,
                                   const std::vector<Hash128> &own);
 

@@ -6,22 +6,20 @@
 // like any other array. With the wrong form, every type that reaches such an array differs from the
 // base's.
 //
-// Method. A kernel's BTF has dozens of chained arrays or none. Usually a base has at least
-// chained_enough of them; then its form is chained, and the objects need not be read. (A smaller
-// number decides nothing, because arrays of vectors (GNU C's vector_size) are chained even in a
-// flat base.) Otherwise each member of an object's structs and unions that is a chained array is
-// looked up in the base, in the struct or union of the same name and size: a member with the same
-// position, name and offset shows the form of the base. The majority decides. Without a majority,
-// the share of chained arrays in the base decides.
+// Method. First the form of the base is found:
+//  - A base with many chained arrays is chained. A few show nothing: arrays of vectors (GNU C's
+//    vector_size) are chained even in a flat base.
+//  - Otherwise members vote. If an object's struct has a chained array as a member, the same member
+//    of the base's struct shows the form of the base.
+//  - In a tie, the share of chained arrays in the base decides.
+// If the base is flat, the objects' arrays are made flat in place, so that ids stay the same. Take
+// int a[2][3]: the outer array, of 2 int[3], becomes an int[6]. Usually only the outer array refers
+// to the inner one, int[3]. Then int[3] must not be in the result. It becomes an int[6], too, and
+// the deduplication merges the two.
 //
-// To make arrays flat, types are changed in place, so that ids stay the same: an outer array
-// becomes an array of its innermost elements. An inner array to which only arrays refer must not be
-// in the result; it becomes a copy of the outer array, and equal types are merged.
-//
-// Why it is right. The outer array becomes what pahole made from its DIE. There are two exceptions,
-// because nothing distinguishes an inner array from a vector, or from an array type that a unit
-// also has on its own. An array of vectors becomes an array of the vectors' elements; pahole kept
-// the vectors. And an array type to which only arrays refer is lost.
+// Limits. An inner array looks like a vector, and like an array type that the source uses on its
+// own. So an array of vectors becomes an array of the vectors' elements, although pahole kept the
+// vectors. And an array type to which only arrays refer is lost.
 //
 // Cost. Usually nothing. Over a base with few chained arrays, one look at all types of the objects;
 // if its form is flat, also new stub hashes of changed objects.
@@ -39,13 +37,12 @@ namespace btflink::merge
 namespace
 {
 
-// More than the arrays of vectors in a kernel. A distribution's kernel with chained arrays has a
-// hundred.
+// More than the arrays of vectors in a flat base. A distribution's kernel has a hundred chained
+// arrays.
 constexpr unsigned chained_enough = 16;
-// In a base with chained arrays, at least one array in this many is chained; in kernels, one in
-// thirty.
+// In a chained base, at least one array in this many is chained. In kernels it is one in thirty.
 constexpr unsigned arrays_per_chained = 200;
-// More can only be a cycle.
+// An array with more dimensions can only be a cycle.
 constexpr unsigned max_dimensions = 64;
 
 const btf_type *array_at(const Btf &btf, uint32_t id)
@@ -68,13 +65,12 @@ bool is_chained(const Btf &btf, const btf_type &array)
     return array_at(btf, element_of(array));
 }
 
-/// A flat array.
 struct FlatArray {
-    uint32_t element;
-    uint32_t count; // modulo 2^32, as pahole computed it
+    uint32_t element; // type id
+    uint32_t count;   // modulo 2^32, as pahole computed it
 };
 
-/// Nothing if there are too many dimensions.
+/// The flat form of an array; nothing if there are too many dimensions.
 std::optional<FlatArray> flattened(const Btf &btf, const btf_type &array)
 {
     FlatArray flat{element_of(array), count_of(array)};

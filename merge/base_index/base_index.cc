@@ -80,7 +80,7 @@ std::shared_ptr<const BaseIndex> BaseIndex::open(Bytes bytes, Bytes blob,
         return nullptr;
     std::shared_ptr<BaseIndex> index(new BaseIndex(bytes, std::move(owner)));
     types->samples = index->tables_.samples;
-    types->plain_end = 1; // a base mixes plain types with others
+    types->plain_end = 1; // plain types may have any id in a base
     index->btf_ = std::make_shared<const Btf>(Btf::sampled(*types, index->malformed_));
     return index;
 }

@@ -18,13 +18,14 @@ namespace btflink::merge
 /// Can a type of the result's link part (output/link_part.cc) equal `t`, a type of the base?
 inline bool may_recur(const Btf &btf, const btf_type &t)
 {
-    auto is_marked = [](const btf_type &tag) {
+    // The tag of an arena pointer; see add_arena_pointer() in link_part.cc.
+    auto is_arena_tag = [](const btf_type &tag) {
         return btf::kind_of(tag) == btf::Kind::TYPE_TAG && btf::kflag_of(tag);
     };
     const btf::Kind kind = btf::kind_of(t);
     return kind == btf::Kind::FUNC_PROTO || kind == btf::Kind::FUNC ||
-           kind == btf::Kind::DECL_TAG || is_marked(t) ||
-           (kind == btf::Kind::PTR && t.type && is_marked(btf.type(TypeId{t.type})));
+           kind == btf::Kind::DECL_TAG || is_arena_tag(t) ||
+           (kind == btf::Kind::PTR && t.type && is_arena_tag(btf.type(TypeId{t.type})));
 }
 
 struct Base;
@@ -163,9 +164,9 @@ Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Whe
 /// neither looked for nor kept.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
-// array_form.cc: int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in
-// object BTF and from pahole 1.32 on, and one ARRAY of 6 (a flat array) up to pahole 1.31. Types
-// that reach such arrays can equal types of a base only if the arrays have the base's form.
+// array_form.cc: int a[2][3] has two forms in BTF. Chained: an ARRAY of 2 ARRAYs of 3 (object BTF,
+// pahole from 1.32 on). Flat: one ARRAY of 6 (pahole up to 1.31). Types that reach such arrays can
+// equal types of a base only if the arrays have the base's form.
 
 /// If the arrays of the base are flat, makes those of the objects flat and, if `hashed`, updates
 /// the objects' stub hashes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// XXH3 compiled for AVX2. This file must not contain any other inline function: the linker could
-// make all files use this file's copy, which needs AVX2.
+// XXH3 compiled for AVX2. This file must not call inline functions that other files share: it would
+// have copies of them that need AVX2, and the linker could make all files use these copies.
 #include "merge/base_index/wide_hash.h"
 
 #define XXH_INLINE_ALL

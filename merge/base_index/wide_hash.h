@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// XXH3 in vectors of 32 bytes: the same hashes in half the time. wide_hash.cc is compiled for newer
-// processors than the rest, so this header includes only headers without inline functions.
+// XXH3 in vectors of 32 bytes: the same hashes in half the time. This header includes only headers
+// without inline functions; wide_hash.cc explains why.
 #pragma once
 
 #include <stddef.h>

@@ -14,13 +14,12 @@
 //     hash are one class, whether or not the module has it.
 //
 // Why it is right. Equal types have equal stub hashes, and conflicts are found by names. References
-// to types that are not chosen are lost. This is harmless for a struct of the base
-//  - with the stub hash of the module's struct: the module has the types to which the struct
-//    refers, so these are chosen;
-//  - with another hash: it differs from the module's struct anyway;
-//  - that the module only declares: the declaration agrees with every definition. The references in
-//    which two definitions of the base differ may be lost, but the conflict graph only needs to
-//    know that there are two.
+// of chosen structs to types that are not chosen are lost, but this is harmless:
+//  - A struct of the base has the stub hash of the module's struct. Then the module also has the
+//    types to which the struct refers, so these are chosen.
+//  - The struct of the base has another hash. It differs from the module's struct anyway.
+//  - The module only declares the struct. Its declaration agrees with every definition. The
+//    conflict graph needs to know whether the base has two definitions, but not how they differ.
 // Enums are an exception: a type that refers to the declaration of an enum has another hash than a
 // type that refers to the definition. If the base declares an enum that the module defines, or the
 // reverse, all types of the base whose names occur in the module take part (choose_all()).
@@ -136,8 +135,8 @@ std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base
         chosen[raw(c.type)] = stays;
         return !stays;
     };
-    // A chain of types that refer to each other may need one sweep per type. The number of sweeps
-    // is limited, because a type that is chosen needlessly does not change the result.
+    // A chain of types that refer to each other may need one sweep per type. A few sweeps suffice,
+    // because a type that is chosen needlessly does not change the result.
     constexpr int max_sweeps = 6;
     for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, drop); ++sweep)
         continue;

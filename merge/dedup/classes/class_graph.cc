@@ -8,15 +8,17 @@
 // and three sources define it differently, every struct that refers to the enum through a pointer
 // or a prototype is in four classes.
 //
-// Method. The graph has one vertex per class, read from the lowest type of the class. There are
-// some hundred thousand vertices for millions of types. Structs and unions have names, which
-// declarations and definitions share. In the graph, an enum has a name only if some object declares
-// it; kernels declare a handful. References to named structs are by name, so they end the search
-// for classes that reach such an enum. These classes are partitioned again, by partition
-// refinement: first by their own contents, with references to named types by name, then by the
-// blocks to which they refer, until no block splits. The classes of a block become aliases of the
-// lowest. (Merging upwards from the enums would miss cycles without a named type.) From then on a
-// declared enum is treated like a declared struct.
+// Method. The graph has one vertex per class, read from the lowest type of the class: some hundred
+// thousand vertices for millions of types. Declarations and definitions of a struct share a name.
+// In the graph, an enum has a name only if some object declares it; kernels declare a handful.
+//
+// The classes that reach such an enum are partitioned again. The search for them stops at named
+// structs, because references to these are by name. Partition refinement first compares the
+// contents of the classes, with references to named types by name. Then it splits blocks until the
+// classes of a block refer to equal blocks. The classes of a block become aliases of the lowest.
+// From then on a declared enum is treated like a declared struct.
+//
+// Rejected. Merging upwards from the enums: misses cycles without a named type.
 //
 // Cost. Each reference of a class once, or three times if an object declares an enum. The rounds of
 // refinement touch only classes that reach a declarable enum.
@@ -151,8 +153,8 @@ bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, Clas
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];
 }
 
-/// The word that represents a reference in a class's own contents. All open references have the
-/// same word, and so have all references to one name.
+/// The word that represents a reference in the contents of a class. All references that is_open()
+/// holds for have the same word, and so have all references to one name.
 uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     constexpr uint32_t open = raw(ClassId::none) - 1;
@@ -168,8 +170,9 @@ uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &
 
 using TextNumbers = std::unordered_map<std::string_view, uint32_t>;
 
-/// The contents of a class in words: reference_word() for each reference, a number of `texts` for
-/// each name. Classes that differ only in open references have equal contents.
+/// The contents of a class: the words of its type `at`, with reference_word() for each reference,
+/// and a number of `texts` for each name. Classes that differ only in the references that is_open()
+/// holds for have equal contents.
 std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGraph &graph,
                               const IdVector<ClassId, bool> &above, std::span<const ClassId> refs,
                               TextNumbers &texts)

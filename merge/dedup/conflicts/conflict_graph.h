@@ -72,9 +72,8 @@ struct ConflictGraph {
     Lists<ClassId, NameId> slots;          // the affected names that a class reaches first
     IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
     std::vector<NodeId> edges;             // per node and slot: the target
-    // Of definitions with slots in ambiguous objects, where several nodes share a name; otherwise
-    // null. An empty list, in any object: the node equals no other node, because it has too many
-    // paths or hashes in its object are wrong.
+    // Per definition with slots in an ambiguous object; null for other nodes. With an empty list, a
+    // node of any object equals no other: it has too many paths, or its object has wrong hashes.
     IdVector<NodeId, std::unique_ptr<Paths>> paths;
 
     IdRange<NodeId> nodes_of(size_t source) const
@@ -111,10 +110,10 @@ void make_slots(const ClassGraph &graph, ConflictGraph &out);
 /// Fills `edge_begin`, `edges` and `paths`.
 void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                 ConflictGraph &out);
-/// A slot of a struct that leads to a mere declaration of an enum in any object loses its target in
-/// all objects that define the enum, and so agrees with every definition. So the order of objects
-/// does not matter. (Structs refer to a declared enum only through pointers and prototypes, so no
-/// layout depends on the enum.)
+/// If a slot of a struct leads to a mere declaration of an enum in any object, the slot loses its
+/// target in the objects that define the enum. It then agrees with every definition, so the order
+/// of objects does not matter. (Structs refer to a declared enum only through pointers and
+/// prototypes, so no layout depends on the enum.)
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 
 // reachable_conflicts.cc: the conflicts and forward declarations that each node reaches in its

@@ -5,8 +5,8 @@
 // conflicts are affected, and so are the classes that refer to an affected name or class, the names
 // that an affected class defines, and so on.
 //
-// Cost. If there is a conflict, each reference of each class twice, to list the users of names and
-// classes, and each reference to an affected name or class once more.
+// Cost. Without a conflict, one look at each name. Otherwise each reference of each class twice, to
+// list the users of names and classes, and each reference to an affected one once more.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"
@@ -36,8 +36,8 @@ IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &c
     return out;
 }
 
-/// Names with several definitions, names with twins in the base, and names that the base declares
-/// and that have a definition.
+/// Names with several definitions, names with twins in the base, and names that have a definition
+/// but that the base declares.
 std::vector<NameId> find_conflicts(const Sources &sources, const Classes &classes,
                                    const ClassGraph &graph)
 {

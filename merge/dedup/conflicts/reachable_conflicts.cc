@@ -9,15 +9,14 @@
 //
 // Method. In an object an affected name means one node. The elements of sets are the definitions of
 // names with several definitions, and the forward declarations of affected names. Nodes of a
-// strongly connected component reach the same set. Each component has a bit set, computed from
+// strongly connected component reach the same set. So each component has a bit set, computed from
 // those of the components to which it refers. Finally the bit sets become lists of elements, whose
 // numbers mean the same in all objects.
 //
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal
-// nodes. A base with twins, which share name and stub hash but differ in a type that they reach, is
-// treated as ambiguous, too: twins may reach the same set, because only some types of the base take
-// part in the deduplication.
+// nodes. A base with twins is treated as ambiguous, too. Twins differ in a type that they reach,
+// but may reach the same set, because only some types of the base take part in the deduplication.
 //
 // Cost. Each node and edge once; an edge between components costs one bit per element in the
 // object. A set of more than four elements is kept as a hash of 16 bytes, which is trusted like
@@ -167,7 +166,7 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
                 return;
             for (const Path &p : *paths)
                 key.push_back(p.target == NodeId::none ? no_number : block[raw(p.target) - begin]);
-            if (paths->empty())
+            if (paths->empty()) // equals no other node
                 key.push_back(begin + v);
         });
     std::vector<NodeId> lowest(count, NodeId::none);

@@ -5,10 +5,11 @@
 // representative.
 //  1. A pair is decided at once if neither side may reach a forward declaration: it agrees if both
 //     sides reach the same set of conflicts. All other pairs agree at first.
-//  2. A pair disagrees if both sides define some slot, and the two definitions have different
-//     classes or are a pair that disagrees, or if the paths of the two sides cannot be compared.
-//     When a pair starts to disagree, the users of its node are checked again. This ends with the
-//     largest set of pairs that agree, as partition refinement ends with the coarsest partition.
+//  2. A pair disagrees if both sides define some slot differently: the two definitions have
+//     different classes, or are a pair that disagrees. It also disagrees if its sides have paths
+//     that cannot be compared. When a pair starts to disagree, the users of its node are checked
+//     again. This ends with the largest set of pairs that agree, as partition refinement ends with
+//     the coarsest partition.
 //
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
 #include "merge/dedup/join/join_groups.h"

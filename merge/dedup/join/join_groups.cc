@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Joins nodes that agree, of all objects, into groups, object by object. merge/dedup/README.md has
-// an example.
+// Joins the nodes of all objects into groups of nodes that agree. merge/dedup/README.md has an
+// example.
 //
 // Problem. Some objects only declare a struct that other objects define. Two structs agree if
 // nothing that both their objects define differs, any number of pointers away. A forward
@@ -23,12 +23,11 @@
 // alone agrees, but the declaration cannot be resolved to both structs. Then the node cannot join
 // this group.
 //
-// If there are few nodes (few_nodes), objects also join in link order, and the alternative with
-// fewer groups is taken. If a node agreed with several groups, fewer groups need not mean fewer
-// types, because types between nodes, such as typedefs, count, too. So both orders are then
-// repeated with the oldest groups preferred, unless there are many types between nodes, and
-// split_conflicts.cc takes the alternative with the fewest types. No node of a clean kernel has
-// agreed with several groups.
+// If there are few nodes (few_nodes), objects also join in link order, and the order that makes
+// fewer groups wins. But if a node agreed with several groups, fewer groups need not mean fewer
+// types: types between nodes, such as typedefs, count, too. Then both orders are repeated with the
+// oldest groups preferred, and split_conflicts.cc takes the best of the four alternatives. No node
+// of a clean kernel has agreed with several groups.
 //
 // A base cannot be completed: its declarations always agree with every definition, and are never
 // resolved. So members of a group whose representative is in a base may mean different types by one
@@ -61,8 +60,8 @@ namespace
 {
 
 // The most nodes that are joined in two orders. A kernel has a few thousand, and joining these
-// again takes a hundredth of a second. With four alternatives all later steps are repeated, so the
-// types between nodes count, too.
+// again takes a hundredth of a second. Four alternatives also repeat all later steps, so for them
+// this is the most nodes and types between nodes together.
 constexpr size_t few_nodes = 20000;
 
 /// Which group a node tries to join first if it agrees with several.
@@ -128,8 +127,8 @@ bool join_equal(JoinState &joining, IdRange<NodeId> nodes)
     return all;
 }
 
-/// Records the definition to which the declaration is resolved if the node joins. Returns false if
-/// the declaration already has a definition that may differ.
+/// Records the definition to which the declaration is resolved if the attempt succeeds. Returns
+/// false if the declaration already has a definition that may differ.
 bool resolve_declaration(const JoinState &joining, const JoiningObject &object, Attempt &attempt,
                          GroupForward declaration, NodeId definition)
 {

@@ -31,8 +31,8 @@ struct Groups {
     IdVector<NodeId, GroupId> of; // none for forward declarations, and before a node joins
     IdVector<ClassId, std::vector<GroupId>> of_class; // oldest first
     IdVector<GroupId, uint32_t> place;                // position of a group in its list in of_class
-    Resolutions resolutions;                          // each belongs to one group only
-    IdVector<GroupId, bool> any_resolved;             // the group has resolutions
+    Resolutions resolutions;
+    IdVector<GroupId, bool> any_resolved; // the group has resolutions
     size_t count = 0;
     bool had_choice = false; // a node agreed with several groups
 
@@ -80,7 +80,7 @@ public:
     {
     }
 
-    /// False if the nodes have different numbers of paths, or if one of them has an empty list of
+    /// False if both nodes have paths, but not equally many, or if one of them has an empty list of
     /// paths and so equals no other node.
     bool comparable() const
     {

@@ -26,7 +26,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr uint32_t max_depth = 1000; // types between two nodes; more are a cycle
+constexpr uint32_t max_depth = 1000; // limits the recursion; C has no such chains between nodes
 
 /// The object of a group's representative, with the group's resolutions.
 struct GroupView {
@@ -115,7 +115,7 @@ void resolve_references(const SplitInput &in, FinalClasses &finals)
             continue;
         const auto at = static_cast<uint32_t>(finals.partition.refs.size());
         finals.partition.classes[finals.of_node[n]].refs = at;
-        finals.partition.refs.emplace_back(); // precedes those of types that are added below
+        finals.partition.refs.emplace_back(); // filled in last: types that are added have refs, too
         GroupView view{in, finals, group, in.conflicts.nodes[n].source};
         ReferencesSeen refs = references_seen(view, in.conflicts.nodes[n].type, 0);
         finals.partition.refs[at] = std::move(refs.classes);

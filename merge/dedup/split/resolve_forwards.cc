@@ -8,11 +8,12 @@
 // enums. Other declarations stay.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
-// of keys. A key is a class and the final classes to which it refers (BetweenKeys). Substitute each
-// candidate for the declaration and count the keys that do not exist yet. The candidate with the
+// of keys. A key is a class and the final classes to which it refers (BetweenKeys). Each candidate
+// is substituted for the declaration in these keys. A user whose key then equals that of another
+// type becomes an alias of this type; other users stay, with new keys. The candidate with the
 // fewest new keys wins. Of several such candidates, the preferred one wins: the type that the name
 // means in a struct or typedef of another object. If the preferred one is not among them, the
-// lowest wins. Users whose keys exist become aliases; the others stay and refer to the candidate.
+// lowest wins.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
 // reduces the number of classes: the declaration is dropped, and nothing is added.

@@ -7,10 +7,10 @@
 //  1. Types that reach no conflict are final. A forward declaration among them becomes an alias of
 //     the definition of its name, if there is one.
 //  2. Each group of nodes (join_groups.cc) is a final class.
-//  3. Any other forward declaration of an object stands for the definition of its name, if there is
-//     only one final class of that name. Otherwise, if the base declares the name, the first struct
-//     whose group resolved the declaration decides for all. Other declarations stay for now; groups
-//     that resolved one no longer refer to it after step 5.
+//  3. Any other forward declaration of an object stands for the definition of its name, if the name
+//     has only one. Otherwise, if the base declares the name, all declarations stand for the same
+//     definition: the one to which the group of the first struct resolved its declaration. Other
+//     declarations stay for now.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. If a group resolved declarations, the types to which it refers differ from the types in its
@@ -93,8 +93,7 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 /// The final classes for which declarations of a name may stand.
 struct DeclaredName {
     std::vector<ClassId> definitions; // all, lowest group first
-    // The definition for which a declaration of the name stands in the first struct whose group
-    // resolved the declaration; or none.
+    // What a declaration means in the first struct whose group resolved it; or none.
     ClassId by_struct = ClassId::none;
 };
 using DeclaredNames = IdVector<NameId, DeclaredName>;

@@ -73,7 +73,7 @@ struct UnresolvedForward {
     ClassId forward;   // its final class
     ClassId preferred; // one of `candidates`, or none
     bool is_enum;
-    std::vector<ClassId> candidates; // final classes, lowest first
+    std::vector<ClassId> candidates; // final classes, that of the lowest group first
 };
 
 /// Finds the final classes of the types between nodes: pointers, prototypes, typedefs and the like.
