@@ -65,8 +65,8 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
                  lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
 }
 
-/// Fails if a pass has seen a malformed type, which all passes trust. If a pass failed, such a type
-/// may be the cause, so this error comes before that of the pass.
+/// Passes trust all types that they read. Fails if one of these was malformed. This error comes
+/// before that of a pass, because the malformed type may be the cause of both.
 Result<void> check_trust(const MergeInputs &in, const Base &base,
                          const std::vector<bool> &not_linked, unsigned threads)
 {

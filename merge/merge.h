@@ -37,8 +37,8 @@ struct Options {
     std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
-    // With Feature::distilled_base, the result extends a distilled base instead of `base`. The
-    // distilled base is written to OUTPUT.base, or into section .BTF.base.
+    // With Feature::distilled_base there is a second result, the distilled base, in OUTPUT.base or
+    // section .BTF.base. The first result then extends it instead of `base`.
     OutputFormat format = OutputFormat::raw;
     Engine engine = Engine::hash;
     FeatureSet features = default_features();
@@ -51,7 +51,7 @@ struct Options {
     std::optional<std::string> why_dup;
     /// Called after the inputs are loaded, with the source file of each object ("" if the object
     /// names none or was not linked into the image). Returns further inputs, which cover the
-    /// sources without object BTF. If this is set, inputs without any BTF are not an error.
+    /// sources without object BTF.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
     /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
     std::shared_ptr<Gatherer> gathered;

@@ -35,15 +35,15 @@ struct MergeInputs {
 Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
                                 Stats &stats);
 
-/// How std::async() runs a pass on which the next pass does not depend: on a second thread, or when
-/// its result is needed, if there is one thread or there are few objects.
+/// How std::async() runs a pass on which the next pass does not depend: on a second thread if that
+/// saves time, otherwise when its result is needed.
 std::launch second_thread(const Options &options, const MergeInputs &in);
 
 /// The file that an error names if it concerns all inputs.
 Where where_of_inputs(const Options &options);
 
-// follow_link.cc: what the linker decided: which objects are in the image, and where their contents
-// are.
+// follow_link.cc: reads what the linker decided: which objects are in the image, and where their
+// functions and variables are.
 
 struct LinkResult {
     Image image;

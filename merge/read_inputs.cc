@@ -55,8 +55,8 @@ Result<void> check_byte_order(const std::vector<Object> &objects, const Base &ba
     return {};
 }
 
-/// Raw BTF states only its byte order. If an object has a `long`, a pointer has the same size; if
-/// none has, the size does not matter.
+/// Raw BTF states only its byte order. A pointer has the size of `long`, if an object has this
+/// type; otherwise the size does not matter.
 Target target_of_raw(const std::vector<Object> &objects)
 {
     Target target;
@@ -111,8 +111,8 @@ void append(std::vector<T> &to, std::vector<T> &&from)
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// By object: the source that it covers, or "" if it covers none, because it has no trailer or was
-/// not linked into the image.
+/// The source that each object covers; "" if the object has no trailer, names no source or was not
+/// linked into the image.
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));

@@ -89,6 +89,7 @@ Result<void> ReportPage::prepare(Options &options)
     if (std::ranges::any_of(files, is_updated))
         objects_ = std::move(files); // only then: a command line may be too short for all names
     image_ = options.image;
+    // The update removes the object BTF that the report needs, so the report gets a copy.
     for (std::string &object : objects_)
         if (is_updated(object)) {
             object = TRY(copy_in_memory(object));

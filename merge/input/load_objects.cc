@@ -67,6 +67,7 @@ Result<void> take_trailer(const InputPart &part, Object &o)
     o.hashes = trailer_hashes(from.trailer, o.btf.order());
     o.blob_bytes = from.blob;
     o.trailer_bytes = from.trailer;
+    // The last entry of a pool may be padding. A pool with too few entries is not used.
     if (part.pool.size() >= o.trailer.pool_entries) {
         o.pool = part.pool;
         o.pool.resize(o.trailer.pool_entries);
@@ -74,8 +75,8 @@ Result<void> take_trailer(const InputPart &part, Object &o)
     return o.btf.is_sampled() ? Result<void>() : check_plain_part(o);
 }
 
-/// For blobs of other tools: finds FUNCs, VARs, DATASECs, tags on these, and prototypes that only
-/// FUNCs use.
+/// For blobs of other tools: finds the FUNCs, VARs and DATASECs, the tags on these, and the
+/// prototypes that only FUNCs use.
 void find_link_part(Object &o)
 {
     std::vector<bool> link(o.btf.size()), used(o.btf.size()), by_func(o.btf.size());
@@ -199,23 +200,22 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The address in a DATASEC entry: given by a relocation if the part has any, otherwise by the
-/// entry's offset. `field`: position of this offset in the section.
+/// The address in a DATASEC entry. `field`: the position of the entry's offset in the section.
+/// `written`: this offset, which counts only if the part has no relocations.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {
     const auto reloc = std::ranges::lower_bound(part.relocs, field, {}, &Reloc::offset);
     if (reloc != part.relocs.end() && reloc->offset == field)
         return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
-    // A blob with a trailer has a relocation per entry, unless a linker applied or removed it.
-    // Other tools write offsets that are correct for their file.
     if (part.has_relocs)
-        return {};
+        return {}; // only this entry lacks one
+    // Other tools write offsets that are correct for their file.
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
         return {UnresolvedAddress::named, 0, written};
     if (input.elf->is_relocatable())
-        return {};
-    return {UnresolvedAddress::address, 0, written};
+        return {};                                   // something removed the relocations
+    return {UnresolvedAddress::address, 0, written}; // a linker applied the relocations
 }
 
 Variable *find_variable(Object &o, TypeId var)
@@ -232,7 +232,7 @@ Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, 
         const uint32_t *entry = btf::tail_of(t) + i * 3;
         Variable *v = find_variable(o, TypeId{entry[0]});
         if (!v)
-            continue;
+            continue; // a FUNC
         if (v->datasec != void_id)
             return fail(where_of(o, id), strf("type %u (VAR) is listed twice", entry[0]));
         v->datasec = id;
@@ -283,8 +283,8 @@ Result<Object> make_object(const InputPart &part, const Input &input, Btf btf,
     return o;
 }
 
-/// The usual case: a trailer with usable samples. Nothing if the samples cannot be used, or if
-/// anything is wrong: then Btf::parse() reports the error.
+/// Loads an object that has position samples: the usual case. Nothing if the samples cannot be
+/// used, or if anything is wrong. A complete parse then loads the object or reports the error.
 std::optional<Object> load_by_samples(const InputPart &part, const Input &input)
 {
     const auto [samples, count, plain_end] = trailer_samples(part.bytes.trailer);
@@ -343,7 +343,8 @@ Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_
 {
     if (func_proto != void_id) {
         const btf_type &proto = object.btf.type(func_proto);
-        const btf_type head = proto; // read once: number and slots must agree
+        // Read once, because the mapped file may change: `info` must agree with `params`.
+        const btf_type head = proto;
         return {head.name_off,
                 head.info,
                 head.type,
@@ -422,7 +423,7 @@ Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<O
     const auto first = std::ranges::find_if(objects, is_malformed);
     if (first == objects.end())
         return {};
-    // A complete parse finds the error.
+    // A complete parse finds the malformed type, unless only the samples are wrong.
     TRY(load(inputs, ParseMode::whole, threads));
     return fail(first->where, "the position samples in its link trailer do not point at its types");
 }

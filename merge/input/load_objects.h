@@ -22,7 +22,7 @@ struct Variable {
     uint32_t size = 0;
     uint32_t pool_index = 0;     // 0: none
     bool weak = false;           // its definition is weak
-    UnresolvedAddress address{}; // according to the relocation of its DATASEC entry
+    UnresolvedAddress address{}; // as the DATASEC's entry states it
 };
 
 /// The contribution of one object file.
@@ -82,6 +82,7 @@ struct Prototype {
 /// The function's FUNC_PROTO; void if the trailer has its prototype.
 TypeId func_proto_of(const Object &object, const LinkFunction &f);
 Prototype prototype_of(const Object &object, const LinkFunction &f);
+/// The same for callers that know `func_proto`, the result of func_proto_of().
 Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_proto);
 
 /// Computes the loose hashes of functions' prototypes. Many functions may share a FUNC_PROTO.
@@ -118,9 +119,9 @@ struct LoadedObjects {
     std::unique_ptr<const KnownClasses> classes;
 };
 
-/// An object from a blob and trailer made in this process, without address pool or ELF file. The
-/// hashes, at least those of plain types, stay in its trailer. Error: a type of the link part is
-/// malformed.
+/// An object from a blob and trailer made in this process, without address pool or ELF file.
+/// Object::hashes stays empty; LinkTrailer::hashes has at least the hashes of the plain types.
+/// Error: a type of the link part is malformed.
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
 enum class ParseMode {
@@ -133,7 +134,8 @@ Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, uns
 /// Replaces functions by their true signatures, in objects that have these.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Error: a malformed type was seen in an object that was linked, so results must not be used.
+/// Call it after the last pass that reads the objects. Error: a pass has read a malformed type of
+/// an object that was linked, so its results must not be used.
 Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                            const std::vector<bool> &not_linked, unsigned threads);
 

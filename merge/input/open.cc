@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr int max_nesting = 16;   // of archives in archives
-constexpr int most_openings = 16; // of a file, by the archives of one input
+constexpr int most_openings = 16; // of a file, by the thin archives of one input
 
 /// Nothing if `bytes` are neither ELF nor BTF.
 Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes bytes,
@@ -32,12 +32,12 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
     return std::optional<Input>();
 }
 
-/// The contents of one input. A thin archive has some 70 bytes per member. It may name
-/// other thin archives, and each file any number of times. Without a limit the work would grow
-/// exponentially.
+/// The contents of one input.
 struct Unfolded {
     Inputs inputs = {};
-    std::map<std::pair<dev_t, ino_t>, int> openings = {}; // by thin archives
+    // How often thin archives have opened each file. They may name each other, and the same file
+    // any number of times. Without a limit a few small archives could cost exponential time.
+    std::map<std::pair<dev_t, ino_t>, int> openings = {};
 };
 
 Result<void> count_opening(const std::string &path, Unfolded &out)

@@ -68,6 +68,7 @@ std::string_view linkage_text(const Object &o, TypeId tag)
         return {};
     const btf_type &t = o.btf.type(tag);
     const std::string_view text = o.btf.str(t.name_off);
+    // A tag on the function itself, not on one of its parameters.
     const bool is_whole = btf::tail_of(t)[0] == static_cast<uint32_t>(-1);
     return is_whole && !linkage_symbol(text).empty() ? text : std::string_view();
 }

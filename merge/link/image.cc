@@ -10,7 +10,7 @@
 // symbol is its strong definition, otherwise a common one, otherwise the first weak one. DATASECs
 // of raw BTF count as sections; several of one name in one blob stay separate, as with btf__dedup.
 //
-// Cost. One walk over each symbol table.
+// Cost. A few walks over each symbol table.
 #include "merge/link/image.h"
 
 #include "common/btf/id_symbols.h"
@@ -30,14 +30,15 @@ bool is_split_part(std::string_view suffix)
     return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
 }
 
-/// Names in Rust's older mangling may contain dots and end with a hash. Returns the position after
-/// such a name, where a suffix may follow; 0 for other names.
+/// Names in Rust's older mangling may contain dots. They end with a hash and an E:
+/// _ZN4core3fmt5write17h0123456789abcdefE. Returns the position after such a name, where a suffix
+/// may follow; 0 for other names.
 size_t end_of_rust_name(std::string_view name)
 {
     constexpr std::string_view head = "17h", digits = "0123456789abcdef";
     constexpr size_t length = head.size() + 16;
     for (size_t at = name.find(head); at != name.npos; at = name.find(head, at + 1)) {
-        const size_t end = at + length; // of the hash, after which an E ends the name
+        const size_t end = at + length; // of the hash
         const std::string_view hash = name.substr(at, length),
                                rest = name.substr(std::min(end, name.size()));
         if (rest.starts_with('E') && (rest.size() == 1 || rest[1] == '.') &&
@@ -74,6 +75,7 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
             continue;
         auto contents = TRY(elf.contents(index));
         uint64_t base = elf.is_relocatable() ? 0 : sections[index].head.sh_addr;
+        // The flags of a set8 or of one of its functions: the second word at the symbol.
         auto flags_at = [&](const Symbol &symbol) -> std::optional<uint32_t> {
             uint64_t at = symbol.value - base + 4;
             if (symbol.value < base || at + 4 < at || at + 4 > contents.bytes.size())
@@ -172,7 +174,8 @@ public:
     }
 
 private:
-    /// `which`: number of the DATASEC among those of that name in one blob.
+    /// The number of the combined section with this name, which is added if it is new. `which`: the
+    /// number of the DATASEC among those of this name in one raw blob.
     uint32_t section_named(std::string_view name, uint32_t which = 0)
     {
         auto [found, is_new] = numbers_.try_emplace(std::pair(name, which),
@@ -204,6 +207,7 @@ private:
                 out_.bases[i].emplace_back();
                 if (!(section.head.sh_flags & SHF_ALLOC))
                     continue;
+                // Damaged files may claim any alignment.
                 out_.bases[i].back() =
                     append(section_named(section.name), section.head.sh_size,
                            std::min<uint64_t>(section.head.sh_addralign, uint64_t{1} << 32));

@@ -28,7 +28,7 @@ constexpr uint32_t absolute_section = UINT32_MAX; // relocatable, combined: in n
 enum class ImageKind : uint8_t {
     linked,      // ET_EXEC, ET_DYN: addresses are final
     relocatable, // ET_REL given as image: sections and offsets of that file
-    combined,    // no image: the inputs combined
+    combined,    // no image: the inputs, laid out as by `ld -r`
 };
 
 struct FunctionSymbol {
@@ -85,24 +85,22 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
 struct Location {
     enum State : uint8_t {
         unknown,
-        // By the linker: the entry of the pool has all ones or no relocation, or the place is in no
-        // allocated section.
-        discarded,
+        discarded, // by the linker, or in no allocated section
         undefined, // declared but defined nowhere
         common,    // gets its address at the final link
         known,     // 0 in a linked image may mean "discarded"; the caller must decide
     };
     State state = unknown;
-    Address address; // known
+    Address address; // if known
 };
 
 struct Locations {
     std::vector<std::vector<Location>> pool;      // [object][pool index - 1]
     std::vector<std::vector<Location>> variables; // [object][variable]
-    // The object has a pool, and the image has pools, but not this one: the object was not linked,
-    // for example an archive member that was not needed.
+    // By object: its pool is not in the image, which has pools of other objects. For example, it is
+    // an archive member that was not needed.
     std::vector<bool> not_linked;
-    uint32_t objects_without_pool = 0; // with an image: located by symbols
+    uint32_t objects_without_pool = 0; // with an image: objects that are located by symbols
 };
 
 Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,

@@ -5,14 +5,14 @@
 // the merge needs final addresses. Names are not sufficient, because two statics may share one.
 //
 // Method. With an image, the object's address pool in the image is found by object id. Objects with
-// equal ids are equal, and are matched in link order. If the image has no pool for an object, the
-// symbol of the object's relocation (for a local symbol: a named symbol at its address) is looked
-// up in the image's symbol table, and used if its name is unique there. Without an image, the
-// address is the sum of the position of the input's section, the symbol's value and the addend.
+// equal ids are equal, and get the pools with this id in link order. If the image has no pool for
+// an object, the symbols of the object's relocations are looked up in the image by name. Without an
+// image, the address is the sum of the position of the input's section, the symbol's value and the
+// addend.
 //
-// Invariant. A Location is never a guess: uncertain ones are `unknown`. An address of 0 in a linked
-// image counts as known, although linkers also write 0 into the pools for discarded sections: 0
-// may be the address of a per-CPU variable. Callers must check for 0.
+// Invariant. A Location is never a guess: uncertain ones are `unknown`. But an address of 0 in a
+// linked image is `known`, because a per-CPU variable may be there. Linkers also write 0 into pools
+// for discarded sections, so callers must check for 0.
 #include "merge/link/image.h"
 
 #include <map>
@@ -184,8 +184,8 @@ private:
         }
     }
 
-    /// The pool has the address in most cases. Otherwise it follows from the variable's entry in
-    /// its DATASEC.
+    /// With an image, the pool has the address in most cases. Otherwise the address follows from
+    /// the variable's entry in its DATASEC or, if no DATASEC lists it, from the input's pool.
     Location variable(const Object &o, const Variable &v, const std::vector<Location> &pool)
     {
         if (image_.kind != ImageKind::combined && v.pool_index &&
@@ -215,6 +215,9 @@ private:
                    : of_symbol(s, p.addend);
     }
 
+    /// Looks up the symbol in the image by name. Instead of a local symbol, which may be that of a
+    /// section, a function or variable at the same address is looked up. The name must be unique
+    /// in the image.
     Location by_symbol(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
@@ -239,8 +242,8 @@ private:
         return of_symbol(*named->second, addend);
     }
 
-    /// The linker relocated a plain `.BTF`, so the entry of the DATASEC holds the lower 32 bits of
-    /// the final address. Finds the whole address.
+    /// The address that ends with these 32 bits, which a final link wrote into a DATASEC entry. The
+    /// upper 32 bits are zeros or, as in kernels for x86-64, copies of bit 31.
     Location cut_address(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));

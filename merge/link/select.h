@@ -71,7 +71,7 @@ enum class FunctionSkip : uint8_t {
     ambiguous,      // one name, several addresses
     count,
 };
-const char *skip_name(FunctionSkip skip); // as in "inconsistent"
+const char *skip_name(FunctionSkip skip); // such as "inconsistent"
 
 struct SelectedFunction : Instance {
     TypeId func_proto = void_id;               // see func_proto_of()

@@ -14,9 +14,9 @@
 // definition that the link did not choose, such as a weak one next to a strong one, does not affect
 // the prototype.
 //
-// With true signatures, if a name has a clone, the FUNC describes the clone, with the clone's own
-// prototype and symbol name; and an instance at a symbol's address need not agree with instances
-// without an address (as in pahole 1.32).
+// With true signatures, if a name has a clone, the FUNC describes the clone: it has the clone's
+// prototype and symbol name. Inlined instances, which have no address, need not agree with an
+// instance at a symbol's address (as in pahole 1.32).
 //
 // With linkage names, functions of C++ and Rust are found by their symbols, and several may share a
 // name.
@@ -30,8 +30,8 @@
 //                                                      (but not in a linked image)
 //   undefined symbols are functions at address 0       they are not functions
 //
-// Cost. One look-up per symbol and instance; one sort of the selected functions, after all
-// decisions, which read the objects from front to back.
+// Cost. One look-up per symbol and instance, and one sort of the selected functions. Decisions read
+// the objects from front to back.
 #include "merge/link/select.h"
 
 #include "common/btf/id_symbols.h"
@@ -63,7 +63,7 @@ struct SelectionInput {
     }
 };
 
-/// The instance's address; nothing if its section was discarded.
+/// The instance's address; nothing if it has none, or if its section was discarded.
 std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
 {
     const uint32_t index = in.record(c).pool_index;
@@ -127,9 +127,9 @@ std::string_view clone_at(const SelectionInput &in, const FunctionGroup &group, 
     return {};
 }
 
-/// The first clone whose arguments are where its true signature says. As in pahole, instances with
-/// an address come first. The n-th of these is judged by the flags of the first n, but the first
-/// one by the flags of all instances.
+/// The first clone whose arguments are where its true signature says. As in pahole, the first
+/// instance with an address is judged by the flags of all instances. Each later one is judged by
+/// its own flags and those of the instances with an address before it.
 std::optional<SelectedFunction> find_clone(const SelectionInput &in, const FunctionGroup &group)
 {
     uint32_t all = 0, so_far = 0;
@@ -207,10 +207,13 @@ GroupFacts combine(const SelectionInput &in, const FunctionGroup &group, const I
         facts.flags |= f.flags;
         if (exact && !address_of(in, c))
             continue; // inlined, perhaps with other parameters
+        // If the definition that replaced this one may be an assembler's, its prototype is no
+        // evidence; then both prototypes must agree.
         if (is_linked && is_superseded(in, group, c) && !may_be_assembly(in, chosen))
             continue;
         if (!first)
             first = &f;
+        // With these flags the function is left out in any case; only the reported reason differs.
         if (!(facts.flags & (fn_unexpected_reg | fn_reordered)) &&
             f.loose_hash != first->loose_hash)
             facts.inconsistent = true;
@@ -218,7 +221,8 @@ GroupFacts combine(const SelectionInput &in, const FunctionGroup &group, const I
     return facts;
 }
 
-/// If there are several reasons, the last in this order is reported, as by pahole.
+/// If there are several reasons to leave the function out, the last one in this order is reported,
+/// as by pahole.
 FunctionSkip judge(const SelectionInput &in, const FunctionGroup &group, const Instance &chosen)
 {
     const auto [flags, inconsistent] = combine(in, group, chosen);
@@ -238,7 +242,6 @@ FunctionSkip judge(const SelectionInput &in, const FunctionGroup &group, const I
     return skip;
 }
 
-/// The names of the parameters.
 std::vector<std::string_view> parameter_names(const SelectionInput &in, const Instance &c)
 {
     std::vector<std::string_view> names;
@@ -248,8 +251,8 @@ std::vector<std::string_view> parameter_names(const SelectionInput &in, const In
     return names;
 }
 
-/// The FUNC_PROTOs whose parameters have the names of the chosen instance's. Any number of
-/// instances may share one FUNC_PROTO.
+/// Do parameters have the same names as those of the chosen instance? Any number of instances may
+/// share one FUNC_PROTO, so the answer for each FUNC_PROTO is kept.
 class NameComparer
 {
 public:
@@ -275,8 +278,8 @@ private:
     std::map<std::pair<uint32_t, TypeId>, bool> known_;
 };
 
-/// Are these instances of one definition, with prototypes that agree except perhaps in the names of
-/// their parameters?
+/// Are these instances of one definition, with prototypes that agree? Names of parameters are not
+/// compared.
 bool is_same_definition(const SelectionInput &in, const Instance &c, const Instance &chosen)
 {
     const LinkFunction &a = in.record(c), &b = in.record(chosen);
@@ -304,7 +307,8 @@ void add_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFu
     f.tagged_end = static_cast<uint32_t>(out.tagged.size());
 }
 
-/// The slots of the prototype that are pointers into an arena, according to the kfunc's flags.
+/// The value for SelectedFunction::arena, from the kfunc's flags. If the flags name a slot that is
+/// not a pointer, lists the kfunc in no_arena and returns 0.
 uint8_t find_arena(const SelectionInput &in, std::string_view name, const Instance &c,
                    uint32_t flags, Functions &out)
 {
@@ -342,6 +346,7 @@ void set_linkage(const SelectionInput &in, const FunctionGroup &group, SelectedF
         f.linkage = linkage_text(in.objects, f);
     if (f.linkage.empty() || f.clone.empty())
         return;
+    // The FUNC has the source's name, and its tag the mangled symbol, both with the clone's suffix.
     const std::string suffix(f.clone.substr(group.name.size()));
     f.linkage = out.texts.emplace_back(std::string(f.linkage) + suffix);
     f.clone = out.texts.emplace_back(std::string(source_name(in.objects, f)) + suffix);

@@ -59,12 +59,13 @@ public:
                 if (VariableSkip skip = add_to_section(o, v); skip != VariableSkip::none)
                     drop(o, v, skip);
         }
-        if (image_.kind == ImageKind::linked) // by section index; else by first appearance
+        if (image_.kind == ImageKind::linked) // else in the order of first variables
             std::ranges::sort(order_);
+        // DATASECs of raw BTF are kept even without variables.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
             if (by_section_[s].empty() && image_.sections[s].head.sh_size &&
                 wanted(image_.sections[s]))
-                order_.push_back(static_cast<uint32_t>(s)); // kept, though it is empty
+                order_.push_back(static_cast<uint32_t>(s));
         for (uint32_t section : order_)
             finish(section);
         return std::move(out_);
@@ -121,8 +122,8 @@ private:
         return VariableSkip::none;
     }
 
-    /// Strong: 0, weak: the highest, common: between; the one with the symbol's size comes first,
-    /// then the larger one.
+    /// A strong definition comes first, a weak one last. Of common ones, which no DATASEC of their
+    /// object lists, the one with the symbol's size comes first, then the larger one.
     uint32_t rank_of(const Object &object, const Variable &variable, uint64_t address)
     {
         if (variable.weak)
@@ -146,7 +147,8 @@ private:
         return symbols_->contains({address, size});
     }
 
-    /// Variables of raw BTF are kept even if no DATASEC lists them.
+    /// Decides about a variable whose location is unknown. A definition in raw BTF is kept if no
+    /// DATASEC lists it.
     VariableSkip without_place(uint32_t o, uint32_t v)
     {
         const Object &object = objects_[o];

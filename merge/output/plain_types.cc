@@ -61,7 +61,7 @@ btf_type &append(ResultTypes &out, const Btf &btf, const btf_type &t)
     return copy;
 }
 
-/// Writes a class. One that is not in the result adds its strings, but no words.
+/// Writes a class. One that is not in the result adds only its strings (see write_btf.cc).
 void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number, ResultTypes &out)
 {
     const Partition &partition = parts.partition;
@@ -74,7 +74,8 @@ void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number,
         return btf::for_each_str_off(t, [&](uint32_t off) { out.strings.add(btf.str(off)); });
     const size_t begin = out.words.size();
     btf_type &copy = append(out, btf, t);
-    const bool recurs = may_recur(btf, copy); // before ids are translated
+    // May the link part have an equal type? The answer needs the ids before they are translated.
+    const bool recurs = may_recur(btf, copy);
     if (c.refs == no_refs)
         btf::for_each_type_id(copy, [&](uint32_t &ref) { ref = ids.of(parts, at.source, ref); });
     else

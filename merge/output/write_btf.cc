@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes the result: one type id per final class, one offset per string.
 //
-// Problem. Final classes are scattered over thousands of blobs. The result must not depend on the
-// engine or the threads, and must have the order of btf__dedup.
+// Problem. The types of final classes are scattered over thousands of blobs. The result must not
+// depend on threads, and must have the order of btf__dedup.
 //
 // Method.
 //  1. Number the plain types and VARs (plain_types.cc): classes in the order of their lowest types;
