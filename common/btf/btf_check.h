@@ -44,11 +44,12 @@ struct KernelForms {
     uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
 };
 
-/// The forms that `kernel` accepts. A kernel with an enumerator such as BTF_KIND_ENUM64 reads this
-/// kind, whatever its version. Without a version, the forms of the kernel that `btf` belongs to,
-/// judged by its types: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from
-/// 7.2 on an enumerator BTF_MAX_VLEN. If `btf` does not belong to a kernel, TYPE_TAGs may be
-/// anywhere.
+/// The forms that a kernel accepts.
+/// With a version: those of this version, and the kinds that `btf` has enumerators for, such as
+/// BTF_KIND_ENUM64. Distributions backport kinds.
+/// Without: those of the kernel whose BTF `btf` is, judged by its types. Kernels have a struct
+/// btf_header, from 7.1 on a struct btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If
+/// `btf` is not that of a kernel, TYPE_TAGs may be anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
@@ -94,9 +95,9 @@ struct MendedBtf {
     std::vector<std::string> changes; // one line each: the violation and what was done
 };
 
-/// Returns nothing if there are no violations, or none that can be mended. With BtfPart::object,
-/// DECL_TAGs are the only types that are dropped (members may be dropped, too), so types before the
-/// first DECL_TAG keep their ids. `pointer_size`: the target's, in bytes.
+/// Returns nothing if there are no violations, or none that can be mended. Of the types of an
+/// object, only DECL_TAGs are dropped, so types before the first DECL_TAG keep their ids.
+/// `pointer_size`: the target's, in bytes.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
 
 // base_match.cc: does split BTF belong to a base? Does a kernel have the types that a distilled
@@ -128,8 +129,9 @@ private:
     std::unordered_map<std::string_view, std::vector<TypeId>> ids_;
 };
 
-/// Signs that `split`, a valid blob in the byte order of `base`, was made over another base.
-/// `name`: what to call `base` in these errors. `where`: the position of the blob.
+/// The errors that show that `split` was made over another base; none if it fits `base`.
+/// `split`: a valid blob in the byte order of `base`. `name`: what to call `base` in the errors.
+/// `where`: the position of `split`.
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 

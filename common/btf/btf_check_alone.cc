@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The second pass of check_btf(), except for unknown kinds: each type by itself.
+// The second pass of check_btf(): each type by itself. (btf_check.cc looks for kinds that the
+// kernel does not know.)
 #include "common/btf/btf_check.h"
 #include "common/btf/btf_check_rules.h"
 

@@ -51,8 +51,8 @@ private:
     std::vector<TypeId> targets_;
 };
 
-/// The error "type 7 (STRUCT 'name'): RULE" at `words` 32-bit words after the start of the type;
-/// without an offset for a type of the base. `where`: the position of the blob.
+/// The error "type 7 (STRUCT 'name'): RULE" at `words` 32-bit words after the start of the type.
+/// `where`: the position of the blob, and the place of the error if the type is in the base.
 Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::string &rule,
                   size_t words = 0);
 
@@ -69,8 +69,8 @@ struct BtfChecking {
     const KernelForms &forms();
 };
 
-// The rules of the second and fourth pass. The next three functions return the first violation of a
-// type.
+// The rules of the second and fourth pass (btf_check.cc lists the passes). The next three functions
+// return the first violation of a type.
 
 /// Second pass: the words of the type itself, such as names, flags, counts, sizes and offsets.
 Result<void> check_alone(BtfChecking &c, TypeId id);

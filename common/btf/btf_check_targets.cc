@@ -12,8 +12,9 @@ namespace
 {
 
 constexpr uint64_t unsized = TypeSizes::unsized;
-constexpr uint32_t max_modifiers = 32;     // in a row
-constexpr uint32_t max_enum_bitfield = 32; // also of an ENUM64
+constexpr uint32_t max_modifiers = 32; // in a row
+// In a struct with kflag, kernels count every enum as an int: also an ENUM64 or one of 1 byte.
+constexpr uint32_t max_enum_bitfield = 32;
 
 Result<void> check_array(BtfChecking &c, TypeId id)
 {

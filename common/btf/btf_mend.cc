@@ -23,12 +23,13 @@
 //   a DECL_TAG                    left out
 //   more than 32 modifiers        the first one refers to the type behind all of them
 //   more than 65,535 elements     the surplus is left out
-// All other violations stay. Then check again, until nothing more can be mended, at most 64 times.
-// Tags of a type that was left out, and its entries in DATASECs, are left out, too.
+// All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
+// left out, too. Such a round mends at most one violation of each type. Rounds follow until nothing
+// more can be mended, but no more than 64. After the eighth, a wrong element is dropped with all
+// later ones, because a struct may have more wrong members than there are rounds.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
-// have violations. Each round mends at most one violation of each type. Rounds after the eighth
-// drop a wrong element with all later ones.
+// have violations.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -445,7 +446,7 @@ private:
         return "the rest is left out";
     }
 
-    /// Visits the DECL_TAGs of the members of a struct or union.
+    /// Visits the DECL_TAGs of the members of a struct or union. `of`: an item of types_.
     template <typename Visit>
     void for_component_tags(const Words &of, Visit visit)
     {
@@ -512,10 +513,9 @@ private:
     unsigned round_ = 0;
     const Btf *btf_ = nullptr; // all types as they were when this round began
     const TypeSizes *sizes_ = nullptr;
-    // Made in each round when first needed: by type id, the indexes of the type's DECL_TAGs; and
-    // by words, the index of the first type that has these words.
-    std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
-    std::optional<std::map<Words, size_t>> known_;
+    // Made in each round when first needed.
+    std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_; // DECL_TAGs of an id
+    std::optional<std::map<Words, size_t>> known_; // index of the first type with these words
 };
 
 } // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The symbols of .BTF_ids. This section of kernels and modules has ids of types and functions; the
-// build fills in the ids, which it looks up by the symbols. The symbol of an id is
-// __BTF_ID__KIND__NAME__NUMBER. The symbol of a set is __BTF_ID__set__NAME (struct btf_id_set: a
-// count, ids) or __BTF_ID__set8__NAME (struct btf_id_set8: a count, flags, pairs of id and flags).
+// The symbols of .BTF_ids. This section of kernels and modules has ids of types and functions. The
+// build fills in the ids. The symbol at an id names the type or function:
+//
+//     __BTF_ID__KIND__NAME__NUMBER   an id
+//     __BTF_ID__set__NAME            struct btf_id_set: a count, ids
+//     __BTF_ID__set8__NAME           struct btf_id_set8: a count, flags, pairs of id and flags
 #pragma once
 
 #include "common/btf/btf_format.h"

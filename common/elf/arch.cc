@@ -67,8 +67,9 @@ constexpr DebugReloc powerpc64_relocs[] = {
     {R_PPC64_UADDR64, 8}, {R_PPC64_DTPREL64, 8},
 };
 
-// The supplements of the System V ABI for PowerPC, SPARC and 68000, and Alpha's assembler:
-// relocation types. pahole knows only the number of parameter registers of PowerPC and SPARC.
+// The next four tables are from the supplements of the System V ABI for PowerPC, SPARC and 68000,
+// and from Alpha's assembler. pahole knows only the number of parameter registers of PowerPC and
+// SPARC.
 constexpr DebugReloc powerpc_relocs[] = {
     {R_PPC_ADDR32, 4}, {R_PPC_UADDR32, 4}, {R_PPC_DTPREL32, 4}};
 

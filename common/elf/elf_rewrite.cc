@@ -5,11 +5,11 @@
 // relocation targets, symbols (with a side table for indexes that do not fit), groups. Relocations
 // and group signatures refer to symbols by index, too. Dropping a section shifts all of these.
 //
-// Method. Close the set of dropped sections (relocations, emptied groups), number what remains,
-// drop symbols of dropped sections, then visit each kind of reference once with the two maps. A
-// reference from something kept to something dropped is an error, except that a group loses its
-// dropped members. A section that refers to symbols in a form that is not supported here is an
-// error, too.
+// Method. Also drop what is useless without the dropped sections: their symbols, their relocations,
+// and groups without other members. Number the remaining sections and symbols, then visit each
+// reference once and replace the old index in it. A reference from something kept to something
+// dropped is an error, except that a group loses its dropped members. References that cannot be
+// replaced here (SHT_CREL, SHT_LLVM_ADDRSIG) are an error, too.
 //
 // Invariants. Sections and symbols keep their order, so local symbols stay before global ones. The
 // contents of a section never grow, and keep the alignment that they had in the file, so lay_out()

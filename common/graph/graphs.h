@@ -41,9 +41,10 @@ struct Lists {
         out.ends.assign(count, 0);
         each([&](List list, Item) { ++out.ends[place(list)]; });
         uint32_t total = 0;
-        for (uint32_t &end : out.ends)
+        for (uint32_t &end : out.ends) // now a count; becomes the position where the list begins
             total += std::exchange(end, total);
         out.items.resize(total);
+        // Each item moves its list's position on; the last one moves it to the end.
         each([&](List list, Item item) { out.items[out.ends[place(list)]++] = item; });
         return out;
     }

@@ -99,7 +99,7 @@ public:
         const uint32_t key = key_of(hash);
         return table_.find(key, matches(key, same)).number - 1;
     }
-    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint32_t none = UINT32_MAX; // `number - 1` of a free slot
 
 private:
     struct Slot {

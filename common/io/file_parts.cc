@@ -5,13 +5,17 @@
 // is needed only briefly.
 //
 // Method. Files are mapped: unused parts are never read, and the rest is not copied. Small files,
-// and files that cannot be mapped (pipes, /sys), are read. If a mapped file shrinks, the next
-// access beyond its end raises SIGBUS; the handler names the file and ends the program. At this
-// time output is not in place yet: update_file() writes the header last, write_file() renames. If a
-// mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects this
-// by the file's size and time, before a wrong result is used. If the program crashes first, the
-// handlers of other signals name the file and keep the signal. Replacing a mapped file by rename is
-// harmless.
+// and files that cannot be mapped (pipes, /sys), are read.
+//
+// If a mapped file shrinks, the next access beyond its end raises SIGBUS. The handler names the
+// file and ends the program. At this time output is not in place yet: update_file() writes the
+// header last, write_file() renames.
+//
+// If a mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects
+// this by the file's size and time, before a wrong result is used. If the program crashes first,
+// the handlers of other signals name the file and keep the signal.
+//
+// If a mapped file is replaced by rename, nothing happens: the mapping keeps the old file.
 #include "common/io/file_io.h"
 
 #include <atomic>

@@ -14,7 +14,7 @@ std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t
     body = align_up(body, 8); // a spare 32-bit entry, if needed, keeps pools aligned
     ByteWriter out(order);
     out.put<uint32_t>(static_cast<uint32_t>(4 + body));
-    out.put<uint16_t>(5);
+    out.put<uint16_t>(5); // DWARF version
     out.put<uint8_t>(address_size);
     out.put<uint8_t>(0); // segment selector size
     out.put<uint64_t>(object_id);

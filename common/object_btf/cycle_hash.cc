@@ -33,7 +33,7 @@ namespace
 
 constexpr size_t max_steps = size_t{1} << 22; // some 0.1 s
 
-/// Per type: its block in the coarsest partition; in a coarser one if `steps` reaches max_steps.
+/// Per type: its block when no block needs to be split any more, or when `steps` reaches max_steps.
 std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &refs,
                                       const std::vector<Hash128> &own, size_t &steps)
 {

@@ -11,9 +11,9 @@
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
 //
-// New sections come last in the section headers, so that no index changes. The section header of
-// the old names then describes the new names. If symbols need the old names, or there are no old
-// names, the new names are one more section, the last.
+// New sections come last in the section headers, so that no index changes. The new names take over
+// the section header of the old ones. If symbols need the old names, or there are none, the new
+// names are a section of their own, the last.
 //
 // Old BTF, and DWARF if the caller wants, is dropped first, in one of three ways:
 //   append   if there is nothing to drop: the new part goes after the file
