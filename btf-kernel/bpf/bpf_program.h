@@ -69,23 +69,23 @@ Result<BpfObject> open_bpf_object(const std::string &path);
 struct Verdict {
     enum class Status : uint8_t { // in order of weight
         holds,
-        // What is needed is missing or does not match, but programs load: they test for this, or
-        // get 0 as the address of a weak symbol, the size of a type or the id of a type.
+        // What is needed is missing or does not match, but programs load. They test for it, or get
+        // 0 as the address of a weak symbol, or as the size or id of a type.
         absent,
         unknown, // BTF does not show whether the program works
-        // Programs that use the item are refused by libbpf or the kernel, or get other arguments
-        // than they expect, because a signature changed.
+        // libbpf or the kernel refuses programs that use the item, or a signature changed, so
+        // programs get other arguments than they expect.
         broken,
     };
     Status status = Status::holds;
     std::string text;
 };
 
-/// The types of a kernel that may match a type of the program. A relocation that some of them fit,
-/// all with one result, moves the others from `remaining` to `removed`.
+/// The types of a kernel that may match a type of the program. If only some of them fit a
+/// relocation, and these agree in its result, the others move from `remaining` to `removed`.
 struct CandidateList {
     std::vector<diff::DefinitionRef> remaining, removed;
-    std::string decided_by; // the last relocation that moved any, as text
+    std::string decided_by; // describe() of the last relocation that moved any
 };
 
 /// Types by name without flavour ("s" for "s___v2").
@@ -113,9 +113,9 @@ Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
 bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                           uint32_t target);
 
-/// As libbpf's bpf_core_types_match(), for bpf_core_type_matches(). Names and kinds must match, and
-/// sizes and signs of integers, sizes of enums, numbers of parameters and of array elements. The
-/// kernel's struct must have each member of the program's, the kernel's enum each name of an
+/// As libbpf's bpf_core_types_match(), for bpf_core_type_matches(). Names and kinds must match; so
+/// must sizes and signs of integers, sizes of enums, and numbers of parameters and array elements.
+/// The kernel's struct must have each member of the program's struct, and the kernel's enum each
 /// enumerator. Of structs behind pointers only name and kind count.
 bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target);
 

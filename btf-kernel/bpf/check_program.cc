@@ -146,9 +146,9 @@ private:
         return false;
     }
 
-    /// Softens a verdict `broken` on a relocation. `absent`: the program tests for the item.
-    /// Otherwise `unknown`, if the type has a flavour ("s___v2") and each section of r.programs
-    /// tests for something, perhaps for another flavour of the type.
+    /// Softens a verdict `broken` on a relocation. It becomes `absent` if the program tests for the
+    /// item, and the test fails. It becomes `unknown` if the type has a flavour ("s___v2") and each
+    /// section of r.programs tests for something, which may be another flavour of the type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;
@@ -206,7 +206,7 @@ private:
         // Keeps FUNCTION or EVENT of "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET".
         if (const size_t colon = name.find(':'); colon != std::string::npos)
             module = name.substr(0, colon);
-        name = name.substr(name.find_first_of(":/") + 1);
+        name = name.substr(name.find_first_of(":/") + 1); // npos + 1 is 0
         name = name.substr(0, name.find('+'));
         for (Section known : sections)
             if (known.prefix == type) {
@@ -321,7 +321,7 @@ private:
         if (!btf::is_composite(btf_.kind(TypeId{type})))
             return {Status::broken, "is not a struct in the program"};
         const std::vector<Member> theirs = members_of(btf, found->type);
-        std::vector<std::string> lacking, differing; // members that may be used if they are zero
+        std::vector<std::string> lacking, differing; // members that work only while they are zero
         for (const Member &m : members_of(btf_, type)) {
             const std::string member(m.name);
             auto same = std::ranges::find(theirs, m.name, &Member::name);
@@ -344,7 +344,8 @@ private:
                                       text + ": works if the program leaves these members zero"};
     }
 
-    /// Can libbpf copy the value of a struct_ops' member, of whatever type, to that of the kernel?
+    /// Can libbpf copy the value of a struct_ops' member to the kernel's member? Only kind and size
+    /// count.
     bool may_be_copied(const Member &mine, const Btf &btf, const Member &theirs) const
     {
         const btf::Kind kind = btf_.kind(TypeId{behind_modifiers(btf_, mine.type)});

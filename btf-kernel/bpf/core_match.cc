@@ -380,7 +380,7 @@ private:
             return nothing_fits(list, std::move(why));
         for (const Match &match : matches)
             if (auto conflict = conflict_of(matches[0], match)) {
-                // Only the types of loaded modules count.
+                // Only the types of loaded modules count, and both modules need not be loaded.
                 if (match.candidate.side != matches[0].candidate.side)
                     return {Status::unknown, *conflict + ", in different modules"};
                 return {Status::broken, *conflict};

@@ -14,10 +14,12 @@ namespace
 using namespace diff;
 
 constexpr int max_depth = 32;
-// Visited types. Without this limit, prototypes whose parameters refer to prototypes could take
-// time that is exponential in max_depth.
+// Limits the visited types. Without this limit, prototypes whose parameters refer to prototypes
+// could take time that is exponential in max_depth.
 constexpr size_t max_looks = 1 << 20;
 
+/// `a` and `p` are types of the program, `b` and `q` types of the kernel. `level`: how much deeper
+/// the types may be nested.
 class Rules
 {
 public:

@@ -20,7 +20,7 @@ enum class Rule : uint8_t {
     ids,        // .BTF_ids was not filled in, is malformed, or does not match the BTF
     kfunc_func, // a kfunc has no FUNC
     kfunc_tag,  // a kfunc has no tag bpf_kfunc
-    kfunc_impl, // implicit arguments are not hidden, or there is no FUNC NAME_impl
+    kfunc_impl, // arguments that the kernel adds are not hidden, or there is no FUNC NAME_impl
     kfunc_type, // a kfunc takes or returns a type that the module defines again (see redefined)
     redefined,  // a module defines a type whose name vmlinux has, too
     ids_func,   // .BTF_ids names a function that has no FUNC
@@ -113,7 +113,7 @@ struct Redefinition {
         clash,   // the type differs, or a typedef, declaration or unnamed type that it uses
     };
     Why why = Why::copy;
-    // A difference: of this type or, if it is derived, of `root`; empty for a copy.
+    // A difference of this type or, if the type is derived, of `root`; empty for a copy.
     std::string cause;
     std::string root;      // for a derived type: the name of the clash that makes it differ
     bool declared = false; // `cause` says that one side only declares a type that the other defines

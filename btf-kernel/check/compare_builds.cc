@@ -24,8 +24,8 @@ constexpr size_t most_options = 5; // in one line
 /// What differs between two BTFs.
 struct Difference {
     enum class Kind : uint8_t {
-        none,            // or, as the result of compare(): only type ids and offsets of strings
-        follows_vmlinux, // of a module: only these, and vmlinux differs, too
+        none, // compare() does not notice other type ids, or other offsets of the base's strings
+        follows_vmlinux, // a module has other ids and offsets, because vmlinux differs, too
         order,           // of types or names
         other,
     };
@@ -76,8 +76,8 @@ std::string compare_configs(const Kernel &here, const Kernel &there)
     return out;
 }
 
-/// Reports differences in how the two were built. `same_btf`: of vmlinux. If it differs, another
-/// compiler or configuration may be the cause, and is an error; other users and times are harmless.
+/// Reports differences in how the two were built. Another user or time is harmless. Another
+/// compiler or configuration is an error, unless vmlinux has the same BTF (`same_btf`).
 void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool same_btf,
                                  Findings &out)
 {
@@ -163,7 +163,7 @@ Difference compare_types(const Btf &here, const Btf &there)
     return {};
 }
 
-/// Text for BTFs with different bytes between which compare() finds no difference.
+/// The text if bytes differ, but compare() finds no difference.
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
 Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
