@@ -130,11 +130,10 @@ EmitReport::Outcome outcome_of(const EmitOptions &options, const EmitReport &rep
     return has_dwarf ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
 }
 
-/// Encodes the file at `path`, which has the bytes `before`, and writes the result. `report`: an
-/// empty report, which is filled in and returned.
-Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options,
-                              EmitReport report)
+/// Encodes the file at `path`, which has the bytes `before`, and writes the result.
+Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options)
 {
+    EmitReport report;
     report.input_bytes = before.size();
     trace::Phase sections("sections");
     const std::unique_ptr<DwarfFile> file = TRY(open_input(path, before, options));
@@ -196,19 +195,18 @@ std::string counted(Skip reason, uint64_t count)
 
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
 {
-    EmitReport report;
     trace::Phase phase("read");
     if (options.image) { // large, and most of it is never read
         const FileParts input = TRY(read_parts(path));
         phase.end();
-        return emit_bytes(path, input.bytes, options, std::move(report));
+        return emit_bytes(path, input.bytes, options);
     }
     struct stat status;
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return fail(Where{path}, "is not a regular file"); // opening a pipe would block
     const std::vector<std::byte> input = TRY(read_file(path));
     phase.end();
-    auto done = emit_bytes(path, input, options, std::move(report));
+    auto done = emit_bytes(path, input, options);
     if (!done) // a file that is being written looks damaged
         TRY(check_as_before(path, input));
     return done;

@@ -233,7 +233,6 @@ private:
     Result<void> keep(Dwarf_Die &die, unsigned tag, const Parent &parent)
     {
         const auto index = static_cast<DieIndex>(tree_.dies.size());
-        const size_t addresses = tree_.addresses.size();
         Die d;
         d.tag = static_cast<uint16_t>(tag);
         d.parent = parent.kept;
@@ -247,10 +246,8 @@ private:
         if (dwarf_getattrs(&die, &Attributes::set, &attributes, 0) == -1 || attributes.failed)
             return context_.file.dwarf_error(die, "cannot read the attributes of this entry");
         if (tag == DW_TAG_variable && !is_static_member(die) &&
-            !d.is(Die::file_level | Die::declaration)) {
-            tree_.addresses.resize(addresses);
+            !d.is(Die::file_level | Die::declaration))
             return {};
-        }
         tree_.annotations |= tag == tag_llvm_annotation || tag == tag_gnu_annotation;
         tree_.atomics |= tag == DW_TAG_atomic_type;
         tree_.dies.emplace_back() = d;
