@@ -169,25 +169,25 @@ TypeNumber TreeReader::new_type(tree type)
     return known(type) = entries_.new_type();
 }
 
-/// Describes `found`, the variant of `type` with `quals`, by the typedef that gave `found` its
-/// name. Returns nothing if `found` is the typedef with further qualifiers: then the caller adds
+/// Describes `variant`, the variant of `type` with `quals`, by the typedef that gave `variant` its
+/// name. Returns nothing if `variant` is the typedef with further qualifiers: then the caller adds
 /// the qualifiers.
-std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree found)
+std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree variant)
 {
-    tree decl = typedef_of(found), defined = TREE_TYPE(decl);
-    if (found == defined)
+    tree decl = typedef_of(variant), defined = TREE_TYPE(decl);
+    if (variant == defined)
         return add_typedef(decl);
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // `found` is the typedef with an attribute such as ms_abi. Since September 2026 (GCC PR125421),
-    // gcc 16 describes `found` as the typedef.
-    if (TYPE_QUALS(found) == TYPE_QUALS(defined) &&
+    // `variant` is the typedef with an attribute such as ms_abi. Since September 2026 (GCC
+    // PR125421), gcc 16 describes `variant` as the typedef.
+    if (TYPE_QUALS(variant) == TYPE_QUALS(defined) &&
         !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
-        return known(found) = type_of(defined, quals);
+        return known(variant) = type_of(defined, quals);
 #endif
     const int defined_quals = TYPE_QUALS(defined) & known_quals;
     const bool lacks_qualifier = defined_quals & ~quals;
     const bool has_other_attributes = defined_quals == quals && original_of(decl) != type;
-    if (lacks_qualifier || has_other_attributes) // `found` is not the typedef
+    if (lacks_qualifier || has_other_attributes) // `variant` is not the typedef
         return type_of(original_of(decl), quals);
     return std::nullopt;
 }
@@ -198,21 +198,22 @@ TypeNumber TreeReader::type_of(tree type, int quals)
         return void_type;
     quals &= known_quals;
     // A type in another address space (x86's __seg_gs) is described as if it were in the usual one.
-    tree found = TYPE_QUALS(type) == quals ? type : get_qualified_type(type, quals);
-    if (found) {
-        found = without_sizetype(found);
-        if (const TypeNumber number = known(found); number != void_type)
+    tree variant = TYPE_QUALS(type) == quals ? type : get_qualified_type(type, quals);
+    if (variant) {
+        variant = without_sizetype(variant);
+        if (const TypeNumber number = known(variant); number != void_type)
             return number;
         if (type == sizetype)
-            type = found;
+            type = variant;
     }
-    if (typedef_of(found))
-        if (const auto number = type_by_typedef(type, quals, found))
+    if (typedef_of(variant))
+        if (const auto number = type_by_typedef(type, quals, variant))
             return *number;
     if (quals)
-        return add_qualified(type, quals, found);
+        return add_qualified(type, quals, variant);
     // `type` itself may have qualifiers.
-    return VOID_TYPE_P(type) ? void_type : add_unqualified(found ? found : TYPE_MAIN_VARIANT(type));
+    return VOID_TYPE_P(type) ? void_type
+                             : add_unqualified(variant ? variant : TYPE_MAIN_VARIANT(type));
 }
 
 TypeNumber TreeReader::type_of_decl(tree decl)

@@ -82,7 +82,7 @@ private:
     TypeNumber type_of(tree type, int quals);
     TypeNumber type_of(tree type) { return type_of(type, TYPE_QUALS(type)); }
     TypeNumber type_of_decl(tree decl);
-    std::optional<TypeNumber> type_by_typedef(tree type, int quals, tree found);
+    std::optional<TypeNumber> type_by_typedef(tree type, int quals, tree variant);
     TypeNumber new_type(tree type);
     TypeNumber add_qualified(tree type, int quals, tree qualified_type);
     TypeNumber add_unqualified(tree type);

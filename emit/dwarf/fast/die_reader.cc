@@ -24,14 +24,14 @@ class DieReader
 public:
     DieReader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
         : file_(*unit.file), unit_(unit), tree_(tree), references_(references), skips_(skips),
-          in_(unit, unit.die_offset, skips)
+          values_(unit, unit.die_offset, skips)
     {
     }
 
     Result<void> run()
     {
         // The unit's own entry.
-        const Abbrev *unit_abbrev = unit_.abbrevs->find(in_.in().uleb());
+        const Abbrev *unit_abbrev = unit_.abbrevs->find(values_.in().uleb());
         if (!unit_abbrev) // possible for type units; compile units were checked
             return fail(place(unit_.die_offset),
                         "unit whose entry has an abbreviation that is not in its table");
@@ -39,10 +39,10 @@ public:
         if (!unit_abbrev->children)
             return {};
         open_.push_back({0, DW_TAG_compile_unit, false});
-        while (!open_.empty() && !in_.in().at_end()) {
-            uint64_t offset = in_.in().offset();
-            uint64_t code = in_.in().uleb();
-            if (in_.in().overrun())
+        while (!open_.empty() && !values_.in().at_end()) {
+            uint64_t offset = values_.in().offset();
+            uint64_t code = values_.in().uleb();
+            if (values_.in().overrun())
                 return fail(place(offset), "entry runs past the end of its unit");
             if (code == 0) {
                 close();
@@ -55,13 +55,14 @@ public:
                     strf("entry with abbreviation %llu, which is not in its table", ull(code)));
             if (!entry(offset, *abbrev))
                 return fail(std::move(*error_));
-            if (in_.in().overrun() || in_.problem())
-                return fail(place(offset),
-                            in_.problem() ? in_.problem() : "entry runs past the end of its unit");
+            if (values_.in().overrun() || values_.problem())
+                return fail(place(offset), values_.problem()
+                                               ? values_.problem()
+                                               : "entry runs past the end of its unit");
         }
         while (!open_.empty()) // a unit may omit the last terminators
             close();
-        for (const TypeUnit *unit : in_.type_units())
+        for (const TypeUnit *unit : values_.type_units())
             references_.type_units.push_back(unit);
         return {};
     }
@@ -93,11 +94,11 @@ private:
     uint64_t skip_attributes(const Abbrev &abbrev)
     {
         uint64_t sibling = 0;
-        in_.for_each_attribute(abbrev, [&](uint32_t attribute) {
+        values_.for_each_attribute(abbrev, [&](uint32_t attribute) {
             if (attribute == DW_AT_sibling)
-                sibling = unit_.offset + in_.in().read<uint32_t>();
+                sibling = unit_.offset + values_.in().read<uint32_t>();
             else
-                in_.skip();
+                values_.skip();
         });
         return sibling;
     }
@@ -109,12 +110,12 @@ private:
         const uint64_t sibling = skip_attributes(abbrev);
         if (!abbrev.children)
             return;
-        if (sibling > in_.in().offset() && sibling < unit_.end) {
-            in_.in().seek(sibling);
+        if (sibling > values_.in().offset() && sibling < unit_.end) {
+            values_.in().seek(sibling);
             return;
         }
-        for (size_t depth = 1; depth && !in_.in().at_end() && !in_.problem();) {
-            uint64_t code = in_.in().uleb();
+        for (size_t depth = 1; depth && !values_.in().at_end() && !values_.problem();) {
+            uint64_t code = values_.in().uleb();
             const Abbrev *below = code ? unit_.abbrevs->find(code) : nullptr;
             if (code && !below) {
                 unknown_code_ = true;
@@ -184,19 +185,19 @@ private:
         if (is_file_level(parent))
             d.has |= Die::file_level;
         DieAttributes<FormReader &> attributes(d, parent.tag, tree_, skips_);
-        auto set = [&](uint32_t attribute) { attributes.set(attribute, in_); };
-        in_.for_each_attribute(abbrev, set);
+        auto set = [&](uint32_t attribute) { attributes.set(attribute, values_); };
+        values_.for_each_attribute(abbrev, set);
         return index;
     }
 
     /// References to this entry are redirected to the type that its signature names.
     void read_signature(uint64_t offset, const Abbrev &abbrev)
     {
-        in_.for_each_attribute(abbrev, [&](uint32_t attribute) {
+        values_.for_each_attribute(abbrev, [&](uint32_t attribute) {
             if (attribute == DW_AT_signature)
-                references_.signatures[static_cast<uint32_t>(offset)] = in_.reference();
+                references_.signatures[static_cast<uint32_t>(offset)] = values_.reference();
             else
-                in_.skip();
+                values_.skip();
         });
     }
 
@@ -205,7 +206,7 @@ private:
     DieTree &tree_;
     TypeReferences &references_;
     Skips &skips_;
-    FormReader in_;
+    FormReader values_;
     std::vector<OpenEntry> open_;
     bool unknown_code_ = false;
     std::optional<Error> error_;

@@ -49,7 +49,7 @@ public:
     Result<DieTree> run(const Units &units)
     {
         const TypeUnits *types = units.front()->types;
-        const bool apart = types && !types->empty();
+        const bool own_trees = types && !types->empty(); // see "Method"
         uint64_t bytes = 0;
         for (const Unit *unit : units)
             bytes += unit->end - unit->offset;
@@ -60,7 +60,7 @@ public:
         first.types.reserve(expected / 2);
         first.dies.reserve(expected);
         for (const Unit *unit : units)
-            TRY(add(*unit, apart ? trees_[unit->offset] : first));
+            TRY(add(*unit, own_trees ? trees_[unit->offset] : first));
         while (!references_.type_units.empty()) {
             Unit unit = references_.type_units.back()->unit;
             references_.type_units.pop_back();
@@ -99,13 +99,13 @@ private:
         trees_.erase(trees_.begin());
         for (const auto &[offset, part] : trees_)
             tree.append(part);
-        for (DieIndex i = 1; i < tree.dies.size() && !references_.signatures.empty(); ++i) {
-            Die &d = tree.dies[i];
+        if (references_.signatures.empty())
+            return tree;
+        for (Die &d : tree.dies)
             for (uint32_t *to : {&d.type, &d.origin, &d.specification, &d.annotation})
                 if (auto found = references_.signatures.find(*to);
                     found != references_.signatures.end())
                     *to = found->second;
-        }
         return tree;
     }
 
