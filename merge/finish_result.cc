@@ -130,7 +130,8 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
     MergeResult result{std::move(blob), {}};
     std::shared_ptr<const Btf> base_btf = base.btf;
     const bool with_layout = options.features.has(Feature::layout);
-    if (options.features.has(Feature::distilled_base)) {
+    const bool is_distilled = options.features.has(Feature::distilled_base);
+    if (is_distilled) {
         stats.begin_pass("distil");
         base_btf = TRY(distil_base(result, base, in.target, with_layout));
     }
@@ -139,9 +140,9 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
     else if (with_layout)
         TRY(add_layout_section(result.blob, in.target.order, report));
     const Where where{"merged BTF", "", 0};
-    if (with_layout || base_btf != base.btf)
+    if (with_layout || is_distilled)
         btf = TRY(Btf::parse(result.blob, where, base_btf));
-    if (base_btf != base.btf)
+    if (is_distilled)
         TRY(check_btf(result.blob, btf, where, in.target.address_size));
     else if (with_layout)
         TRY(check_btf_header(result.blob, btf, where, std::nullopt));

@@ -38,21 +38,21 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                   Stats &stats)
 {
     bool any_pool = false;
-    size_t missing = 0; // objects that were not linked, without members of archives
-    const Object *first_missing = nullptr;
+    size_t left_out = 0; // objects that were not linked, without members of archives
+    const Object *first_left_out = nullptr;
     for (size_t i = 0; i < objects.size(); ++i) {
         any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;
         if (!locations.not_linked[i])
             continue;
         report.notes.push_back(objects[i].describe() + ": not in the image, left out");
-        if (!inputs[objects[i].input].is_member && missing++ == 0)
-            first_missing = &objects[i];
+        if (!inputs[objects[i].input].is_member && left_out++ == 0)
+            first_left_out = &objects[i];
     }
-    if (first_missing)
+    if (first_left_out)
         report.warnings.push_back(
-            strf("%zu %s not in %s and left out; the first is %s. Was %s linked before?", missing,
-                 missing == 1 ? "object is" : "objects are", image.name.c_str(),
-                 first_missing->describe().c_str(), image.name.c_str()));
+            strf("%zu %s not in %s and left out; the first is %s. Was %s linked before?", left_out,
+                 left_out == 1 ? "object is" : "objects are", image.name.c_str(),
+                 first_left_out->describe().c_str(), image.name.c_str()));
     report_missing(objects, image, report, stats);
     if (image.kind != ImageKind::combined && !image.has_symbols)
         report.warnings.push_back(image.name +

@@ -12,9 +12,6 @@
 namespace btflink::merge
 {
 
-struct Object;
-struct MergedTypes;
-
 // check_file.cc: finds what a kernel would refuse in final BTF.
 
 /// Checks the final BTF of the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF file). Returns

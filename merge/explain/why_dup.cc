@@ -80,14 +80,14 @@ private:
             for (TypeName n : out.others)
                 if (std::ranges::find(out.roots, graph_.names[n].root) == out.roots.end())
                     out.roots.push_back(graph_.names[n].root);
-        std::erase_if(out.roots, [&](TypeName n) { return is_harmless(n, out.others); });
+        std::erase_if(out.roots, [&](TypeName n) { return is_left_out(n, out.others); });
         return out;
     }
 
     /// Should a root not be reported? Duplicates that are only in the base and split nothing were
     /// not made by this merge. A single definition, of a name that the base declares, is reported
     /// only if it split a name of `others`.
-    bool is_harmless(TypeName n, const std::vector<TypeName> &others) const
+    bool is_left_out(TypeName n, const std::vector<TypeName> &others) const
     {
         auto is_because = [&](TypeName other) { return graph_.names[other].root == n; };
         return (!graph_.names[n].blamed_types && is_of_base(n)) ||
