@@ -14,13 +14,14 @@ namespace
 constexpr uint32_t shown_whole = 10; // up to this number, all members of a type are printed
 constexpr uint32_t shown_around = 2; // of more members: so many on either side of `place`
 constexpr unsigned max_depth = 40;   // of pointers to pointers to ...
-constexpr unsigned max_types = 1000; // ends the text of unnamed structs that reach themselves
+constexpr unsigned max_types = 1000; // in one text; an unnamed struct may reach itself many times
 
 class CWriter
 {
 public:
     explicit CWriter(const Btf &btf) : btf_(btf) {}
 
+    /// Declares `inner`, a name with the "*", "[]" and "()" around it so far, with type `ref`.
     std::string declare(uint32_t ref, std::string inner, unsigned indent,
                         std::span<const uint32_t> place, unsigned depth = 0)
     {

@@ -14,10 +14,10 @@ namespace btflink::merge
 
 // check_file.cc: finds what a kernel would refuse in final BTF.
 
-/// Checks the final BTF of the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF file). Returns
-/// violations of the kernel's rules (common/btf/btf_check.h), and mismatches with `base`, the file
-/// with the BTF over which the checked BTF will be loaded ("": none); empty if nothing was found.
-/// `kernel`: see kernel_forms(). Error: a file cannot be read, or has no final BTF.
+/// Checks the final BTF of the file `path`: raw, or `.BTF` and `.BTF.base` of an ELF file. `base`:
+/// the file with the BTF that it extends, or "". Returns violations of the kernel's rules
+/// (common/btf/btf_check.h), and mismatches with the base; empty if nothing was found. `kernel`:
+/// see kernel_forms(). Error: a file cannot be read, or has no final BTF.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -41,9 +41,9 @@ struct NameUse {
     std::vector<ClassId> classes;    // definitions, in order
     ClassId forward = ClassId::none; // its declaration, if the result has one
     std::vector<Shape> versions;     // its shapes, in order; a root has two or more
-    // The name that caused the split into several classes: this name if it is a root; none if there
-    // is only one class, or the cause is unknown. If `root` is another name, `split` is the shape
-    // of this name that was split.
+    // The name that caused the split into several classes. A root is its own cause. None if there
+    // is only one class, or the cause is unknown. If the cause is another name, `split` is the
+    // shape of this name that was split.
     TypeName root = TypeName::none;
     Shape split = Shape::none;
     // Of a root: the types that exist because of it, without the first of each shape; how many of

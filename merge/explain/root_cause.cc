@@ -6,9 +6,9 @@
 // `volatile`; all others only refer to it. This one is the root cause.
 //
 // Method, on the final classes (merge/dedup/dedup.h):
-//  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
-//     and names of the structs, unions, enums and typedefs that it refers to. All other types to
-//     which it refers, here called unnamed (pointers, prototypes, unnamed structs, but also
+//  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and its
+//     references. References to named structs, unions, enums and typedefs count by kind and name.
+//     All other types, here called unnamed (pointers, prototypes, unnamed structs, but also
 //     numbers), count by their own shapes. A name whose classes have several shapes is a root.
 //  2. A shape with several classes was split. At each position, its classes refer to types of the
 //     same name. (From here on, each shape of unnamed types counts as a name.) If the types at a
@@ -124,7 +124,8 @@ uint64_t SplitGraph::stub(ClassId c) const
 {
     if (c == ClassId::none)
         return 0;
-    return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])} : hash_[c];
+    return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])}
+                                      : hash_[c]; // ~: name 0 is not void
 }
 
 /// A hash that identifies the shape of a class. The hashes of unnamed classes that it refers to are

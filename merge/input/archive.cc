@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Lists the members of archives. The only file that includes LLVM, which checks its input and
-// returns errors; these are converted to our Errors here.
+// Lists the members of archives. No other file includes LLVM. LLVM checks its input and returns
+// errors, which this file converts to our Errors.
 #include "merge/input/inputs.h"
 
 #include <llvm/Object/Archive.h>

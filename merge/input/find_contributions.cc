@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the contributions in each input: one in an object, many in an `ld -r` result or a raw file.
-// Also finds address pools, with the relocations of their entries. Relocations belong to the
-// contribution in which they are, address pools to the contribution with their object id. Several
-// pools with one id belong to the contributions with this id, in order.
+// Also finds address pools, with the relocations of their entries. A relocation belongs to the
+// contribution that contains it, an address pool to the contribution with its object id. If several
+// contributions have this id, the first pool belongs to the first contribution, and so on.
 #include "merge/input/inputs.h"
 
 #include "common/io/parallel.h"
@@ -17,8 +17,8 @@ namespace btflink::merge
 namespace
 {
 
-/// The pool at `part`. Nothing if the part belongs to DWARF itself, which has an address where a
-/// pool has its id. `next`: the first relocation that does not belong to an earlier part.
+/// The pool at `part`. Nothing if the part belongs to DWARF itself: then it has a relocation where
+/// a pool has its id. `next`: the first relocation that does not belong to an earlier part.
 std::optional<RelocatablePool> read_pool(const PoolPart &part, Bytes section,
                                          const std::vector<Reloc> &relocs,
                                          std::vector<Reloc>::const_iterator &next)
