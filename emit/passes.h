@@ -15,18 +15,19 @@ namespace btflink::emit
 /// Indices into DwarfReader::units().
 using UnitGroup = std::span<const uint32_t>;
 
-/// The units to encode: those that `options.filter` accepts and that are not in `covered`, which
-/// counts as EmitOptions::covered says. Adds the others to `skips`.
+/// The units to encode: those that `options.filter` accepts and that `covered` does not cover (see
+/// EmitOptions::covered). Counts the others in `skips`.
 std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
                                    const SourceCounts &covered, Skips &skips);
 
-/// A group per unit. If link-time optimisation makes units refer to each other, one group with all
-/// units, or, with split DWARF, one for each file. The result refers to `units`.
+/// Usually each unit is a group. If link-time optimisation made units refer to each other, all
+/// units of a file are one group; only split DWARF has several files. The result points into
+/// `units`.
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
 
-/// Object BTF by group, in the order of `groups`. If there is an options.take(), it gets the BTF,
-/// and the results have everything else.
+/// Encodes the groups; the results are in the order of `groups`. If options.take is set, it gets
+/// the BTF, and the results have everything else.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options);
@@ -37,8 +38,8 @@ Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader
 
 // write_result.cc: writes what was encoded as the options say.
 
-/// `kept`: object BTF that stays. `path`: of `file`. If the file already has this object BTF, sets
-/// report.outcome to `unchanged`. On an error nothing is written.
+/// Writes the object BTF of `kept`, then that of `units`. `path`: the path of `file`. If the file
+/// already has this object BTF, sets report.outcome to `unchanged`. On an error nothing is written.
 Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report);

@@ -61,8 +61,8 @@ std::string_view name_in(const ElfSection &section)
     return end == text.npos ? std::string_view() : text.substr(0, end);
 }
 
-/// The first of `paths` that exists, has DWARF, and for which belongs(file) is true.
-/// DebugFile::file is nullptr if there is none. Error: one of the files cannot be read as ELF.
+/// The first of `paths` that exists, has DWARF, and for which belongs(file) is true. If there is
+/// none, the result has no file. Error: one of the files cannot be read as ELF.
 template <typename Belongs>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Belongs belongs)
 {
@@ -90,17 +90,18 @@ Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_
         if (!found || found->file)
             return found;
     }
+    // The section has a name, padded to a multiple of four bytes, and the CRC of the debug file.
     const ElfSection *link = find_section(image, ".gnu_debuglink");
     const std::string name(link ? name_in(*link) : std::string_view());
     if (name.empty() || link->data.size() < align_up(name.size() + 1, 4) + 4)
         return DebugFile{};
-    const auto sum = load<uint32_t>(link->data.data() + align_up(name.size() + 1, 4), image.order);
+    const auto crc = load<uint32_t>(link->data.data() + align_up(name.size() + 1, 4), image.order);
     const std::string folder = real_folder(image);
     return first_of({folder + name, folder + ".debug/" + name, debug_dir + folder + name},
                     [&](const DwarfFile &file) {
                         Bytes all = file.image().file;
                         return crc32_z(0, reinterpret_cast<const Bytef *>(all.data()),
-                                       all.size()) == sum;
+                                       all.size()) == crc;
                     });
 }
 
@@ -112,7 +113,7 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     const std::string name(name_in(*link));
     if (name.empty())
         return fail(image.where.in(".gnu_debugaltlink"), "has no name");
-    Bytes id = link->data.subspan(name.size() + 1);
+    Bytes id = link->data.subspan(name.size() + 1); // the build id of the alternate file
     // A name in /usr/lib/debug is also looked up in `debug_dir`, which may have another system's
     // files.
     constexpr std::string_view usual = "/usr/lib/debug/";

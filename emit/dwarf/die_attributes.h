@@ -16,11 +16,12 @@ namespace btflink::emit
 // param_rules.cc: the register that holds a parameter when its function is entered, according to
 // the parameter's location.
 
-/// An operation of a location expression.
+/// An operation of a location expression. The operand of some is a block of bytes, for example the
+/// expression in DW_OP_entry_value.
 struct LocationOp {
     uint8_t atom;      // DW_OP_*
-    uint64_t number;   // first operand, if it is needed; of a block: its size
-    uint64_t position; // of the operand in its section, of a block: of its contents; libdw: 0
+    uint64_t number;   // the first operand, if it is needed; the size of a block
+    uint64_t position; // offset in the section: of the operand, or of a block's bytes; libdw: 0
 };
 
 /// DW_OP_reg0 to DW_OP_reg31.
@@ -47,8 +48,8 @@ private:
     bool first_ = true;
 };
 
-/// The value of an attribute; 0 and not `known` if the value is not a constant. (Code made by gcc
-/// would return a std::optional by way of the stack, which would take 4 % of btf-pahole's time.)
+/// The value of an attribute; 0 and not `known` if the value is not a constant. A std::optional
+/// would take 4 % of btf-pahole's time, because gcc makes it on the stack before it returns it.
 struct Constant {
     uint64_t value = 0;
     bool known = false;

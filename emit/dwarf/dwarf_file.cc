@@ -89,10 +89,10 @@ Result<void> DwarfFile::find_sections()
     return {};
 }
 
-/// Of several sections with the same name, one counts: the first that is not in a group, otherwise
-/// the first. Exceptions are sections with units: the first that is not in a group counts, then all
-/// that are in groups. In split DWARF, groups do not matter, all sections with units count, and
-/// those of `types` then move to the end of `info`.
+/// Loads the section of each name. If several sections have a name, the first that is not in a
+/// group counts, or else the first. But type units are in groups, so of sections with units all in
+/// groups count, too. In split DWARF, all sections with units count, and those of `types` then move
+/// to the end of `info`.
 Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 {
     const std::span<const NamedSection> names =
@@ -136,6 +136,7 @@ Result<void> DwarfFile::append_section(uint32_t index, DebugSection &section) co
     return {};
 }
 
+/// Gives the relocations in section `rel_index` to the debug section that they apply to, if any.
 Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
 {
     const ElfSection &rel = image_.sections[rel_index];

@@ -17,7 +17,7 @@ namespace btflink::emit
 {
 
 /// A debug section with the relocations that apply to it. The fast reader relocates a value when it
-/// reads the value; most values are never read. libdw reads sections that are relocated as a whole.
+/// reads the value; most values are never read. For libdw, whole sections are relocated beforehand.
 struct DebugSection {
     /// A section of the file.
     struct Piece {
@@ -46,11 +46,11 @@ struct NamedSection {
 class DwarfFile
 {
 public:
-    /// `bytes` (the whole file) must outlive the result; they are not changed. `skeleton`: if set,
-    /// opens a file of split DWARF (.dwo, .dwp), that is, sections whose names end in ".dwo" and
-    /// the indexes of a .dwp, with addresses in `skeleton`, which must outlive the result. Errors:
-    /// a malformed ELF file; an unsupported architecture; a debug section that cannot be
-    /// decompressed; malformed relocations, or relocations of an unexpected type.
+    /// `bytes`, the whole file, must outlive the result. If `skeleton` is set, opens a file of
+    /// split DWARF (.dwo, .dwp): sections whose names end in ".dwo", and the indexes of a .dwp. Its
+    /// addresses are in `skeleton`, which must outlive the result, too. Errors: a malformed ELF
+    /// file; an unsupported architecture; a debug section that cannot be decompressed; malformed
+    /// relocations, or relocations of an unexpected type.
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton = nullptr);
     bool is_split() const { return skeleton_; }
@@ -75,7 +75,8 @@ public:
     // `info` (DWARF 5) and `types` (DWARF 4) have all these sections, one after the other.
     DebugSection info, types, abbrev, str, line_str, str_offsets, addr, loc, loclists;
     DebugSection rnglists, cu_index, tu_index; // of split DWARF
-    /// In split DWARF, `info` also has the units of .debug_types.dwo, from this offset on.
+    /// In split DWARF, `info` also has the units of .debug_types.dwo, from this offset on;
+    /// UINT64_MAX if there is no .debug_types.dwo.
     uint64_t types_at = UINT64_MAX;
 
     /// The relocated value of `raw`, which is in `section` at the place of relocation entry
@@ -125,7 +126,7 @@ private:
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
 };
 
-// debug_files.cc: finds separate files with debug information of a file: all of it, if the file was
+// debug_files.cc: finds other files with a file's debug information: all of it, if the file was
 // stripped, or the part that several files share (dwz). The search is gdb's: by build id in a
 // directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name in the file.
 

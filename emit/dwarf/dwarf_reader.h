@@ -20,7 +20,7 @@ struct UnitHead {
     uint64_t offset = 0;                // of the unit; its entries have higher offsets in trees
     bool refers_to_other_units = false; // its entries may refer to other compile units
     Bytes entries;                      // the unit's bytes in the file; empty if unknown
-    const void *file = nullptr;         // identifies the file; references stay inside a file
+    const void *file = nullptr;         // only compared: compile units of two files are independent
 };
 
 class DwarfReader

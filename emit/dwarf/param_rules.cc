@@ -87,6 +87,7 @@ void ParamRules::add_single(const LocationOp &op, bool is_computed, int entry_re
     out_.is_constant |= is_constant_op(op.atom);
 }
 
+/// Adds several operations: the pieces of an aggregate, or a computation.
 void ParamRules::add_several(std::span<const LocationOp> ops)
 {
     const uint8_t atom = ops.front().atom;

@@ -145,7 +145,7 @@ void DieTree::index()
         offsets_[i] = dies[i].offset;
         buckets_[(offsets_[i] - first_offset_) / 16] = i;
     }
-    for (size_t b = buckets_.size(); b-- > 1;)
+    for (size_t b = buckets_.size(); b-- > 1;) // an empty bucket gets the first DIE behind it
         if (buckets_[b - 1] == 0)
             buckets_[b - 1] = buckets_[b];
 }

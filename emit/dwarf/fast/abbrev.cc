@@ -14,9 +14,9 @@ namespace
 /// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
-/// The most attributes of an abbreviation that are read, one by one, for each of its entries.
-/// Compilers write up to 30. Without a limit, attributes without bytes (DW_FORM_flag_present) would
-/// make the time for a damaged file the product of the sizes of two sections.
+/// The most steps of an abbreviation; compilers need up to 30. The limit is for damaged files: an
+/// attribute may have no bytes (DW_FORM_flag_present), so the time for entries of one byte with
+/// many attributes each would be the product of the sizes of two sections.
 constexpr uint32_t most_steps = 1000;
 
 /// Does the reader need this attribute of an entry with this tag? True for all attributes of the

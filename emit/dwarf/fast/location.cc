@@ -187,8 +187,8 @@ private:
                    : -1;
     }
 
-    /// A list of DWARF 5, or of GNU's form for split DWARF 4, which has only the first four kinds
-    /// of entries, with fixed widths of the range's length and the expression's size.
+    /// A list of DWARF 5, or of GNU's form for split DWARF 4. The latter has only the first four
+    /// kinds of entries. In it, the length of a range has 4 bytes, and the size of an expression 2.
     void list5(uint64_t offset)
     {
         const bool is_old = unit_.widths.version < 5;
@@ -251,7 +251,7 @@ private:
         while (!in.overrun() && !in.at_end()) {
             uint64_t at = in.offset();
             uint64_t begin = in.read_sized(width), end = in.read_sized(width);
-            if (begin == 0 && end == 0) {
+            if (begin == 0 && end == 0) { // the end, unless relocations make this a range
                 size_t reloc = section.relocs.find(at);
                 bool relocated =
                     reloc < section.relocs.size() && section.relocs.offset(reloc) < at + 2 * width;

@@ -14,7 +14,7 @@ namespace
 {
 
 /// .debug_cu_index or .debug_tu_index: a hash table of units' ids or types' signatures, each with a
-/// row of offsets.
+/// row of offsets. Its parts: a header of 16 bytes; an id per slot; a row number per slot; rows.
 class PackageIndex
 {
 public:
@@ -68,7 +68,7 @@ private:
         place.file = &file_;
         for (uint32_t column = 0; column < columns_; ++column) {
             const uint32_t part = cell(0, column), offset = cell(row_of(slot), column);
-            if (part == SplitPlace::types)
+            if (part == SplitPlace::types) // UINT64_MAX is refused when the unit is read
                 place.at[SplitPlace::info] =
                     file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
             else if (part < std::size(place.at))

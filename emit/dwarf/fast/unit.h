@@ -34,11 +34,10 @@ struct UnitWidths {
 /// The size of a value of `form`; -1 if the size depends on the value, or the form is unknown.
 int fixed_form_size(uint32_t form, const UnitWidths &widths);
 
-/// Skip `skip` bytes, then read a value of `form`. If `attribute` is 0, the value is not needed,
-/// but must be decoded to find its end; or there is no value, because this is the last step.
+/// Skip `skip` bytes, then read a value of `form`. The last step may only skip.
 struct AbbrevStep {
-    uint16_t attribute = 0; // DW_AT_*, or 0
-    uint16_t form = 0;      // DW_FORM_*; 0: no value (last step)
+    uint16_t attribute = 0; // DW_AT_*; 0: the value is not needed, but decoded to find its end
+    uint16_t form = 0;      // DW_FORM_*; 0: the last step, without a value
     uint32_t skip = 0;
     int64_t implicit = 0; // the value, for DW_FORM_implicit_const
 };
@@ -115,7 +114,7 @@ struct Unit : UnitHead {
 class Abbrevs
 {
 public:
-    /// Sets `unit.abbrevs`, unless they are set, and with them `unit.refers_to_other_units`.
+    /// Sets `unit.abbrevs` and `unit.refers_to_other_units`, unless they are set already.
     Result<void> attach(Unit &unit);
 
 private:
@@ -138,12 +137,12 @@ inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
 
 // units.cc: headers of units, and their own entries.
 
-/// All compile units of the file, in order. The split unit, which `splits` finds, is listed in
-/// place of a skeleton unit. `skips` counts units that are left out, but not those without entries.
+/// All compile units of the file, in order. A skeleton unit is replaced by its split unit, which
+/// `splits` finds. `skips` counts units that are left out, but not those without entries.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
 
-/// Where the parts of a unit of split DWARF begin: at 0 in a .dwo file, by the index in a .dwp
-/// file.
+/// Where the parts of a unit of split DWARF begin in their sections. In a .dwo file all tables
+/// begin at 0. In a .dwp file the index has the offsets.
 struct SplitPlace {
     /// Columns of the index. Those used here are the same in GNU's form and in DWARF 5, except for
     /// the last.
@@ -156,7 +155,7 @@ struct SplitPlace {
         rnglists = 8, // GNU: macros
     };
     const DwarfFile *file = nullptr;
-    uint64_t at[rnglists + 1] = {}; // by Part: where it begins in its section
+    uint64_t at[rnglists + 1] = {}; // by Part
 };
 
 /// The units of a .dwo file.
@@ -173,9 +172,9 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
 // split_files.cc
 
-/// Finds the split units of skeleton units: in a package next to the linked file (.dwp), by the
-/// package's index (DWARF 5, section 7.3.5, and GNU's earlier form), otherwise in one file per
-/// object (.dwo), or in the file with the skeletons.
+/// Finds the split units of skeleton units. They are in a package next to the linked file (.dwp),
+/// in one file per object (.dwo), or in the file with the skeletons. A package has an index (DWARF
+/// 5, section 7.3.5, and GNU's earlier form).
 class SplitFiles
 {
 public:

@@ -11,9 +11,9 @@ namespace btflink::emit
 namespace
 {
 
-// The number of units that keep their tables of abbreviations, apart from units of split DWARF,
-// which all keep them. An image has thousands of units; the tables of the others are compiled again
-// when the units are read.
+// Of the thousands of units of an image, only the first ones keep their tables of abbreviations.
+// The tables of the others are compiled again when the units are read. Units of split DWARF all
+// keep their tables.
 constexpr size_t tables_kept = 16;
 
 struct Header {
@@ -197,7 +197,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
     return out;
 }
 
-/// A compile unit of split DWARF. Empty if the unit is another one, or is left out.
+/// A compile unit of split DWARF. Empty if the unit is of another kind, or is left out.
 Result<std::optional<Unit>> split_unit(const Header &header, const SplitPlace &place,
                                        Abbrevs &abbrevs)
 {

@@ -135,15 +135,16 @@ unsigned LibdwReader::version_at(uint64_t offset) const
 }
 
 /// The error for unit `number` of the file, which libdw cannot read. libdw gives the reason but not
-/// the place, so this walks to the unit. Units in .debug_types are counted last. Of these libdw
-/// reads only version 4; clang also writes versions 2 and 3 there, which no debugger reads.
+/// the place, so this walks to the unit: through .debug_info, then through .debug_types. In
+/// .debug_types, libdw reads only version 4; clang also writes versions 2 and 3, which no debugger
+/// reads.
 Failure LibdwReader::cannot_read(size_t number) const
 {
     const char *reason = dwarf_errmsg(0);
     const char *section = ".debug_info";
     Dwarf_Off at = 0, next = 0;
     uint64_t signature = 0;
-    uint64_t *only_types = nullptr;
+    uint64_t *only_types = nullptr; // if set, dwarf_next_unit() walks through .debug_types
     size_t header_size = 0;
     while (number > 0 || !only_types) {
         int rc = dwarf_next_unit(file_->dwarf(), at, &next, &header_size, nullptr, nullptr, nullptr,
