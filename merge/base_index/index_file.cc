@@ -31,9 +31,9 @@ bool is_special_file(const std::string &path)
     return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// Must the file at this path not be overwritten, because it does not begin with the magic of an
-/// index, or cannot be read? False for an empty file, and for one that does not exist.
-bool is_not_an_index(const std::string &path)
+/// True if the file at this path does not begin with the magic of an index, or cannot be read.
+/// False if it is empty or does not exist.
+bool must_not_be_overwritten(const std::string &path)
 {
     if (is_special_file(path))
         return true;
@@ -57,7 +57,7 @@ void keep_index(const Base &base, Bytes index, const std::string &path, const st
 {
     // No index is kept for a base with which no later run could use the index: a pipe can be read
     // only once, and BaseIndex::open() needs BTF that is aligned and in host byte order.
-    if (is_not_an_index(file) || is_special_file(path) ||
+    if (must_not_be_overwritten(file) || is_special_file(path) ||
         !types_in_place(base.blob, base.btf->size()))
         return;
     // If the base has changed, the index may mix old and new bytes.
