@@ -144,7 +144,7 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
         btf = TRY(Btf::parse(result.blob, where, base_btf));
     if (is_distilled)
         TRY(check_btf(result.blob, btf, where, in.target.address_size));
-    else if (with_layout)
+    else if (with_layout) // mend_if_refused() has checked the types
         TRY(check_btf_header(result.blob, btf, where, std::nullopt));
     count_types(btf, stats);
     stats.add("bytes_out", result.blob.size());

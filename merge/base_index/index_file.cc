@@ -6,8 +6,8 @@
 //
 // Method. Each process that finds no index makes one, and renames the complete file into place.
 //
-// Cost. Making an index takes as long as merging nine modules with one. base_index.cc states the
-// cost of opening it.
+// Cost. Making an index takes as long as nine merges of modules that use it. base_index.cc states
+// the cost of opening it.
 #include "merge/base_index/base_index.h"
 
 #include "common/io/file_io.h"

@@ -153,8 +153,8 @@ bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, Clas
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];
 }
 
-/// The word that represents a reference in the contents of a class. All references that is_open()
-/// holds for have the same word, and so have all references to one name.
+/// The word that represents a reference in the contents of a class. All references with is_open()
+/// have the same word, and so have all references to one name.
 uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     constexpr uint32_t open = raw(ClassId::none) - 1;
@@ -171,8 +171,7 @@ uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &
 using TextNumbers = std::unordered_map<std::string_view, uint32_t>;
 
 /// The contents of a class: the words of its type `at`, with reference_word() for each reference,
-/// and a number of `texts` for each name. Classes that differ only in the references that is_open()
-/// holds for have equal contents.
+/// and a number of `texts` for each name. So references with is_open() make no difference.
 std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGraph &graph,
                               const IdVector<ClassId, bool> &above, std::span<const ClassId> refs,
                               TextNumbers &texts)
