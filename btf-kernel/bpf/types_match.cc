@@ -20,10 +20,10 @@ constexpr size_t max_looks = 1 << 20;
 
 /// `a` and `p` are types of the program, `b` and `q` types of the kernel. `level`: how much deeper
 /// the types may be nested.
-class Rules
+class TypeComparer
 {
 public:
-    Rules(const Btf &local, const Btf &target) : local_(local), target_(target) {}
+    TypeComparer(const Btf &local, const Btf &target) : local_(local), target_(target) {}
 
     bool compatible(uint32_t a, uint32_t b, int level)
     {
@@ -168,12 +168,12 @@ bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targe
     const btf::Kind kind = local_btf.kind(TypeId{local}), other = target_btf.kind(TypeId{target});
     if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
         return false;
-    return Rules(local_btf, target_btf).compatible(local, target, max_depth);
+    return TypeComparer(local_btf, target_btf).compatible(local, target, max_depth);
 }
 
 bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target)
 {
-    return Rules(local_btf, target_btf).match(local, target, false, max_depth);
+    return TypeComparer(local_btf, target_btf).match(local, target, false, max_depth);
 }
 
 } // namespace btflink::kernel::bpf

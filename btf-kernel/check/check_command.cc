@@ -269,10 +269,10 @@ std::string names_of(const SkippedCheck &skipped)
 {
     const bool vmlinux = skipped.binaries.front() == "vmlinux";
     const size_t modules = skipped.binaries.size() - vmlinux;
-    const std::string names = vmlinux ? modules ? "vmlinux, " : "vmlinux" : "";
-    return names + (modules > 1   ? strf("%zu modules", modules)
-                    : modules > 0 ? plain_text(skipped.binaries.back())
-                                  : "");
+    if (modules == 0)
+        return "vmlinux";
+    return (vmlinux ? "vmlinux, " : "") +
+           (modules > 1 ? strf("%zu modules", modules) : plain_text(skipped.binaries.back()));
 }
 
 size_t count(const Findings &found, Degree degree)

@@ -56,7 +56,7 @@ Result<void> verify_prototypes(const Object &o, const Btf &btf)
     return {};
 }
 
-Result<void> verify_marks(const Object &o, const Btf &btf)
+Result<void> verify_samples(const Object &o, const Btf &btf)
 {
     const auto samples = trailer_samples(o.trailer_bytes).samples;
     for (uint32_t i = 0; i < samples.size(); ++i) {
@@ -85,7 +85,7 @@ Result<void> verify(const Input &input, const Object &o)
     auto btf = TRY(Btf::parse(o.blob_bytes, o.where));
     TRY(verify_hashes(o, btf));
     TRY(verify_prototypes(o, btf));
-    TRY(verify_marks(o, btf));
+    TRY(verify_samples(o, btf));
     if (!has_addends_inside(input) &&
         o.trailer.object_id != computed_object_id(o.trailer_bytes, o.blob_bytes))
         return fail(o.where, "object id does not match the contents, which were changed");

@@ -83,7 +83,7 @@ public:
             find_not_linked(in_image);
         for (size_t i = 0; i < objects_.size(); ++i)
             for (const Variable &v : objects_[i].variables)
-                out_.variables[i].push_back(variable(objects_[i], v, out_.pool[i]));
+                out_.variables[i].push_back(location_of(objects_[i], v, out_.pool[i]));
         return std::move(out_);
     }
 
@@ -97,13 +97,13 @@ private:
             for (uint64_t address : o.trailer.addresses)
                 out.push_back(final_address(address, sizeof address));
         } else if (image_.kind == ImageKind::linked) {
-            const PoolPart *part = next(image_.pools, o);
+            const PoolPart *part = next_pool(image_.pools, o);
             if (!part || part->count() < count)
                 return false;
             for (uint32_t i = 1; i <= count; ++i)
                 out.push_back(final_address(part->address(i), part->address_size));
         } else {
-            const RelocatablePool *pool = next(image_.relocatable_pools, o);
+            const RelocatablePool *pool = next_pool(image_.relocatable_pools, o);
             if (!pool || pool->addresses.size() < count)
                 return false;
             for (const UnresolvedAddress &p : std::span(pool->addresses).first(count))
@@ -123,7 +123,7 @@ private:
 
     /// The first unused pool with the object's id.
     template <typename Pools>
-    auto next(const Pools &pools, const Object &o) -> decltype(&pools.begin()->second.front())
+    auto next_pool(const Pools &pools, const Object &o) -> decltype(&pools.begin()->second.front())
     {
         auto it = pools.find(o.trailer.object_id);
         if (it == pools.end())
@@ -186,17 +186,17 @@ private:
 
     /// With an image, the pool has the address in most cases. Otherwise the address follows from
     /// the variable's entry in its DATASEC or, if no DATASEC lists it, from the input's pool.
-    Location variable(const Object &o, const Variable &v, const std::vector<Location> &pool)
+    Location location_of(const Object &o, const Variable &v, const std::vector<Location> &pool)
     {
         if (image_.kind != ImageKind::combined && v.pool_index &&
             pool[v.pool_index - 1].state != Location::unknown)
             return pool[v.pool_index - 1];
         if (v.address.kind == UnresolvedAddress::named)
-            return named_section(o, v);
+            return in_named_section(o, v);
         if (v.address.kind == UnresolvedAddress::symbol)
             return resolve(o, v.address);
         if (v.address.kind == UnresolvedAddress::address && image_.kind == ImageKind::linked)
-            return cut_address(static_cast<uint32_t>(v.address.addend));
+            return address_ending_in(static_cast<uint32_t>(v.address.addend));
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
@@ -207,7 +207,7 @@ private:
         if (p.kind != UnresolvedAddress::symbol)
             return {};
         if (image_.kind != ImageKind::combined)
-            return by_symbol(o, p);
+            return named_in_image(o, p);
         uint32_t input = o.input;
         const Symbol s = image_.definition(inputs_, input, p.symbol_index);
         return s.home == Home::section
@@ -218,7 +218,7 @@ private:
     /// Looks up the symbol in the image by name. Instead of a local symbol, which may be that of a
     /// section, a function or variable at the same address is looked up. The name must be unique
     /// in the image.
-    Location by_symbol(const Object &o, const UnresolvedAddress &p)
+    Location named_in_image(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
         Symbol s = elf.symbols[p.symbol_index];
@@ -244,7 +244,7 @@ private:
 
     /// The address that ends with these 32 bits, which a final link wrote into a DATASEC entry. The
     /// upper 32 bits are zeros or, as in kernels for x86-64, copies of bit 31.
-    Location cut_address(uint32_t low) const
+    Location address_ending_in(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
         for (uint64_t address : {uint64_t{low}, extended})
@@ -256,7 +256,7 @@ private:
     }
 
     /// Resolves an offset in the section that the DATASEC names.
-    Location named_section(const Object &o, const Variable &v) const
+    Location in_named_section(const Object &o, const Variable &v) const
     {
         const std::string_view name = o.btf.name(v.datasec);
         const auto offset = static_cast<uint64_t>(v.address.addend);

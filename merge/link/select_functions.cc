@@ -291,7 +291,7 @@ bool is_same_definition(const SelectionInput &in, const Instance &c, const Insta
     return a.loose_hash == b.loose_hash;
 }
 
-void add_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFunction &f,
+void set_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFunction &f,
                 Functions &out)
 {
     f.tagged_begin = static_cast<uint32_t>(out.tagged.size());
@@ -352,8 +352,8 @@ void set_linkage(const SelectionInput &in, const FunctionGroup &group, SelectedF
     f.clone = out.texts.emplace_back(std::string(source_name(in.objects, f)) + suffix);
 }
 
-/// Selects or skips the function of a group.
-void decide(const SelectionInput &in, const FunctionGroup &group, Functions &out)
+/// Selects or skips the function of a group. Returns whether the function was selected.
+bool decide(const SelectionInput &in, const FunctionGroup &group, Functions &out)
 {
     std::optional<SelectedFunction> chosen;
     if (in.features.has(Feature::true_signature))
@@ -363,7 +363,7 @@ void decide(const SelectionInput &in, const FunctionGroup &group, Functions &out
         if (const FunctionSkip skip = judge(in, group, *chosen); skip != FunctionSkip::none) {
             ++out.skip_counts[static_cast<size_t>(skip)];
             out.skipped.push_back({group.name, skip});
-            return;
+            return false;
         }
         set_kfunc(in, group.name, *chosen, out);
     }
@@ -371,8 +371,9 @@ void decide(const SelectionInput &in, const FunctionGroup &group, Functions &out
     chosen->func_proto = func_proto_of(in.objects[chosen->object], in.record(*chosen));
     set_linkage(in, group, *chosen, out);
     if (in.any_tags)
-        add_tagged(in, group, *chosen, out);
+        set_tagged(in, group, *chosen, out);
     out.selected.push_back(*chosen);
+    return true;
 }
 
 /// Sorts the selected functions by name. `groups`: the group of each.
@@ -426,11 +427,9 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
     const FunctionGroups groups = group_functions(inputs, objects, image, locations, linkage_names);
     Functions out;
     std::vector<const FunctionGroup *> of_selected;
-    for (const FunctionGroup &group : groups.list) {
-        decide(in, group, out);
-        if (out.selected.size() > of_selected.size())
+    for (const FunctionGroup &group : groups.list)
+        if (decide(in, group, out))
             of_selected.push_back(&group);
-    }
     sort_by_name(in, of_selected, out.selected);
     std::ranges::sort(out.skipped, {}, &SkippedFunction::name);
     std::ranges::sort(out.no_arena);

@@ -130,11 +130,11 @@ private:
             return UINT32_MAX;
         if (!object.has_trailer || variable.datasec != void_id)
             return 0;
-        return is_symbol(address, variable.size) ? 1 : UINT32_MAX - variable.size;
+        return is_data_symbol(address, variable.size) ? 1 : UINT32_MAX - variable.size;
     }
 
     /// Is there a data symbol with this address and size?
-    bool is_symbol(uint64_t address, uint32_t size)
+    bool is_data_symbol(uint64_t address, uint32_t size)
     {
         if (image_.kind != ImageKind::linked)
             return false;

@@ -50,12 +50,12 @@ uint32_t add_arena_pointer(LinkPartWriter &w, uint32_t object, TypeId pointer)
 uint32_t add_prototype(LinkPartWriter &w, const SelectedFunction &f)
 {
     const Object &o = w.object(f);
-    const bool in_blob = f.func_proto != void_id && !f.arena;
-    if (in_blob && o.is_plain(f.func_proto))
+    const bool as_in_blob = f.func_proto != void_id && !f.arena;
+    if (as_in_blob && o.is_plain(f.func_proto))
         return w.ids.of_object(w.parts, f.object, raw(f.func_proto));
     const Prototype proto = prototype_of(o, record_of(w.parts.objects, f), f.func_proto);
-    uint32_t once = 0, *id = &once;
-    if (in_blob && proto.slots() > few_slots)
+    uint32_t unshared = 0, *id = &unshared;
+    if (as_in_blob && proto.slots() > few_slots)
         id = &w.long_prototypes[{f.object, f.func_proto}];
     if (*id)
         return *id;
