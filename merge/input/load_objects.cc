@@ -57,6 +57,7 @@ Result<void> take_trailer(const InputPart &part, Object &o)
 {
     const Contribution &from = part.bytes;
     const Where where = part.where.at(from.trailer_offset);
+    // The hashes are not decoded: o.hashes has them as they are in the trailer.
     o.trailer = TRY(decode_trailer(from.trailer, o.btf, where, false));
     // Each entry belongs to a function or variable; more entries would only cost memory.
     const size_t users = o.trailer.functions.size() + o.trailer.variables.size();
