@@ -130,14 +130,17 @@ private:
                 return bad(symbol, strf("%u ids do not fit into the section", words_[at]));
             IdSet set = set_at(at, width);
             set.name = parsed.name;
-            for (; i < symbols.size() && symbols[i].offset < set.entry_offset(set.size()); ++i)
-                if (const IdSymbol of_entry = parse_id_symbol(symbols[i].name); of_entry.is_set())
+            const uint64_t end = set.entry_offset(set.size());
+            for (; i < symbols.size() && symbols[i].offset < end; ++i) {
+                const IdSymbol of_entry = parse_id_symbol(symbols[i].name);
+                if (of_entry.is_set())
                     break;
-                else if (!of_entry.kind.empty()) {
-                    set.names.emplace_back(of_entry.name);
-                    if (of_entry.type_kind() == btf::Kind::FUNC)
-                        set.functions.emplace_back(of_entry.name);
-                }
+                if (of_entry.kind.empty())
+                    continue;
+                set.names.emplace_back(of_entry.name);
+                if (of_entry.type_kind() == btf::Kind::FUNC)
+                    set.functions.emplace_back(of_entry.name);
+            }
             check_set(set);
         }
         return {};

@@ -83,7 +83,7 @@ public:
             btf::for_each_type_id(btf_.type(own), [&](uint32_t id) {
                 if (i < others.size())
                     if (const TypePair next{TypeId{id}, others[i++]};
-                        is_followed(next) && seen.insert(next).second)
+                        !settle(next) && seen.insert(next).second)
                         open.push_back(next);
             });
         }
@@ -106,14 +106,13 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// The two types that run() is comparing refer to the types of `pair` at the same place.
-    /// Returns true if run() must compare these, too. Otherwise they are the same or void, an edge,
-    /// or a difference; edges and differences are recorded.
-    bool is_followed(TypePair pair)
+    /// Decides about two types to which the compared types refer at the same place. Records an edge
+    /// or a difference, if it is one. Returns false if only a look into the two can decide.
+    bool settle(TypePair pair)
     {
         const auto [own, base] = pair;
         if (own == base || own == void_id || base == void_id)
-            return false;
+            return true;
         const btf_type &t = btf_.type(own);
         const btf::Kind kind = btf::kind_of(t), other = btf_.kind(base);
         const bool is_declared = kind == btf::Kind::FWD;
@@ -128,9 +127,9 @@ private:
         } else if (may_be_redefined(t)) {
             difference_.edges.push_back(pair);
         } else {
-            return true;
+            return false;
         }
-        return false;
+        return true;
     }
 
     const diff::Side &own_, *base_;
@@ -226,9 +225,8 @@ std::string why_two(const Btf &btf, TypeId a, TypeId b)
     std::optional<diff::Side> base;
     if (btf.base())
         base.emplace(btf.base(), nullptr);
-    // Does not own `btf`, which outlives `own`.
-    const std::shared_ptr<const Btf> outlives_side(std::shared_ptr<void>(), &btf);
-    const diff::Side own(outlives_side, base ? &*base : nullptr);
+    const std::shared_ptr<const Btf> not_owning(std::shared_ptr<void>(), &btf);
+    const diff::Side own(not_owning, base ? &*base : nullptr);
     std::vector<TypePair> pairs{{b, a}};
     std::set<TypePair> seen{{b, a}};
     for (size_t i = 0; i < pairs.size() && i < most_pairs; ++i) {
