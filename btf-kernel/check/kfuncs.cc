@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares each id in .BTF_ids with the name of its symbol, and checks that programs can call each
+// Checks that the ids in .BTF_ids are those of the right types, and that programs can call each
 // kfunc.
 //
-// .BTF_ids has ids of types and functions that the kernel's C code asks for by name
-// (include/linux/btf_ids.h); resolve_btfids fills them in after the link. The section's entries
-// are found by symbol (common/btf/id_symbols.h); without symbols only sets of kfuncs are found, by
-// their form. resolve_btfids sorts each set by id, so the symbols in a set give the names of its
-// entries, but not which entry has which name.
+// The kernel's C code asks for the ids of some types and functions by name
+// (include/linux/btf_ids.h). resolve_btfids writes these ids into .BTF_ids after the link. Each id
+// has a symbol with the name (common/btf/id_symbols.h). If the symbols were stripped, only sets of
+// kfuncs can be found, by their form.
+//
+// resolve_btfids sorts the ids of a set. The symbols in a set therefore show which names it has,
+// but not which id belongs to which name.
 //
 // The kernel finds a kfunc by its id in a set; programs find it by the name of its FUNC. vmlinux.h
 // declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has two FUNCs:
@@ -28,10 +30,10 @@ namespace
 struct IdSet {
     std::string name = {}; // empty if there is no symbol for it
     uint64_t offset = 0;
-    bool of_kfuncs = false;                  // before 6.9 every SET8; later marked by a flag
+    bool of_kfuncs = false;                  // before 6.9: any SET8; later a flag says so
     size_t width = 1;                        // words of an entry; 2 in a SET8: an id and its flags
     std::span<const uint32_t> entries = {};  // all words of the entries
-    std::vector<std::string> names = {};     // of the entries, in another order; may be empty
+    std::vector<std::string> names = {};     // of the entries, in another order; empty: unknown
     std::vector<std::string> functions = {}; // those in `names` that are functions
 
     size_t size() const { return entries.size() / width; }
@@ -88,10 +90,9 @@ public:
     }
 
 private:
-    /// Are all ids and counts 0 although the BTF has one of the types for which .BTF_ids has ids?
-    /// Without symbols it is unknown which types these are. Then vmlinux is judged by its words
-    /// alone, because vmlinux always has ids. The ids of a module may all be of types that do not
-    /// exist, so for a module the answer is no.
+    /// Are all ids and counts 0 although the BTF has one of the types that they are for? Without
+    /// symbols these types are unknown. vmlinux asks for some that it has, so zeros mean yes. A
+    /// module may ask only for types that do not exist, so the answer is no.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
@@ -109,8 +110,7 @@ private:
         return known;
     }
 
-    /// Checks all ids and sets, in the order of their offsets. Error: one does not fit into the
-    /// section.
+    /// Error: an id or set does not fit into the section.
     Result<void> check_by_symbols()
     {
         const std::vector<SectionSymbol> &symbols = binary_.id_symbols;
@@ -194,8 +194,8 @@ private:
         return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
     }
 
-    /// `cause`: the same for findings that are printed together as one line, with their subjects.
-    /// `subject`: the name of the function or type. `offset`: in .BTF_ids.
+    /// `offset`: in .BTF_ids. `subject`: the name of the function or type. Findings with the same
+    /// `cause` are printed as one line, with their subjects.
     void report(Rule rule, uint64_t offset, const std::string &what,
                 const std::string &subject = "", const std::string &cause = "",
                 Degree degree = Degree::error)
@@ -215,8 +215,8 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// An id of 0 is correct for a type that the kernel does not have. A function without FUNC is
-    /// reported nevertheless.
+    /// An id of 0 is correct if the kernel does not have the type. A function is reported
+    /// nevertheless: it may exist, and only its FUNC be missing.
     void check_single(const IdSymbol &symbol, uint64_t offset)
     {
         const uint32_t id = words_[offset / 4];
@@ -238,8 +238,8 @@ private:
             report(Rule::ids, offset, title + " has id " + shown(id));
     }
 
-    /// Reports a name that several types of the kind have: the kernel uses one of them, and a
-    /// program may be checked against another.
+    /// Reports several types of the same kind and name. The kernel uses one of them, and may check
+    /// a program against another.
     void check_twice(btf::Kind kind, uint32_t used, const std::string &name,
                      const std::string &title, uint64_t offset)
     {

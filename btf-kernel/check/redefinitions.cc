@@ -4,14 +4,14 @@
 //
 // Problem. Split BTF should refer to types of the base. If a module has its own `struct
 // task_struct`, this is a different type for the kernel: programs cannot pass a task to the
-// module's kfuncs, and programs that read the module's type are refused. A single difference, even
-// in a type that `struct task_struct` only reaches through others, is sufficient for a type of the
-// module's own. Users need to know where the difference is.
+// module's kfuncs, and programs that read the module's type are refused. One difference anywhere
+// among the types that task_struct reaches is enough for this. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name and kind, as by btf-kernel diff. If the two differ, the module's type is a clash. The
-// comparison sees only the names of the types to which the two refer, so these types are then
-// compared in pairs, through typedefs and unnamed types. Each pair ends in one of three ways:
+// name and kind, as by btf-kernel diff. If the two differ, the module's type is a clash. This
+// comparison looks only at the names of the types to which the two refer. So these types are
+// compared next, pair by pair, through pointers, typedefs and unnamed types. A pair ends in one of
+// three ways:
 //  - The two have the same id: nothing differs.
 //  - They are structs, unions or enums with the same name: an edge leads to that pair.
 //  - They differ: the module's type from which the comparison began is a clash, too.
@@ -59,7 +59,7 @@ struct TypeDifference {
 class PairComparer
 {
 public:
-    /// `base`: the Side of own's base; null if `own` has no base. `between`: the two sides, for
+    /// `base`: the Side of own's base; null if `own` has no base. `between`: what is compared, for
     /// messages ("vmlinux -> here").
     PairComparer(const diff::Side &own, const diff::Side *base, std::string between)
         : own_(own), base_(base), btf_(*own.btf), between_(std::move(between))
@@ -121,6 +121,8 @@ private:
             difference_.declared |= difference_.text.empty();
             differ(name + (is_declared ? " is only declared" : " is defined, not only declared"));
         } else if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other))) {
+            // compare_named() found the members equal by name, so their order differs. The order
+            // does not show in the offsets of a union.
             differ("members are in another order");
         } else if (own < btf_.first_id() && t.name_off) { // vmlinux has two types with this name
             differ("refers to another " + name);
