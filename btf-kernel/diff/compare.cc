@@ -202,7 +202,7 @@ uint32_t count_types(const Sides &sides)
     return types;
 }
 
-bool has_one_place(const Name &name)
+bool is_symbol(const Name &name)
 {
     return name.space == Space::function || name.space == Space::variable;
 }
@@ -214,7 +214,7 @@ std::unordered_set<uint64_t> all_numbers(const Sides &sides)
     for (uint32_t place = 0; place <= sides.modules.size(); ++place)
         if (const Side *side = sides.at(place))
             for (const auto &[name, list] : side->names)
-                if (!has_one_place(name))
+                if (!is_symbol(name))
                     for (const Definition &named : list)
                         all.insert(number_of(name, named.shape));
     return all;
@@ -225,7 +225,7 @@ void drop_moved(const ComparedKernels &sides, std::vector<Delta> &deltas)
 {
     const auto old_all = all_numbers(sides.before), new_all = all_numbers(sides.after);
     std::erase_if(deltas, [&](const Delta &delta) {
-        if ((delta.before && delta.after) || has_one_place(delta.name))
+        if ((delta.before && delta.after) || is_symbol(delta.name))
             return false;
         return (delta.before ? new_all : old_all)
             .contains(number_of(delta.name, delta.any().shape));

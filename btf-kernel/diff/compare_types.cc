@@ -48,8 +48,8 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
 }
 
 /// A change of an enumerator's value. The caller sets Detail::place.
-Detail compare_values(const SideType &before, const EnumValue &a, const SideType &after,
-                      const EnumValue &b)
+Detail changed_value(const SideType &before, const EnumValue &a, const SideType &after,
+                     const EnumValue &b)
 {
     auto may_be_cut = [](const SideType &of) {
         return of.kind() == btf::Kind::ENUM && of.type().size == 8;
@@ -69,35 +69,35 @@ class Comparison
 public:
     std::vector<Detail> details;
 
-    void types(const SideType &before, const SideType &after)
+    void compare(const SideType &before, const SideType &after)
     {
         const btf::Kind kind = before.kind();
         if (kind == btf::Kind::FUNC)
-            prototypes(before.at(before.type().type), after.at(after.type().type));
+            compare_prototypes(before.at(before.type().type), after.at(after.type().type));
         else if (kind == btf::Kind::VAR || kind == btf::Kind::TYPEDEF)
             compare_targets(before, after);
         else if (btf::kind_info(kind).family == btf::Family::number)
-            plain(before, after);
+            compare_numbers(before, after);
         else
-            aggregates(before, after, "", 0);
+            compare_aggregates(before, after, "", 0);
         if (kind == btf::Kind::VAR)
-            sections(before, after);
-        tags(before, after);
+            compare_sections(before, after);
+        compare_tags(before, after);
     }
 
-    void aggregates(const SideType &before, const SideType &after, const std::string &place,
-                    unsigned depth)
+    void compare_aggregates(const SideType &before, const SideType &after, const std::string &place,
+                            unsigned depth)
     {
         const bool both_enums = btf::is_enum(before.kind()) && btf::is_enum(after.kind());
         if (before.kind() != after.kind() && !both_enums)
-            return texts(Kind::kind, place, type_name(before.btf(), before.id),
-                         type_name(after.btf(), after.id));
+            return add_texts(Kind::kind, place, type_name(before.btf(), before.id),
+                             type_name(after.btf(), after.id));
         if (before.type().size != after.type().size)
-            numbers(Kind::size, place, before.type().size, after.type().size);
+            add_numbers(Kind::size, place, before.type().size, after.type().size);
         if (both_enums)
-            values(before, after, place);
+            compare_enumerators(before, after, place);
         else
-            members(before, after, place, depth);
+            compare_members(before, after, place, depth);
     }
 
 private:
@@ -111,19 +111,19 @@ private:
                : encoding & BTF_INT_CHAR ? "character"
                                          : "unsigned";
     }
-    void plain(const SideType &before, const SideType &after)
+    void compare_numbers(const SideType &before, const SideType &after)
     {
         if (before.type().size != after.type().size)
-            numbers(Kind::size, "", before.type().size, after.type().size);
+            add_numbers(Kind::size, "", before.type().size, after.type().size);
         if (std::string a = encoding_name(before), b = encoding_name(after); a != b)
-            texts(Kind::encoding, "", a, b);
+            add_texts(Kind::encoding, "", a, b);
     }
 
-    void texts(Kind kind, const std::string &place, std::string a, std::string b)
+    void add_texts(Kind kind, const std::string &place, std::string a, std::string b)
     {
         details.push_back({kind, place, std::move(a), std::move(b)});
     }
-    void numbers(Kind kind, const std::string &place, int64_t a, int64_t b)
+    void add_numbers(Kind kind, const std::string &place, int64_t a, int64_t b)
     {
         details.push_back({kind, place, "", "", a, b});
     }
@@ -133,7 +133,8 @@ private:
         return place.empty() ? std::string(name) : place + "." + std::string(name);
     }
 
-    void values(const SideType &before, const SideType &after, const std::string &place)
+    void compare_enumerators(const SideType &before, const SideType &after,
+                             const std::string &place)
     {
         std::unordered_map<std::string_view, EnumValue> found;
         for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
@@ -151,7 +152,7 @@ private:
             }
             if (!has_same_low_half(old->second, v) ||
                 (before.type().size > 4 && old->second.value != v.value)) {
-                details.push_back(compare_values(before, old->second, after, v));
+                details.push_back(changed_value(before, old->second, after, v));
                 details.back().place = inside(place, v.name);
             }
             found.erase(old);
@@ -167,8 +168,8 @@ private:
         details.insert(details.end(), added.begin(), added.end());
     }
 
-    void members(const SideType &before, const SideType &after, const std::string &place,
-                 unsigned depth)
+    void compare_members(const SideType &before, const SideType &after, const std::string &place,
+                         unsigned depth)
     {
         const std::vector<Member> old_list = members_of(before.btf(), before.id),
                                   new_list = members_of(after.btf(), after.id);
@@ -183,7 +184,7 @@ private:
                 continue;
             }
             if (now->second) {
-                member(before, m, after, *now->second, inside(place, m.name), depth);
+                compare_member(before, m, after, *now->second, inside(place, m.name), depth);
                 now->second = nullptr;
             }
         }
@@ -210,8 +211,8 @@ private:
                 if (!n || n->offset != m->offset || n->bits != m->bits ||
                     before.side.shapes.reference(m->type) != after.side.shapes.reference(n->type))
                     continue;
-                texts(Kind::member_renamed, inside(place, m->name), std::string(m->name),
-                      std::string(n->name));
+                add_texts(Kind::member_renamed, inside(place, m->name), std::string(m->name),
+                          std::string(n->name));
                 m = n = nullptr;
                 break;
             }
@@ -220,18 +221,18 @@ private:
         std::erase(added, nullptr);
     }
 
-    void member(const SideType &before, const Member &m, const SideType &after, const Member &n,
-                const std::string &place, unsigned depth)
+    void compare_member(const SideType &before, const Member &m, const SideType &after,
+                        const Member &n, const std::string &place, unsigned depth)
     {
         if (m.offset != n.offset)
-            numbers(Kind::member_moved, place, m.offset, n.offset);
+            add_numbers(Kind::member_moved, place, m.offset, n.offset);
         if (m.bits != n.bits)
-            numbers(Kind::member_bits, place, m.bits, n.bits);
-        type_at(Kind::member_type, before.at(m.type), after.at(n.type), place, depth);
+            add_numbers(Kind::member_bits, place, m.bits, n.bits);
+        compare_type(Kind::member_type, before.at(m.type), after.at(n.type), place, depth);
     }
 
-    void type_at(Kind kind, const SideType &before, const SideType &after, const std::string &place,
-                 unsigned depth)
+    void compare_type(Kind kind, const SideType &before, const SideType &after,
+                      const std::string &place, unsigned depth)
     {
         if (before.side.shapes.reference(before.id) == after.side.shapes.reference(after.id))
             return;
@@ -241,7 +242,8 @@ private:
             std::string how;
             std::copy_if(a.how.begin(), a.how.end(), std::back_inserter(how),
                          [](char c) { return c != 'c' && c != 'v'; });
-            return aggregates(before.at(a.inner), after.at(b.inner), place + how, depth + 1);
+            return compare_aggregates(before.at(a.inner), after.at(b.inner), place + how,
+                                      depth + 1);
         }
         Detail d{kind, place, one_line(before.btf(), before.id), one_line(after.btf(), after.id)};
         d.fits = fields_are_compatible(before.btf(), before.id, after.btf(), after.id);
@@ -252,14 +254,15 @@ private:
 
     void compare_targets(const SideType &before, const SideType &after)
     {
-        type_at(Kind::target, before.at(before.type().type), after.at(after.type().type), "", 0);
+        compare_type(Kind::target, before.at(before.type().type), after.at(after.type().type), "",
+                     0);
     }
 
-    void sections(const SideType &before, const SideType &after)
+    void compare_sections(const SideType &before, const SideType &after)
     {
         std::string a(before.side.section_of(before.id)), b(after.side.section_of(after.id));
         if (a != b)
-            texts(Kind::section, "", a, b);
+            add_texts(Kind::section, "", a, b);
     }
 
     struct Parameter {
@@ -281,7 +284,7 @@ private:
         return list[i].name.empty() ? text : text + " (" + std::string(list[i].name) + ")";
     }
 
-    void prototypes(const SideType &before, const SideType &after)
+    void compare_prototypes(const SideType &before, const SideType &after)
     {
         if (before.kind() != btf::Kind::FUNC_PROTO || after.kind() != btf::Kind::FUNC_PROTO)
             return;
@@ -305,25 +308,26 @@ private:
         size_t i = front;
         for (; i < std::min(a_end, b_end); ++i) {
             if (!equal(i, i))
-                type_at(Kind::parameter_type, before.at(a[i].type), after.at(b[i].type),
-                        parameter_place(a, i), 0);
-            suffixes(a[i].name, b[i].name, parameter_place(a, i));
+                compare_type(Kind::parameter_type, before.at(a[i].type), after.at(b[i].type),
+                             parameter_place(a, i), 0);
+            compare_suffixes(a[i].name, b[i].name, parameter_place(a, i));
         }
         for (size_t k = i; k < a_end; ++k)
-            texts(Kind::parameter_removed, parameter_place(a, k), declared(before, a[k]), "");
+            add_texts(Kind::parameter_removed, parameter_place(a, k), declared(before, a[k]), "");
         for (size_t k = i; k < b_end; ++k)
-            texts(Kind::parameter_added, parameter_place(b, k), "", declared(after, b[k]));
-        type_at(Kind::result, before.at(before.type().type), after.at(after.type().type), "", 0);
+            add_texts(Kind::parameter_added, parameter_place(b, k), "", declared(after, b[k]));
+        compare_type(Kind::result, before.at(before.type().type), after.at(after.type().type), "",
+                     0);
     }
 
-    void suffixes(std::string_view a, std::string_view b, const std::string &place)
+    void compare_suffixes(std::string_view a, std::string_view b, const std::string &place)
     {
         if (verifier_suffix(a) != verifier_suffix(b))
-            texts(Kind::meaning, place, std::string(verifier_suffix(a)),
-                  std::string(verifier_suffix(b)));
+            add_texts(Kind::meaning, place, std::string(verifier_suffix(a)),
+                      std::string(verifier_suffix(b)));
     }
 
-    void tags(const SideType &before, const SideType &after)
+    void compare_tags(const SideType &before, const SideType &after)
     {
         auto keys = [](const SideType &of) {
             std::vector<std::pair<int32_t, std::string_view>> out;
@@ -341,10 +345,10 @@ private:
         };
         for (const auto &[component, text] : a)
             if (std::ranges::find(b, std::pair(component, text)) == b.end())
-                texts(Kind::tag_removed, place(before, component), std::string(text), "");
+                add_texts(Kind::tag_removed, place(before, component), std::string(text), "");
         for (const auto &[component, text] : b)
             if (std::ranges::find(a, std::pair(component, text)) == a.end())
-                texts(Kind::tag_added, place(after, component), "", std::string(text));
+                add_texts(Kind::tag_added, place(after, component), "", std::string(text));
     }
 };
 
@@ -353,15 +357,15 @@ private:
 std::vector<Detail> compare_types(const SideType &before, const SideType &after)
 {
     Comparison comparison;
-    comparison.types(before, after);
+    comparison.compare(before, after);
     return std::move(comparison.details);
 }
 
 Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index)
 {
-    return compare_values(before, enum_value(before.btf(), before.id, old_index), after,
-                          enum_value(after.btf(), after.id, new_index));
+    return changed_value(before, enum_value(before.btf(), before.id, old_index), after,
+                         enum_value(after.btf(), after.id, new_index));
 }
 
 std::string find_cause(const SideType &before, const SideType &after,

@@ -187,9 +187,11 @@ int diff_command(int argc, char **argv)
     if (!questions)
         return input_error(questions.error());
     OpenKernel before, after;
-    for (OpenKernel *opened : {&before, &after})
-        if (auto done = open(given->operands[opened == &after], line, *opened); !done)
-            return input_error(done.error());
+    auto opened = open(given->operands[0], line, before);
+    if (opened)
+        opened = open(given->operands[1], line, after);
+    if (!opened)
+        return input_error(opened.error());
     const diff::ComparedKernels compared = diff::compare(before.types, after.types);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
     std::string text;

@@ -52,7 +52,7 @@ private:
     std::vector<Entry> list_;
 };
 
-void of_member_type(const Detail &d, Effects &out)
+void of_type(const Detail &d, Effects &out)
 {
     if (!d.fits)
         out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
@@ -96,7 +96,7 @@ constexpr DetailEffect detail_effects[] = {
 void of_detail(const Detail &d, Effects &out)
 {
     if (d.kind == Detail::Kind::member_type || d.kind == Detail::Kind::target)
-        return of_member_type(d, out);
+        return of_type(d, out);
     for (const DetailEffect &known : detail_effects)
         if (known.detail == d.kind)
             return out.add(known.kind, known.text, breaks(known.kind) ? d.place : "");
@@ -188,11 +188,14 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
             return of_function(change, out);
         return out.add(Effect::Kind::none, nothing_gone);
     case Space::variable:
-        for (const Detail &d : change.details)
-            if (d.kind != Detail::Kind::tag_added && d.kind != Detail::Kind::tag_removed)
-                if (d.kind != Detail::Kind::target || !d.same_meaning)
-                    return out.add(Effect::Kind::ksym,
-                                   "programs that refer to it by __ksym see another type");
+        for (const Detail &d : change.details) {
+            const bool is_tag =
+                d.kind == Detail::Kind::tag_added || d.kind == Detail::Kind::tag_removed;
+            const bool reads_alike = d.kind == Detail::Kind::target && d.same_meaning;
+            if (!is_tag && !reads_alike)
+                return out.add(Effect::Kind::ksym,
+                               "programs that refer to it by __ksym see another type");
+        }
         return out.add(Effect::Kind::none, nothing_gone);
     case Space::constant:
         return out.add(Effect::Kind::baked, "programs contain the old value");

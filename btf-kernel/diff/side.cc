@@ -194,7 +194,7 @@ void Side::find_tags()
 
 void Side::find_names()
 {
-    const std::vector<bool> seen = referred_to(*btf);
+    const std::vector<bool> is_used = referred_to(*btf);
     for (TypeId id : btf->ids()) {
         const btf_type &t = btf->type(id);
         const std::string_view name = btf->name(id);
@@ -204,7 +204,7 @@ void Side::find_names()
         };
         const btf::Kind kind = btf::kind_of(t);
         if (btf::is_enum(kind))
-            add_constants(id, name.empty() && !seen[raw(id) - raw(btf->first_id())]);
+            add_constants(id, name.empty() && !is_used[raw(id) - raw(btf->first_id())]);
         if (btf::is_composite(kind) || btf::is_enum(kind)) {
             if (!name.empty() && !btf::is_declaration(t))
                 add(Space::type, name);
