@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the changes between two kernels.
 //
-// Problem. Two kernels have 100,000 names each, and 4,000 modules with their own names, many of
-// which are the same in hundreds of modules.
+// Problem. A kernel has 100,000 names in vmlinux, and more in 4,000 modules. Many of these are the
+// same in hundreds of modules.
 //
 // Method. Each BTF gets a map of names with the shapes of their definitions. Two maps are compared
 // name by name, and types are looked at only where shapes differ. The same change in several
 // modules (equal name and shapes) is one change at several places. If a name has several
 // definitions, those that differ are paired by similarity.
 //
-// Modules. A definition of a module that the same module of the other kernel lacks may have moved
-// into the other kernel's vmlinux. So it is compared with the definition there. A type or constant
-// that vmlinux or a module lost or gained is not reported if the other kernel has the same
-// definition in another place. Functions and variables are reported.
+// Modules. If a module loses or gains a name, the definition may have moved from or to vmlinux, so
+// it is compared with the one there. A type or constant that only moved to another place, without
+// a change, is not reported. A function or variable that moved is reported.
 //
 // Cost. 0.25 s of CPU time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"
@@ -47,8 +46,8 @@ struct Delta {
     }
 };
 
-/// While there are this many unpaired definitions of a name or more, in both kernels together, the
-/// first two are paired, not the most similar ones.
+/// If a name has this many unpaired definitions or more, in both kernels together, the first two
+/// are paired. A search for the most similar ones would take too long.
 constexpr size_t most_paired = 64;
 
 /// Definitions of one name, and their side.
@@ -78,7 +77,7 @@ Definitions definitions(const Sides &sides, uint32_t place, std::span<const Defi
     return out;
 }
 
-/// Is the change of a constant reported separately? Constants of named enums are reported with the
+/// Is the change of a constant reported by itself? Constants of named enums are reported with the
 /// enum. A constant with the same value on both sides only moved to another enum.
 bool is_about_constant(const Definitions &before, const Definitions &after)
 {
@@ -149,7 +148,7 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
             out.push_back({name, before.side, after.side, nullptr, named, place, had_any});
 }
 
-/// Both kernels must have this place, and outlive the result.
+/// Compares all names of a place that both kernels have. The result refers to both.
 void match_names(const Sides &before, const Sides &after, uint32_t place, std::vector<Delta> &out)
 {
     const Side &a = *before.at(place), &b = *after.at(place);
@@ -220,7 +219,8 @@ std::unordered_set<uint64_t> all_numbers(const Sides &sides)
     return all;
 }
 
-/// Drops definitions that one place lost or gained, and that the other kernel has in another place.
+/// Drops definitions that only moved: one place lost or gained them, and the other kernel has them
+/// in another place.
 void drop_moved(const ComparedKernels &sides, std::vector<Delta> &deltas)
 {
     const auto old_all = all_numbers(sides.before), new_all = all_numbers(sides.after);
@@ -244,6 +244,7 @@ bool is_kfunc(const Delta &d)
            (d.after && d.new_side->is_kfunc(d.after->id));
 }
 
+/// For each struct NAME that programs can implement, the kernel has a struct bpf_struct_ops_NAME.
 bool is_struct_ops(const Delta &d)
 {
     const std::string wrapper = "bpf_struct_ops_" + std::string(d.name.text);

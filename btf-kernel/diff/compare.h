@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares two kernels' BTF, or two definitions, by meaning. Finds the effects of differences on
-// BPF programs that were compiled with the old kernel's types.
+// Compares two kernels' BTF, or two definitions, by meaning. Finds the effects on BPF programs that
+// were compiled with the old kernel's types.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -18,8 +18,8 @@ namespace btflink::kernel::diff
 // side.cc: the BTF of a vmlinux or module of one of the two kernels, prepared for comparison.
 //
 // A shape is a hash of a type's meaning, independent of ids, the order of types and string offsets.
-// Other named types contribute only their kinds and names to the shape, so a change of a type shows
-// in the shape of this type, and not in the shapes of all other types that reach this type.
+// Other named types count only by kind and name. So if struct a changes, the shape of a struct with
+// a member `struct a *` stays the same.
 
 /// 64 bits of XXH3. Different types have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
@@ -31,9 +31,9 @@ public:
     /// this.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
-    /// The type as seen by a reference to it: kind and name of a struct, union, enum, typedef or
-    /// number with a name (a forward declaration equals its definition); the contents of any other
-    /// type.
+    /// How the type counts where others refer to it. A struct, union, enum, typedef or number with
+    /// a name counts by kind and name, and a forward declaration equals its definition. Any other
+    /// type counts by its contents.
     Shape reference(uint32_t id) const { return of(id).reference; }
     /// The type's definition: size, members, values, prototype, tags.
     Shape definition(uint32_t id) const { return of(id).definition; }

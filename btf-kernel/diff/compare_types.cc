@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the differences between two definitions. Named types that they refer to are compared by
+// Finds the differences between two definitions. Named types to which they refer are compared by
 // name only. Unnamed types are compared as parts of the definitions.
 #include "btf-kernel/diff/compare.h"
 
@@ -51,6 +51,7 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
 Detail changed_value(const SideType &before, const EnumValue &a, const SideType &after,
                      const EnumValue &b)
 {
+    // An ENUM has 32 bits for each value, even if its size is 8 bytes. Only an ENUM64 has more.
     auto may_be_cut = [](const SideType &of) {
         return of.kind() == btf::Kind::ENUM && of.type().size == 8;
     };
@@ -150,6 +151,7 @@ private:
                 added.back().new_unsigned = v.is_unsigned;
                 continue;
             }
+            // Up to 4 bytes, only the bits count: -1 in one BTF may be 4294967295 in the other.
             if (!has_same_low_half(old->second, v) ||
                 (before.type().size > 4 && old->second.value != v.value)) {
                 details.push_back(changed_value(before, old->second, after, v));
@@ -173,7 +175,7 @@ private:
     {
         const std::vector<Member> old_list = members_of(before.btf(), before.id),
                                   new_list = members_of(after.btf(), after.id);
-        std::unordered_map<std::string_view, const Member *> found;
+        std::unordered_map<std::string_view, const Member *> found; // null: paired
         for (const Member &m : new_list)
             found.emplace(m.name, &m);
         std::vector<const Member *> removed;
@@ -231,6 +233,7 @@ private:
         compare_type(Kind::member_type, before.at(m.type), after.at(n.type), place, depth);
     }
 
+    /// Compares the types to which two definitions refer at `place`. `kind`: of the Detail to add.
     void compare_type(Kind kind, const SideType &before, const SideType &after,
                       const std::string &place, unsigned depth)
     {
@@ -239,7 +242,7 @@ private:
         WrappedType a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
         if (depth < max_depth && a.how == b.how && is_anonymous_aggregate(before.btf(), a.inner) &&
             is_anonymous_aggregate(after.btf(), b.inner)) {
-            std::string how;
+            std::string how; // "member->[4]": const and volatile are not part of a place
             std::copy_if(a.how.begin(), a.how.end(), std::back_inserter(how),
                          [](char c) { return c != 'c' && c != 'v'; });
             return compare_aggregates(before.at(a.inner), after.at(b.inner), place + how,
@@ -292,9 +295,9 @@ private:
         auto declared = [](const SideType &of, const Parameter &p) {
             return p.type ? one_line(of.btf(), p.type, p.name) : std::string("...");
         };
-        // If the number of parameters changed, parameters of equal types at the front and at the
-        // back are skipped. The rest are compared in order; what is then left over on one side was
-        // removed or added.
+        // If the number of parameters changed, those of equal types at the front and at the back
+        // are skipped. The rest are compared in order. Those without a partner were removed or
+        // added.
         size_t front = 0, back = 0;
         auto equal = [&](size_t i, size_t j) { return a[i].shape == b[j].shape; };
         if (a.size() != b.size()) {
@@ -381,6 +384,7 @@ std::string find_cause(const SideType &before, const SideType &after,
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
         if (a[i].name == b[i].name &&
             size_of(before.btf(), a[i].type) != size_of(after.btf(), b[i].type)) {
+            // Looks for a type with a name inside an array, also of a typedef of an array.
             uint32_t inner = unwrap(before.btf(), a[i].type).inner;
             inner = unwrap(before.btf(), behind_modifiers(before.btf(), inner)).inner;
             inner = behind_modifiers(before.btf(), inner);

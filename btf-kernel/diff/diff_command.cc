@@ -101,8 +101,8 @@ struct Questions {
     bool none() const { return programs.empty() && symbols.empty(); }
 };
 
-/// Called before the kernels are read, which takes seconds, so that a file of --bpf or --symbols
-/// that cannot be read is an error at once.
+/// Call this before the kernels are read, which takes seconds, so that an unreadable file of --bpf
+/// or --symbols is an error at once.
 Result<Questions> read_questions(const DiffCommandLine &line)
 {
     Questions out;

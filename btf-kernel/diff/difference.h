@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The differences between two kernels, as plain data. The comparison fills them in. They are
+// The differences between two kernels, as plain data. compare() (compare.h) fills them in. They are
 // printed as text, as Markdown for a pull request, or as JSON.
 #pragma once
 
@@ -38,9 +38,8 @@ struct Detail {
         value_added,    // new_number
         value_removed,  // old_number
         value_changed,
-        // The new number is the low half of the old one: the new BTF was made without ENUM64.
-        value_cut,
-        value_mended, // the old number was the low half of the new one
+        value_cut,    // to its low half: the new BTF was made without ENUM64
+        value_mended, // from its low half: the old BTF was made without ENUM64
         // With the texts of types.
         member_type,
         target, // of a typedef or variable

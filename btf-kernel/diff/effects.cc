@@ -138,7 +138,7 @@ bool changes_signature(const Change &change)
         case Detail::Kind::tag_removed:
             return kfunc && d.old_text == "bpf_kfunc";
         case Detail::Kind::meaning:
-            return kfunc; // only calls are checked by suffixes
+            return kfunc; // the verifier checks calls by the suffix
         case Detail::Kind::parameter_type:
         case Detail::Kind::result:
             return !d.same_meaning;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the differences between two kernels as text, Markdown or JSON. Also has the names of
-// spaces, and of the kinds of changes, details and effects.
+// Writes the differences between two kernels as text, Markdown or JSON.
 #include "btf-kernel/diff/difference.h"
 
 #include "btf-kernel/diff/types.h"
@@ -248,8 +247,8 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Adds changes of a space while there is room, and the number of the rest. `breaking`: only those
-/// that break programs; otherwise only those that do not.
+/// Adds changes of a space while there is room, and the number of the rest. Adds only those that
+/// break programs, or if not `breaking`, only those that do not.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;

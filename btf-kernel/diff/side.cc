@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Lists the names in a BTF (types, functions, variables, constants), and computes the shapes of
-// types: hashes of their meaning (compare.h). The shape of a type contains those of the unnamed
-// types to which it refers, so types are visited in post-order. The time is linear in the size of
-// the BTF, except for sorting.
+// types: hashes of their meaning (compare.h). The time is linear in the size of the BTF, except for
+// sorting.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/types.h"
@@ -282,6 +281,8 @@ Shapes::Shapes(const Btf &btf, const Shapes *base)
 void Shapes::compute(const Btf &btf)
 {
     ShapeHasher shaper(btf, *this);
+    // First the references to named types, which need only the names and cut all cycles. Then the
+    // definitions, each after the unnamed types to which it refers.
     for (uint32_t i = 0; i < types_.size(); ++i)
         if (is_by_name(btf.type(TypeId{first_ + i})))
             types_[i].reference = shaper.named(TypeId{first_ + i});
@@ -304,8 +305,8 @@ void Shapes::compute(const Btf &btf)
         post_order(id, state_of, stack, expand, close);
 }
 
-/// Adds the hashes of tags to the definitions of their targets. The result is a sum, because the
-/// order of tags does not matter.
+/// Adds the hashes of tags to the definitions of their targets. A sum does not depend on the order
+/// of tags.
 void Shapes::add_tags(const Btf &btf)
 {
     HashInput input(0);

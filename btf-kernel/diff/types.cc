@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Members, sizes and C text of types; comparisons of types by meaning, and by CO-RE's rules for
-// fields. Every walk is bounded, because malformed BTF may have loops.
+// Members, sizes and C text of types. Compares types by meaning, and by CO-RE's rules for fields.
 #include "btf-kernel/diff/types.h"
 
 #include "merge/explain/c_text.h"
@@ -143,6 +142,7 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
         if (kind == btf::Kind::PTR)
             return count * 8; // assumes a 64-bit kernel
         const bool is_array = kind == btf::Kind::ARRAY;
+        // A DATASEC has a size, too, but no member or parameter has this kind.
         if (!is_array && (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
             return std::nullopt;
         const btf_type &t = btf.type(TypeId{id});
@@ -196,6 +196,7 @@ std::string number_text(int64_t value, bool is_unsigned)
     return is_unsigned ? std::to_string(static_cast<uint64_t>(value)) : std::to_string(value);
 }
 
+// As bpf_core_essential_name_len() of libbpf.
 std::string_view essential_name(std::string_view name)
 {
     for (size_t at = name.size(); at-- > 1;)
@@ -205,6 +206,7 @@ std::string_view essential_name(std::string_view name)
     return name;
 }
 
+// As bpf_core_fields_are_compat() of libbpf.
 bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                            uint32_t target)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as one line of C, their sizes and members, and comparisons of types. Safe for malformed
-// BTF, whose types may refer to each other in loops.
+// Types as one line of C, their sizes and members, and comparisons of types.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -13,7 +12,7 @@
 namespace btflink::kernel::diff
 {
 
-// Limits for malformed BTF, whose types may be chained in loops.
+// Limits for malformed BTF, whose types may refer to each other in loops.
 constexpr unsigned max_steps = 64; // of chains of pointers, arrays and modifiers
 constexpr unsigned max_depth = 16; // of nested unnamed structs, and in mean_the_same()
 
@@ -25,7 +24,7 @@ std::string type_name(const Btf &btf, uint32_t id);
 std::string prototype_text(const Btf &btf, uint32_t func);
 
 /// The type behind typedefs, qualifiers and type tags; void if there are max_steps of these or
-/// more, as in a loop.
+/// more.
 uint32_t behind_modifiers(const Btf &btf, uint32_t id);
 /// The size in bytes; a pointer has 8. std::nullopt for types without a size, and if the size does
 /// not fit into 64 bits.
