@@ -352,14 +352,15 @@ private:
         const Words empty{fwd.name_off,
                           btf::make_info(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, 0, false),
                           0};
-        const size_t known = types_.size() + added_.size();
-        bool is_new = target >= first_ && type(target) != empty;
+        bool is_new = false;
         if (target >= first_) {
+            is_new = type(target) != empty;
             type(target) = empty;
         } else { // a base cannot be changed
+            const size_t added = added_.size();
             ref = find_or_append(empty);
+            is_new = added_.size() > added;
         }
-        is_new |= types_.size() + added_.size() > known;
         if (is_new)
             out_.changes.push_back((is_union ? "union " : "struct ") +
                                    std::string(btf_->name(target)) +

@@ -100,7 +100,8 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.layout = false;
     if (auto vlen = enumerator_value(btf, "btf_max", "BTF_MAX_VLEN"))
         forms.vlen = std::clamp(*vlen, btf::max_vlen, btf::max_long_vlen);
-    forms.tags_anywhere = !forms.layout || forms.vlen > btf::max_vlen;
+    const bool is_of_kernel = forms.layout.has_value();
+    forms.tags_anywhere = !is_of_kernel || forms.vlen > btf::max_vlen;
     return forms;
 }
 

@@ -107,9 +107,10 @@ std::string options_text(std::span<const OptionWords> table)
             continue;
         std::string head = o.letter ? std::string{'-', o.letter, ','} : std::string();
         (head += "--") += o.name;
-        const bool optional = *o.value == '[';
-        if (*o.value)
-            ((head += optional ? "[=" : "=") += o.value + optional);
+        if (*o.value == '[')
+            (head += "[=") += o.value + 1; // "[NAME]" becomes "[=NAME]"
+        else if (*o.value)
+            (head += "=") += o.value;
         text += strf("  %-22s %s\n", head.c_str(), folded(o.help).c_str());
     }
     return text;

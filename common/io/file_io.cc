@@ -179,11 +179,10 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     }
     // chown first: it clears set-id bits, which chmod restores. If chown fails, the new file
     // belongs to us, as with any editor.
-    bool ok = true;
     if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
         (void)!::fchown(fd.get(), st.st_uid, st.st_gid);
-    ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), parts) && fd.close() &&
-         ::rename(temp.c_str(), target.c_str()) == 0;
+    const bool ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), parts) && fd.close() &&
+                    ::rename(temp.c_str(), target.c_str()) == 0;
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot write");
         ::unlink(temp.c_str());

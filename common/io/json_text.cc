@@ -19,9 +19,10 @@ size_t utf8_character(std::string_view text)
         if ((text[i] & 0xc0) != 0x80)
             return 0;
     const auto second = size > 1 ? static_cast<unsigned char>(text[1]) : 0;
-    const bool odd = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
-    return odd ? 0 : size;
+    const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+    const bool surrogate = first == 0xed && second > 0x9f;
+    const bool too_large = first == 0xf4 && second > 0x8f; // more than U+10FFFF
+    return overlong || surrogate || too_large ? 0 : size;
 }
 
 std::string json_string(std::string_view text)
