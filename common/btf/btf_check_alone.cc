@@ -114,7 +114,7 @@ Result<void> check_enum(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_member_offsets(BtfChecking &c, TypeId id)
+Result<void> check_members(BtfChecking &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     uint32_t last = 0, i = 0;
@@ -181,7 +181,7 @@ Result<void> check_fields_of_kind(BtfChecking &c, TypeId id)
         break;
     case btf::Kind::STRUCT:
     case btf::Kind::UNION:
-        return check_member_offsets(c, id);
+        return check_members(c, id);
     case btf::Kind::ENUM:
     case btf::Kind::ENUM64:
         return check_enum(c, id);

@@ -16,7 +16,8 @@ constexpr size_t help_column = 25, help_width = 80;
 // getopt_long returns first_code + i for table[i]. This is larger than any letter.
 constexpr int first_code = 256;
 
-int takes_value(const OptionWords &option)
+/// The field has_arg of getopt_long's table.
+int has_arg(const OptionWords &option)
 {
     return !*option.value         ? no_argument
            : *option.value == '[' ? optional_argument
@@ -64,10 +65,9 @@ Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char
     // missing value as ':', not '?'.
     std::string letters = operands == Operands::end_options ? "+:" : ":";
     for (const OptionWords &o : table) {
-        names.push_back(
-            {o.name, takes_value(o), nullptr, first_code + static_cast<int>(names.size())});
+        names.push_back({o.name, has_arg(o), nullptr, first_code + static_cast<int>(names.size())});
         if (o.letter)
-            (letters += o.letter) += takes_value(o) == required_argument ? ":" : "";
+            (letters += o.letter) += has_arg(o) == required_argument ? ":" : "";
     }
     names.push_back({});
     for (;;) {

@@ -42,19 +42,19 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
     return members;
 }
 
-/// The symbols that are kept, and their side table (`wide`) of section indexes that do not fit into
-/// st_shndx.
+/// The symbols that are kept, and their side table (`extended`) of section indexes that do not fit
+/// into st_shndx.
 struct NewSymbols {
     NewSymbols(const ElfImage &of, size_t size) : image(of) { symbols.reserve(size); }
 
-    uint32_t count() const { return static_cast<uint32_t>(wide.size() / 4); }
+    uint32_t count() const { return static_cast<uint32_t>(extended.size() / 4); }
     /// `section`: the new index of the section in which the symbol is; 0: the symbol is not in a
     /// section.
     void add(Bytes symbol, uint32_t section)
     {
         const size_t at = symbols.size();
         symbols.insert(symbols.end(), symbol.begin(), symbol.end());
-        wide.resize(wide.size() + 4);
+        extended.resize(extended.size() + 4);
         if (!section)
             return;
         const bool fits = section < SHN_LORESERVE;
@@ -63,11 +63,11 @@ struct NewSymbols {
         store<uint16_t>(symbols.data() + at + place,
                         fits ? static_cast<uint16_t>(section) : uint16_t{SHN_XINDEX}, image.order);
         if (!fits) // the old index did not fit either, so the file has a side table
-            store<uint32_t>(wide.data() + wide.size() - 4, section, image.order);
+            store<uint32_t>(extended.data() + extended.size() - 4, section, image.order);
     }
 
     const ElfImage &image;
-    std::vector<std::byte> symbols, wide;
+    std::vector<std::byte> symbols, extended;
 };
 
 /// The error for a reference from a kept section to a dropped one.
@@ -97,7 +97,7 @@ public:
         for (uint32_t i = 1; i < drop_.size(); ++i) {
             uint32_t type = image_.sections[i].head.sh_type;
             if (!drop_[i] && (type == SHT_SYMTAB || type == SHT_DYNSYM))
-                TRY(symbols(i));
+                TRY(renumber_symbols(i));
         }
         for (uint32_t i = 1; i < drop_.size(); ++i) {
             if (drop_[i])
@@ -107,13 +107,13 @@ public:
                 return fail(image_.place(i),
                             "symbol indexes in compact form are not supported here");
             if (type == SHT_REL || type == SHT_RELA)
-                TRY(relocations(i));
+                TRY(renumber_relocations(i));
             if (type == SHT_GROUP)
-                TRY(group(i));
+                TRY(renumber_group(i));
         }
         for (uint32_t i = 1; i < drop_.size(); ++i) // last: the code above reads the old links
             if (!drop_[i])
-                TRY(links(i));
+                TRY(renumber_links(i));
         image_.names = section_map_[image_.names];
         std::vector<ElfSection> kept;
         for (uint32_t i = 0; i < drop_.size(); ++i)
@@ -142,7 +142,7 @@ private:
         return {};
     }
 
-    Result<void> symbols(uint32_t index)
+    Result<void> renumber_symbols(uint32_t index)
     {
         const SymbolTable table = TRY(SymbolTable::open(image_, index));
         const auto count = static_cast<uint32_t>(table.size());
@@ -175,14 +175,14 @@ private:
             symbols_stay_ = kept.count() == count;
         }
         if (table.extended_section())
-            image_.sections[table.extended_section()].replace(std::move(kept.wide));
+            image_.sections[table.extended_section()].replace(std::move(kept.extended));
         s.replace(std::move(kept.symbols));
         return {};
     }
 
     /// The new index of symbol `old`, to which the file refers at place().
     template <typename Place>
-    Result<uint32_t> symbol(uint32_t old, Place place, const char *what)
+    Result<uint32_t> new_symbol(uint32_t old, Place place, const char *what)
     {
         if (old >= symbol_map_.size())
             return fail(place(),
@@ -193,7 +193,7 @@ private:
         return symbol_map_[old];
     }
 
-    Result<void> relocations(uint32_t index)
+    Result<void> renumber_relocations(uint32_t index)
     {
         ElfSection &s = image_.sections[index];
         if (!symtab_)
@@ -214,7 +214,7 @@ private:
                 image_.is64 ? load<uint64_t>(p, image_.order) : load<uint32_t>(p, image_.order);
             uint32_t old = image_.reloc_symbol(info);
             auto here = [&] { return image_.place(index).at(at); };
-            auto renumbered = TRY(symbol(old, here, "relocation names"));
+            auto renumbered = TRY(new_symbol(old, here, "relocation names"));
             info += image_.reloc_info(renumbered, 0) - image_.reloc_info(old, 0);
             if (image_.is64)
                 store<uint64_t>(p, info, image_.order);
@@ -225,7 +225,7 @@ private:
         return {};
     }
 
-    Result<void> group(uint32_t index)
+    Result<void> renumber_group(uint32_t index)
     {
         auto members = TRY(group_members(image_, index));
         ElfSection &s = image_.sections[index];
@@ -237,12 +237,12 @@ private:
         if (!symtab_ || s.head.sh_link != symtab_)
             return fail(image_.place(index), "section group without a symbol table");
         auto here = [&] { return image_.place(index); };
-        s.head.sh_info = TRY(symbol(s.head.sh_info, here, "section group is named by"));
+        s.head.sh_info = TRY(new_symbol(s.head.sh_info, here, "section group is named by"));
         s.replace(now.take());
         return {};
     }
 
-    Result<void> links(uint32_t index)
+    Result<void> renumber_links(uint32_t index)
     {
         Elf64_Shdr &head = image_.sections[index].head;
         auto follow = [&](Elf64_Word &link, const char *what) -> Result<void> {

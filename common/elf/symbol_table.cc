@@ -59,18 +59,18 @@ Result<SymbolTable> SymbolTable::open(const ElfImage &image, uint32_t section)
             return fail(where.at(i * image.symbol_size()),
                         strf("name of symbol %zu at %u is not in the %zu bytes of names", i,
                              symbol.st_name, out.names_.size()));
-        uint32_t home = symbol.st_shndx;
-        if (home == SHN_XINDEX && out.extended_.empty())
+        uint32_t index = symbol.st_shndx;
+        if (index == SHN_XINDEX && out.extended_.empty())
             return fail(where.at(i * image.symbol_size()),
                         strf("symbol %zu has no extended section index", i));
-        if (home == SHN_XINDEX)
-            home = load<uint32_t>(out.extended_.data() + i * 4, out.order_);
-        else if (home >= SHN_LORESERVE)
+        if (index == SHN_XINDEX)
+            index = load<uint32_t>(out.extended_.data() + i * 4, out.order_);
+        else if (index >= SHN_LORESERVE)
             continue;
-        if (home >= out.sections_)
+        if (index >= out.sections_)
             return fail(
                 where.at(i * image.symbol_size()),
-                strf("symbol %zu is in section %u, but there are %zu", i, home, out.sections_));
+                strf("symbol %zu is in section %u, but there are %zu", i, index, out.sections_));
     }
     TRY(check_name_lengths(out, out.names_, where));
     return out;

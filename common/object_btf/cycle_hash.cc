@@ -37,14 +37,15 @@ constexpr size_t max_steps = size_t{1} << 22; // some 0.1 s
 std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &refs,
                                       const std::vector<Hash128> &own, size_t &steps)
 {
-    std::map<std::pair<uint64_t, uint64_t>, uint32_t> first;
+    std::map<std::pair<uint64_t, uint64_t>, uint32_t> numbers; // of blocks
     std::vector<uint32_t> block, types(own.size());
     std::iota(types.begin(), types.end(), 0);
     for (const Hash128 &h : own)
-        block.push_back(first.emplace(std::pair(h.low, h.high), static_cast<uint32_t>(first.size()))
-                            .first->second);
+        block.push_back(
+            numbers.emplace(std::pair(h.low, h.high), static_cast<uint32_t>(numbers.size()))
+                .first->second);
     refine<VectorIndex<>>(
-        types, block, first.size(),
+        types, block, numbers.size(),
         [&](uint32_t type, std::vector<uint32_t> &key) {
             for (uint32_t r : refs[type])
                 key.push_back(block[r]);
