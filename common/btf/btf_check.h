@@ -129,9 +129,9 @@ private:
     std::unordered_map<std::string_view, std::vector<TypeId>> ids_;
 };
 
-/// The errors that show that `split` was made over another base; none if it fits `base`.
-/// `split`: a valid blob in the byte order of `base`. `name`: what to call `base` in the errors.
-/// `where`: the position of `split`.
+/// Errors that show that `split` was made over another base; empty if nothing shows it. `split`: a
+/// valid blob in the byte order of `base`. `name`: what to call `base` in the errors. `where`: the
+/// position of `split`.
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 

@@ -48,6 +48,8 @@ public:
             TRY(measure_with_parts(id));
             if (!has_base)
                 continue;
+            // Measure all types of the base to which this type refers, also those that are not its
+            // parts, such as types of parameters.
             Result<void> ok;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
                 if (ok && ref && ref < raw(btf_.first_id()))

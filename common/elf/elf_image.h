@@ -77,9 +77,8 @@ struct ElfImage {
     bool names_are_shared() const;
     Where place(uint32_t section) const; // "[12]" in place of an empty name
 
-    /// The section's contents, decompressed if compilers, linkers or objcopy compressed them: with
-    /// the flag SHF_COMPRESSED (zlib, zstd), or in GNU's older scheme, in which .debug_info is
-    /// called .zdebug_info and has no flag. Errors: an unknown compression, damaged data, an
+    /// The section's contents, decompressed if they are compressed: with the flag SHF_COMPRESSED,
+    /// or in GNU's older scheme (.zdebug_info). Errors: an unknown compression, damaged data, an
     /// impossible size.
     Result<SectionContents> contents(uint32_t section) const;
 

@@ -151,13 +151,14 @@ std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 }
 
 /// Partition refinement: splits blocks of vertices, no further than necessary, until the vertices
-/// of each block refer to the same blocks. `Index`: a VectorIndex (tables.h). `block`: a uint32_t
-/// by vertex. Initially, vertices that may be equal have equal numbers; in the end, blocks are
-/// numbered 0, 1, ... in the order of `vertices`. `count`: the number of blocks, if they are
-/// numbered like this initially; otherwise 0. append(vertex, key): appends to `key` the blocks to
-/// which the vertex refers. more(): returns false to end the refinement before the next round.
-/// refine() returns the number of blocks. A round takes time in proportion to the keys; there are
-/// at most as many rounds as blocks.
+/// of each block refer to the same blocks. Returns the number of blocks.
+///   Index   a VectorIndex (tables.h)
+///   block   a uint32_t by vertex. Before: vertices that may be equal have equal numbers.
+///           After: the vertex's block, numbered 0, 1, ... in the order of `vertices`.
+///   count   the number of blocks, if they are numbered like this before; otherwise 0
+///   append  append(vertex, key) appends to `key` the blocks to which the vertex refers.
+///   more    more() returns false to end the refinement before the next round.
+/// A round takes time in proportion to the keys. There are at most as many rounds as blocks.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)
 {

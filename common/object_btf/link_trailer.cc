@@ -387,7 +387,8 @@ TrailerSamples trailer_samples(Bytes trailer)
 namespace
 {
 
-/// Where in `rest` the trailer begins, if the blob of `size` bytes at its start has one.
+/// Where in `rest` the link trailer begins, if one follows the blob of `size` bytes at the start of
+/// `rest`.
 std::optional<uint64_t> find_trailer(Bytes rest, uint64_t size, ByteOrder order)
 {
     const uint64_t trailer = align_up(size, 8);
