@@ -81,11 +81,10 @@ public:
         };
         skipped(begin);
         for (uint32_t i = begin; i < end; ++i) {
-            bool there = !place.empty() && place[0] == i;
-            out +=
-                tabs +
-                element(t, i, indent + 1, there ? place.subspan(1) : place.subspan(0, 0), depth) +
-                "\n";
+            std::span<const uint32_t> inner;
+            if (!place.empty() && place[0] == i)
+                inner = place.subspan(1);
+            out += tabs + element(t, i, indent + 1, inner, depth) + "\n";
         }
         skipped(count - end);
         return out + std::string(indent, '\t') + "}";
