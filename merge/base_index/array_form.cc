@@ -96,6 +96,7 @@ void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, cons
     if (btf::kind_of(mine) != btf::kind_of(its) || mine.size != its.size)
         return;
     for (uint32_t i = 0; i < std::min(btf::vlen_of(mine), btf::vlen_of(its)); ++i) {
+        // The words of a member are name, type and offset.
         const uint32_t *one = btf::tail_of(mine) + i * 3, *other = btf::tail_of(its) + i * 3;
         const btf_type *array = array_at(btf, one[1]), *known = array_at(base, other[1]);
         if (!array || !known || !is_chained(btf, *array) || one[2] != other[2] ||
@@ -146,7 +147,7 @@ public:
         }
         for (const LinkFunction &f : o.trailer.functions) {
             if (f.func != void_id)
-                continue;
+                continue; // its prototype is one of the types above
             const Prototype proto = prototype_of(o, f);
             for (uint32_t slot = 0; slot < proto.slots(); ++slot)
                 used_[proto.type(slot)] = true;
