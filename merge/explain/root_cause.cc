@@ -124,8 +124,8 @@ uint64_t SplitGraph::stub(ClassId c) const
 {
     if (c == ClassId::none)
         return 0;
-    return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])}
-                                      : hash_[c]; // ~: name 0 is not void
+    // Inverted, because 0 is void.
+    return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])} : hash_[c];
 }
 
 /// A hash that identifies the shape of a class. The hashes of unnamed classes that it refers to are

@@ -93,7 +93,7 @@ Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOr
     auto o = TRY(adopt(where_, std::move(btf), std::move(trailer)));
     TypeInterner &interner = interner_of(strings);
     auto types = interner.put(number, o);
-    // Until finish() the strings may still move, so the types are without strings.
+    // Without strings, which may still move; finish() sets them.
     o.btf = Btf::stored(*types, o.btf.size(), std::string_view("\0", 1), order);
     std::lock_guard hold(lock_);
     objects_.push_back({number, std::move(o), std::move(types)});

@@ -36,8 +36,8 @@ IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &c
     return out;
 }
 
-/// Names with several definitions, names with twins in the base, and names that have a definition
-/// but that the base declares.
+/// Names with several definitions, names with twins in the base, and defined names that the base
+/// declares.
 std::vector<NameId> find_conflicts(const Sources &sources, const Classes &classes,
                                    const ClassGraph &graph)
 {

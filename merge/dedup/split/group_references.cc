@@ -115,7 +115,7 @@ void resolve_references(const SplitInput &in, FinalClasses &finals)
             continue;
         const auto at = static_cast<uint32_t>(finals.partition.refs.size());
         finals.partition.classes[finals.of_node[n]].refs = at;
-        finals.partition.refs.emplace_back(); // filled in last: types that are added have refs, too
+        finals.partition.refs.emplace_back(); // references_seen() may add refs of new types
         GroupView view{in, finals, group, in.conflicts.nodes[n].source};
         ReferencesSeen refs = references_seen(view, in.conflicts.nodes[n].type, 0);
         finals.partition.refs[at] = std::move(refs.classes);

@@ -7,10 +7,10 @@
 //  1. Types that reach no conflict are final. A forward declaration among them becomes an alias of
 //     the definition of its name, if there is one.
 //  2. Each group of nodes (join_groups.cc) is a final class.
-//  3. Any other forward declaration of an object stands for the definition of its name, if the name
-//     has only one. Otherwise, if the base declares the name, all declarations stand for the same
-//     definition: the one to which the group of the first struct resolved its declaration. Other
-//     declarations stay for now.
+//  3. Any other forward declaration of an object stands for the definition of its name, if there is
+//     only one final class of that name. Otherwise, if the base declares the name, the first struct
+//     whose group resolved its declaration decides for all declarations. Other declarations stay
+//     for now. Step 5 redirects the groups that resolved one.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. If a group resolved declarations, the types to which it refers differ from the types in its
