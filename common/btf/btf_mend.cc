@@ -95,7 +95,7 @@ public:
     std::optional<MendedBtf> run()
     {
         for (round_ = 0; round_ < max_rounds && mend_some(); ++round_)
-            drop_empty();
+            finish_round();
         if (out_.changes.empty())
             return std::nullopt;
         for (const Words &words : types_)
@@ -466,7 +466,7 @@ private:
     }
 
     /// Appends new types, removes dropped types and references to them, and renumbers the rest.
-    void drop_empty()
+    void finish_round()
     {
         types_.insert(types_.end(), added_.begin(), added_.end());
         added_.clear();

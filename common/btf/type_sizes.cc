@@ -34,9 +34,9 @@ public:
         : btf_(btf), where_(where), pointer_size_(pointer_size), passed_(btf.size()),
           state_(btf.size())
     {
-        sizing_.first_ = raw(btf.first_id());
-        sizing_.sizes_.resize(btf.size());
-        sizing_.targets_.resize(btf.size());
+        out_.first_ = raw(btf.first_id());
+        out_.sizes_.resize(btf.size());
+        out_.targets_.resize(btf.size());
     }
 
     Result<TypeSizes> run()
@@ -57,7 +57,7 @@ public:
             });
             TRY(ok);
         }
-        return std::move(sizing_);
+        return std::move(out_);
     }
 
 private:
@@ -80,16 +80,16 @@ private:
     /// when this function is first called for it.
     size_t place(TypeId id)
     {
-        if (id < btf_.first_id() && !sizing_.base_places_.contains(raw(id)))
+        if (id < btf_.first_id() && !out_.base_places_.contains(raw(id)))
             add_place(id);
-        return sizing_.place(id);
+        return out_.place(id);
     }
     void add_place(TypeId id)
     {
-        sizing_.base_places_.emplace(raw(id), static_cast<uint32_t>(state_.size()));
+        out_.base_places_.emplace(raw(id), static_cast<uint32_t>(state_.size()));
         state_.push_back(fresh);
-        sizing_.sizes_.emplace_back();
-        sizing_.targets_.emplace_back();
+        out_.sizes_.emplace_back();
+        out_.targets_.emplace_back();
     }
 
     /// Measures `root` and all its parts. (post_order() of common/graph does not fit: it needs
@@ -139,15 +139,15 @@ private:
         uint64_t size = TypeSizes::unsized;
         switch (btf::kind_info(t).family) {
         case btf::Family::modifier:
-            target = sizing_.behind_modifiers(TypeId{t.type});
-            size = sizing_.of(target);
+            target = out_.behind_modifiers(TypeId{t.type});
+            size = out_.of(target);
             break;
         case btf::Family::pointer:
             size = pointer_size_;
             break;
         case btf::Family::array: {
             constexpr uint64_t too_large = uint64_t{UINT32_MAX} + 1;
-            uint64_t element = sizing_.of(TypeId{btf::tail_of(t)[0]});
+            uint64_t element = out_.of(TypeId{btf::tail_of(t)[0]});
             uint32_t count = btf::tail_of(t)[2];
             if (element != TypeSizes::unsized)
                 size = count && element > UINT32_MAX / count ? too_large : element * count;
@@ -165,14 +165,14 @@ private:
         case btf::Family::tag:
             break;
         }
-        sizing_.targets_[sizing_.place(id)] = target;
-        sizing_.sizes_[sizing_.place(id)] = size;
+        out_.targets_[out_.place(id)] = target;
+        out_.sizes_[out_.place(id)] = size;
     }
 
     const Btf &btf_;
     const Where &where_;
     uint32_t pointer_size_;
-    TypeSizes sizing_;
+    TypeSizes out_;
     // For each type of the blob itself: the argument of the follow_pointers() call that passed it;
     // 0: none has passed it.
     std::vector<uint32_t> passed_;
