@@ -94,6 +94,7 @@ private:
             [&](TypeId t) { refs_[raw(t)] = hashes_[raw(t)] = hash(t); });
     }
 
+    /// The hash of what is in stub_ already, of `first`, and of the name of the type.
     Hash128 stub(uint32_t first, TypeId id)
     {
         stub_.word(first);
