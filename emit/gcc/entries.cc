@@ -61,7 +61,7 @@ constexpr uint16_t tags[] = {
     DW_TAG_subprogram,
     DW_TAG_variable,
 };
-// DWARF's encodings of base types, by BaseKind.
+// DWARF's encodings of base types, by BaseKind. `other` may be any that BTF does not have.
 constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
                                  DW_ATE_complex_float};
 
@@ -327,10 +327,10 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
     return found->second;
 }
 
-/// Adds an entry for a clone. `uids`: see Entries::emitted(). First come the function's parameters
-/// that the clone takes, as in gcc's DWARF, then those that it does not take. A parameter that the
-/// clone takes has a location, unless `displaced` is set, or a new parameter, for example a part of
-/// a struct, comes before it.
+/// Adds an entry for a clone. `uids`: see Entries::emitted(). As in gcc's DWARF, the function's
+/// parameters that the clone takes come first, then those that it does not take. A taken
+/// parameter has a location if `displaced` is not set and no new parameter, such as a part of a
+/// struct, comes before it.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {

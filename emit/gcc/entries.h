@@ -110,9 +110,9 @@ public:
     /// Adds a variable. A second call for the same variable changes its type.
     void variable(const Entry &entry);
 
-    /// Annotates the type, part, function or variable that was added, begun or ended last. `kind`,
-    /// which is not copied: "btf_decl_tag" or, on a pointer, "btf_type_tag": a tag of the pointer's
-    /// target. Call this for the innermost of such tags first.
+    /// Annotates the type, part, function or variable that was added, begun or ended last. `kind`
+    /// is "btf_decl_tag" or "btf_type_tag", and is not copied. A btf_type_tag is added to a pointer
+    /// and describes the pointer's target; the innermost tag comes first.
     void tag(const char *kind, const char *text);
 
     /// Was the function or variable with DECL_UID `uid` described?

@@ -182,13 +182,13 @@ void TreeReader::add_type_of_local(tree decl)
     }
 }
 
-/// Of the types that gcc marks as used, it describes typedefs without qualifiers, and structs,
-/// unions and enums that are complete or declared inside a function; others only if something else
-/// refers to them. The types are sorted by TYPE_UID, because the order of gcc's hash tables differs
-/// from run to run.
+/// Adds types that gcc marks as used. As in gcc's DWARF, these are typedefs without qualifiers, and
+/// structs, unions and enums that are complete or declared inside a function. Other types are
+/// described only if something else refers to them.
 void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
+    // The order of gcc's hash tables differs from run to run.
     std::sort(types.begin(), types.end(), [](tree a, tree b) { return TYPE_UID(a) < TYPE_UID(b); });
     for (tree type : types) {
         const bool is_tagged = RECORD_OR_UNION_TYPE_P(type) || TREE_CODE(type) == ENUMERAL_TYPE;

@@ -192,12 +192,14 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     return std::nullopt;
 }
 
+/// The number of the type that is `type` with exactly the qualifiers `quals`. Adds this type if it
+/// has no number yet. A type in another address space (x86's __seg_gs) is described as if it were
+/// in the usual one.
 TypeNumber TreeReader::type_of(tree type, int quals)
 {
     if (!type || type == error_mark_node)
         return void_type;
     quals &= known_quals;
-    // A type in another address space (x86's __seg_gs) is described as if it were in the usual one.
     tree variant = TYPE_QUALS(type) == quals ? type : get_qualified_type(type, quals);
     if (variant) {
         variant = without_sizetype(variant);
@@ -263,6 +265,7 @@ TypeNumber TreeReader::add_unqualified(tree type)
     }
     if (is_base_type(type))
         return add_base_type(type);
+    // Only C23's nullptr_t is described. A type without description is void.
     const TypeNumber number = new_type(type);
     if (const char *name = type_name(type);
         name && std::string(name).find("nullptr") != std::string::npos)

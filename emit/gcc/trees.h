@@ -66,7 +66,7 @@ public:
 private:
     struct DeclaredVariable {
         tree decl, type;
-        int quals; // of declaration and type now: gcc may mark a variable read-only later
+        int quals; // of decl and type when it was declared; gcc may make it read-only later
         bool defines;
     };
 
