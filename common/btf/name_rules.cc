@@ -59,11 +59,10 @@ bool continues_character(char c)
 
 bool is_identifier(std::string_view name)
 {
-    auto may = [](uint8_t what) {
-        return [what](char c) { return in_identifiers[static_cast<unsigned char>(c)] & what; };
-    };
-    return !name.empty() && may(may_begin)(name[0]) &&
-           std::all_of(name.begin() + 1, name.end(), may(may_follow));
+    auto allowed = [](char c) { return in_identifiers[static_cast<unsigned char>(c)]; };
+    return !name.empty() && (allowed(name[0]) & may_begin) &&
+           std::all_of(name.begin() + 1, name.end(),
+                       [&](char c) { return allowed(c) & may_follow; });
 }
 
 bool is_section_name(std::string_view name)
