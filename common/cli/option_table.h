@@ -20,7 +20,7 @@ namespace btflink
 
 /// How an option may be used.
 enum class Use : uint8_t {
-    once,    // if it has a value; an option without a value may be given again
+    once,    // a second time is an error, unless the option has no value
     repeats, // each time with a further value
     alone,   // the rest of the command line is not read
 };

@@ -133,9 +133,9 @@ private:
 
 /// How to make a new file from an old one. `before`: the bytes of the old file.
 struct FileChange {
-    std::vector<std::byte> header; // replaces the first bytes of the kept or rebuilt ones
-    uint64_t kept = 0;             // number of the old file's first bytes that stay
-    ByteParts rebuilt;             // if not empty, takes the place of the kept bytes
+    std::vector<std::byte> header; // replaces the start of the kept or rebuilt bytes
+    uint64_t kept = 0;             // number of the old file's first bytes that stay ...
+    ByteParts rebuilt;             // ... or, if this is not empty, what takes their place
     std::vector<std::byte> tail;   // is appended
 
     /// The new file's bytes, one part after the other.
