@@ -21,6 +21,7 @@ namespace btflink::merge
 struct Base;
 class Gatherer;
 
+/// The form of Options::output: raw BTF, or a relocatable object with a section .BTF.
 enum class OutputFormat : uint8_t { raw, object };
 
 /// Which engine finds equal types.
@@ -39,6 +40,7 @@ struct Options {
     std::string update; // ELF file that gets the result as .BTF; empty: none
     // With Feature::distilled_base there is a second result, the distilled base, in OUTPUT.base or
     // section .BTF.base. The first result then extends it instead of `base`.
+
     OutputFormat format = OutputFormat::raw;
     Engine engine = Engine::hash;
     FeatureSet features = default_features();

@@ -26,7 +26,8 @@ struct MergeInputs {
     Target target;
 
     const std::vector<Object> &objects() const { return loaded.objects; }
-    /// The given image, or the only linked file among the inputs; null without an image.
+    /// The given image, or the only linked file among the inputs; null if no image is needed.
+    /// Error: several inputs are linked files.
     Result<const Input *> image() const;
     std::set<uint64_t> object_ids() const;
 };

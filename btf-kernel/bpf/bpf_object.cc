@@ -39,6 +39,8 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
         return {};
     if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
         return fail(where.at(begin), "CO-RE relocations have an unknown size");
+    // For each section with code: offset of its name, number of relocations, the relocations. Each
+    // of these is a struct bpf_core_relo: insn_off, type_id, access_str_off, kind.
     const uint32_t size = word(begin);
     for (uint64_t at = begin + 4; at < end;) {
         if (end - at < 8 || word(at) >= btf.str_size() ||

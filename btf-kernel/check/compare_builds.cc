@@ -166,6 +166,7 @@ Difference compare_types(const Btf &here, const Btf &there)
 /// The text if bytes differ, but compare() finds no difference.
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
+/// `a`, `b`: the bytes of `here` and `there`.
 Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
 {
     using Kind = Difference::Kind;
