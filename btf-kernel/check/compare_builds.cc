@@ -221,14 +221,14 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     auto base_here = parse_vmlinux(here), base_there = parse_vmlinux(there);
     if (!base_here || !base_there)
         return out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
-    auto find = [&](const Binary &binary, const std::string &what) {
+    auto report = [&](const Binary &binary, const std::string &what) {
         out.add(Rule::against, binary.name, {binary.btf_where, what});
     };
     const bool same_base = here.vmlinux->btf == there.vmlinux->btf;
     if (!same_base) {
         auto difference = compare(**base_here, here.vmlinux->btf, **base_there, there.vmlinux->btf);
-        find(*here.vmlinux,
-             difference.kind == Difference::Kind::none ? references : difference.text);
+        report(*here.vmlinux,
+               difference.kind == Difference::Kind::none ? references : difference.text);
     }
     compare_banners_and_configs(here, there, same_base, out);
     std::map<std::string_view, const Binary *> others; // by name
@@ -244,12 +244,12 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
         if (result.kind == Difference::Kind::follows_vmlinux)
             ++followed;
         else if (result.kind != Difference::Kind::none)
-            find(module, result.text);
+            report(module, result.text);
     }
     for (const Binary &module : here.modules)
         others.erase(module.name);
     for (const auto &[name, module] : others)
-        find(*module, "is only there");
+        report(*module, "is only there");
     if (followed)
         out.add(Rule::against, "",
                 {Where{there.package},

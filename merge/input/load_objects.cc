@@ -80,22 +80,23 @@ Result<void> take_trailer(const InputPart &part, Object &o)
 /// prototypes that only FUNCs use.
 void find_link_part(Object &o)
 {
-    std::vector<bool> link(o.btf.size()), used(o.btf.size()), by_func(o.btf.size());
+    std::vector<bool> link(o.btf.size()), used_by_others(o.btf.size()), used_by_func(o.btf.size());
     const uint32_t first = raw(o.btf.first_id());
     for (TypeId id : o.btf.ids()) {
         const btf_type &t = o.btf.type(id);
         if (btf::kind_of(t) == btf::Kind::FUNC && t.type)
-            by_func[t.type - first] = true;
+            used_by_func[t.type - first] = true;
         link[raw(id) - first] = o.btf.is_of_link(id);
         if (!btf::is_of_link(btf::kind_of(t)))
             btf::for_each_type_id(t, [&](uint32_t ref) {
                 if (ref)
-                    used[ref - first] = true;
+                    used_by_others[ref - first] = true;
             });
     }
     for (TypeId id : o.btf.ids())
         if (o.btf.kind(id) == btf::Kind::FUNC_PROTO)
-            link[raw(id) - first] = by_func[raw(id) - first] && !used[raw(id) - first];
+            link[raw(id) - first] =
+                used_by_func[raw(id) - first] && !used_by_others[raw(id) - first];
     o.in_link_part = std::move(link);
 }
 

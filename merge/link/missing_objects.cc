@@ -71,11 +71,11 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
             wanted->second = {s.name(), s.binding == STB_LOCAL ? source : std::string_view()};
     }
     for (const auto &place : places) {
-        const auto &[name, of] = names[place];
+        const auto &[name, file] = names[place];
         if (!name.empty() && out.names.size() < named_at_most)
             out.names.emplace_back(name);
         if (out.source.empty())
-            out.source = of;
+            out.source = file;
     }
 }
 
