@@ -26,8 +26,8 @@ struct MergeInputs {
     Target target;
 
     const std::vector<Object> &objects() const { return loaded.objects; }
-    /// The given image, or the only linked file among the inputs; null if no image is needed.
-    /// Error: several inputs are linked files.
+    /// The given image, or the only linked file among the inputs. Null if there is none, or if the
+    /// image is a module that is also the only input. Error: several inputs are linked files.
     Result<const Input *> image() const;
     std::set<uint64_t> object_ids() const;
 };
