@@ -147,7 +147,8 @@ void report_derived(const CheckContext &context, const Binary &module, const Btf
 {
     struct DerivedTypes {
         std::vector<std::string> names;
-        bool passed = false, declared = false;
+        bool passed = false;   // kfuncs or helpers take one of these types
+        bool declared = false; // as in Redefinition
     };
     std::map<std::pair<std::string, std::string>, DerivedTypes> groups; // by root and cause
     for (const Redefinition &r : redefined) {
