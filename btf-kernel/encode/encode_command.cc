@@ -199,7 +199,7 @@ private:
         const Result<void> walked = walk();
         if (!has_base_)
             return walked ? fail(Where{line_.package}, no_vmlinux) : walked;
-        return passed_ ? walk() : walked; // a second reading meets the same damage
+        return too_early_ ? walk() : walked; // a second reading meets the same damage
     }
 
     Result<void> walk()
@@ -218,7 +218,7 @@ private:
                 return fail(Where{line_.package}, no_vmlinux);
             return {};
         };
-        passed_ = 0;
+        too_early_ = 0;
         Result<void> walked = walk_archive(line_.package, visitor);
         if (is_single_)
             return fail(Where{line_.package}, single_file);
@@ -240,10 +240,10 @@ private:
         if (!release.empty())
             releases_.emplace(release);
         if (!has_base_) {
-            ++passed_;
+            ++too_early_;
             return 0;
         }
-        if (!is_kept(result(path), line_.package))
+        if (!is_kept(output_of(path), line_.package))
             return most_of_module;
         seen_.insert(path);
         ++report_.kept;
@@ -361,7 +361,7 @@ private:
         return {};
     }
 
-    std::string result(const std::string &path) const
+    std::string output_of(const std::string &path) const
     {
         return (fs::path(line_.output) / (path + ".btf")).string();
     }
@@ -410,7 +410,7 @@ private:
     Result<void> add_module(const std::string &path, const std::string &from, int file)
     {
         ++report_.modules;
-        if (file < 0 && is_kept(result(path), from)) {
+        if (file < 0 && is_kept(output_of(path), from)) {
             ++report_.kept;
             return {};
         }
@@ -418,7 +418,7 @@ private:
         show_progress();
         return pool_.add([&]() -> WorkResult {
             const std::string shown = file < 0 ? from : line_.package + "(" + path + ")";
-            auto written = write_module(file < 0 ? from : path_of(file), shown, result(path));
+            auto written = write_module(file < 0 ? from : path_of(file), shown, output_of(path));
             if (!written)
                 return {true, about(written.error(), shown).str()};
             return {false, *written ? "" : nothing};
@@ -446,7 +446,7 @@ private:
     std::shared_ptr<const merge::Base> base_; // of modules; null if they are self-contained
     bool keep_ = false, has_base_ = false, is_single_ = false;
     size_t all_ = 0;                   // number of modules; 0: unknown
-    size_t passed_ = 0;                // modules before vmlinux in this reading
+    size_t too_early_ = 0;             // modules before vmlinux in this reading
     std::set<std::string> seen_;       // modules that were processed or kept, and refused members
     std::set<std::string> releases_;   // of modules
     std::vector<std::string> modules_; // in the order in which they were added to the pool

@@ -196,11 +196,11 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
         out.status = Status::gone;
         return out;
     }
-    if ((own != none || lost) && !moved_unchanged)
-        out.status = Status::signature;
     const size_t before = out.reached.size();
     Walk(old, index).run(out);
-    if (out.status == Status::unknown)
+    if ((own != none || lost) && !moved_unchanged)
+        out.status = Status::signature;
+    else
         out.status = out.reached.size() > before ? Status::reaches : Status::same;
     return out;
 }

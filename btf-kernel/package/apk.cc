@@ -73,7 +73,7 @@ public:
     uint32_t members(uint32_t value) const
     {
         const uint32_t at = place(value);
-        if ((type(value) != 0xd && type(value) != 0xe) || !has(at, 4))
+        if ((type(value) != array && type(value) != object) || !has(at, 4))
             return 0;
         const uint32_t count = apk_word(block_, at);
         return count && has(at, uint64_t{count} * 4) ? count : 0;
@@ -88,11 +88,11 @@ public:
     uint64_t number(uint32_t value) const
     {
         const uint32_t at = place(value);
-        if (type(value) == 1)
+        if (type(value) == small_number)
             return at;
-        if (type(value) == 2 && has(at, 4))
+        if (type(value) == number_32 && has(at, 4))
             return apk_word(block_, at);
-        if (type(value) == 3 && has(at, 8))
+        if (type(value) == number_64 && has(at, 8))
             return load<uint64_t>(block_.data() + at, ByteOrder::little);
         return 0;
     }
@@ -100,9 +100,9 @@ public:
     /// A text or blob, which begins with its length in one, two or four bytes.
     std::string_view text(uint32_t value) const
     {
-        if (type(value) < 8 || type(value) > 10)
+        if (type(value) < text_8 || type(value) > text_32)
             return {};
-        const uint32_t at = place(value), width = 1U << (type(value) - 8);
+        const uint32_t at = place(value), width = 1U << (type(value) - text_8);
         if (!has(at, width))
             return {};
         uint64_t length = 0;
@@ -114,6 +114,15 @@ public:
     }
 
 private:
+    enum : uint32_t {
+        small_number = 1, // in the value itself
+        number_32 = 2,
+        number_64 = 3,
+        text_8 = 8, // the length has 8 bits
+        text_32 = 10,
+        array = 13,
+        object = 14,
+    };
     static uint32_t type(uint32_t value) { return value >> 28; }
     static uint32_t place(uint32_t value) { return value & 0xfffffff; }
     bool has(uint64_t at, uint64_t size) const

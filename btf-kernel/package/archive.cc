@@ -47,10 +47,16 @@ Failure fail_archive(archive *a, const Where &where)
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
 }
 
+/// How many compressions are around the archive.
+int compressions(archive *a)
+{
+    return archive_filter_count(a) - 1; // one filter stands for "no compression"
+}
+
 /// Limits nested compression, because libarchive unpacks all of it by itself.
 Result<void> check_nesting(archive *a, const Where &where)
 {
-    if (archive_filter_count(a) <= int{most_nested} + 1) // one filter stands for "no compression"
+    if (compressions(a) <= int{most_nested})
         return {};
     return fail(where, strf("has more than %u compressed files inside each other", most_nested));
 }
@@ -70,16 +76,14 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
         la_int64_t offset = 0; // files may have holes
         const int status = archive_read_data_block(a, &data, &size, &offset);
         if (status == ARCHIVE_EOF)
-            offset = static_cast<la_int64_t>(bytes.size());
-        else if (status < ARCHIVE_WARN)
+            return bytes;
+        if (status < ARCHIVE_WARN)
             return fail_archive(a, where);
         const auto begin = static_cast<uint64_t>(offset);
         if (offset < 0 || begin < bytes.size())
             return fail(where, "has parts in the wrong order");
         if (begin > most || size > most - begin)
             return fail(where, "unpacks to more than " + std::to_string(most) + " bytes");
-        if (status == ARCHIVE_EOF)
-            return bytes;
         bytes.resize(begin); // zeros for a hole, if there is one
         const auto *first = static_cast<const std::byte *>(data);
         bytes.insert(bytes.end(), first, first + size);
@@ -175,7 +179,7 @@ private:
 
     Result<void> raw(archive *a)
     {
-        if (archive_filter_count(a) < 2)
+        if (compressions(a) < 1)
             return fail(where_, "is neither a kernel nor a package of one");
         const uint64_t most = visitor_.wants("");
         auto bytes = TRY(read_entry(a, most, 0, where_));
@@ -289,15 +293,13 @@ Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor
 bool is_compressed(Bytes bytes)
 {
     constexpr std::string_view magics[] = {
-        {"\x1f\x8b", 2},
-        {"\xfd"
-         "7zXZ",
-         5},
-        {"\x28\xb5\x2f\xfd", 4},
-        {"\x02\x21\x4c\x18", 4},
-        {"\x04\x22\x4d\x18", 4},
-        {"BZh", 3},
-        {"\x5d\x00\x00", 3},
+        {"\x1f\x8b", 2},         // gzip
+        {"\xfd\x37zXZ", 5},      // xz
+        {"\x28\xb5\x2f\xfd", 4}, // zstd
+        {"\x02\x21\x4c\x18", 4}, // lz4 as the kernel uses it
+        {"\x04\x22\x4d\x18", 4}, // lz4
+        {"BZh", 3},              // bzip2
+        {"\x5d\x00\x00", 3},     // lzma
     };
     return std::ranges::any_of(
         magics, [&](std::string_view magic) { return as_text(bytes).starts_with(magic); });
@@ -312,7 +314,7 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
     if (archive_read_open_memory(a, bytes.data(), bytes.size()) != ARCHIVE_OK ||
         archive_read_next_header(a, &entry) < ARCHIVE_WARN)
         return fail_archive(a, where);
-    if (archive_filter_count(a) < 2)
+    if (compressions(a) < 1)
         return fail(where, "is not compressed, or has an unknown compression");
     TRY(check_nesting(a, where));
     constexpr uint64_t usual_ratio = 6;

@@ -170,7 +170,7 @@ Result<std::string> Collector::choose_release() const
 /// Also sets kernel.banner and kernel.other_builds, and kernel.config if it is empty. `unreadable`:
 /// set to the error of the first image that cannot be read. Error: there are images, but none can
 /// be read.
-Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
+Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     std::erase_if(own_.images, [&](const Image &image) {
         const std::string_view release = release_in(image.path);
@@ -183,8 +183,8 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
     Image *best = nullptr;
     for (Image &image : own_.images) {
         if (!image.facts) {
-            if (unreadable)
-                unreadable = fail(image.facts.error());
+            if (!unreadable)
+                unreadable = image.facts.error();
             continue;
         }
         if (!best || (!best->facts->binary.has_btf && image.facts->binary.has_btf))
@@ -199,8 +199,8 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
     }
     if (best)
         kernel.vmlinux = std::move(best->facts->binary);
-    else if (!unreadable)
-        return unreadable;
+    else if (unreadable)
+        return fail(*unreadable);
     return {};
 }
 
@@ -223,20 +223,20 @@ Result<Kernel> Collector::finish(std::string package)
         return in_package(release.error());
     kernel.release = *release;
     kernel.version = parse_kernel_version(kernel.release);
-    Result<void> unreadable;
     std::ranges::sort(configs_);
     for (auto &[path, text] : configs_) {
         const std::string_view named = release_in(path);
         if (kernel.config.empty() && (named.empty() || named == kernel.release))
             kernel.config = std::move(text);
     }
+    std::optional<Error> unreadable;
     if (auto chosen = choose_image(kernel, unreadable); !chosen)
         return in_package(chosen.error());
     kernel.modules = std::move(own_.modules);
     drop_debug_files(kernel.modules);
     std::ranges::sort(kernel.modules, {}, &Binary::path);
-    if (!unreadable)
-        left_out_.push_back(unreadable.error());
+    if (unreadable)
+        left_out_.push_back(*unreadable);
     kernel.left_out = std::move(left_out_);
     std::ranges::sort(kernel.left_out,
                       [](const Error &a, const Error &b) { return a.str() < b.str(); });

@@ -209,7 +209,7 @@ private:
     Result<void> read_pending();
     void keep(const PendingFile &file, Result<ImageFacts> facts);
     Result<std::string> choose_release() const;
-    Result<void> choose_image(Kernel &kernel, Result<void> &unreadable);
+    Result<void> choose_image(Kernel &kernel, std::optional<Error> &unreadable);
 
     const OpenOptions &options_;
     std::vector<PendingFile> pending_;

@@ -16,6 +16,7 @@ namespace
 {
 
 constexpr size_t most_rows = 5000, most_places = 10'000, shown_files = 12;
+constexpr size_t most_without_filter = 12; // rows of a table
 
 std::string size_text(double bytes)
 {
@@ -92,11 +93,11 @@ struct Column {
     bool plain = false; // scripts do not sort rows by this column
 };
 
-/// The beginning of a table that scripts can sort; with more than 12 `rows`, it has a filter.
-std::string table_begin(const std::string &id, const std::vector<Column> &columns, size_t rows)
+/// The beginning of a table that scripts can sort, and filter if `with_filter` is set.
+std::string table_begin(const std::string &id, const std::vector<Column> &columns, bool with_filter)
 {
     std::string out;
-    if (rows > 12)
+    if (with_filter)
         out += "<div class=\"tools script\"><label>filter <input type=\"search\" data-for=\"" + id +
                "\"></label><output aria-live=\"polite\" class=\"dim\"></output></div>\n";
     out += "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + id +
@@ -112,7 +113,7 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
 {
     std::string out =
         "<div><h3>" + std::string(title) + "</h3>\n" +
-        table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}}, 0);
+        table_begin(id, {{"kind"}, {"types", true}, {"bytes", true}, {"", false, "", true}}, false);
     for (const KindSize &k : list) // the largest first; strings have no number of types
         out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" +
                (k.types ? count_cell(k.types) : "<td class=\"n\" data-v=\"0\"></td>") +
@@ -183,7 +184,7 @@ std::string modules(const Data &d)
                                    {"strings", true, " wide"},
                                    {"file", true, " wide"},
                                    {"redefined", true}},
-                                  shown);
+                                  shown > most_without_filter);
     for (size_t i = 0; i < shown; ++i) {
         const ModuleSize &m = d.modules[i];
         out += "<tr><td title=\"" + html_text(m.path) + "\">" + html_text(m.name) + "</td>" +
@@ -233,14 +234,14 @@ std::string left_out(const Data &d)
     uint64_t most = 0;
     for (const OmittedFunction &f : d.left_out)
         most = std::max(most, ++reasons[f.reason]);
-    out += table_begin("reason-table", {{"reason"}, {"functions", true}, {"", false, "", true}}, 0);
+    out += table_begin("reason-table", {{"reason"}, {"functions", true}, {"", false, "", true}},
+                       false);
     for (const auto &[reason, count] : reasons)
         out += "<tr><td>" + html_text(reason) + "</td>" + count_cell(count) +
                bar(double(count), double(most)) + "</tr>\n";
     out += table_end;
     const size_t shown = std::min(d.left_out.size(), most_rows);
-    out += "<h3>All of them</h3>\n" +
-           table_begin("left-table", {{"function"}, {"reason"}}, std::max<size_t>(shown, 13));
+    out += "<h3>All of them</h3>\n" + table_begin("left-table", {{"function"}, {"reason"}}, true);
     for (size_t i = 0; i < shown; ++i)
         out += "<tr><td>" + html_text(d.left_out[i].function) + "</td><td>" +
                html_text(d.left_out[i].reason) + "</td></tr>\n";
@@ -260,7 +261,7 @@ std::string steps(const Data &d)
                                    {"wall, s", true},
                                    {"processor, s", true},
                                    {"", false, "", true}},
-                                  d.steps.size());
+                                  d.steps.size() > most_without_filter);
     for (const Step &step : d.steps)
         out += "<tr><td class=\"step\">" + html_text(step.name) + "</td>" +
                count_cell(step.count, " wide") + cell(step.wall * 1e6, strf("%.3f", step.wall)) +
