@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel COMMAND ...: inspects or makes the BTF of whole kernels. Each command reads its own
-// options.
+// btf-kernel COMMAND ...: inspects or makes the BTF of whole kernels.
 #include "btf-kernel/commands.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"

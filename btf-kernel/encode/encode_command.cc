@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file of BTF for
-// each: OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
-// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is read from vmlinux or
-// from the path of vmlinux. Files are complete or absent. A file of an earlier run with the same
-// settings is kept if it is not older than vmlinux.btf and not older than its source, which is the
-// file with DWARF or the archive.
+// btf-kernel encode: makes BTF from the DWARF of a kernel and its modules. Writes
+// OUTPUT/vmlinux.btf, OUTPUT/PATH.btf for the module at PATH in the package, and the link
+// OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or absent.
+//
+// A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
+// file with DWARF, or the archive) is newer.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
 //
 // Archives. Members are unpacked to unnamed files, a few at a time, because all members together
-// may be gigabytes. Modules that come before vmlinux (RPMs are sorted by name) are skipped and
-// encoded in a second reading of the archive. If an archive is damaged after vmlinux, the modules
-// before the damage are encoded.
+// may be gigabytes. Modules can be encoded only after vmlinux. Those that come before it (RPMs are
+// sorted by name) are skipped, and encoded in a second reading of the archive. If an archive is
+// damaged after vmlinux, the modules before the damage are encoded.
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/encode/worker_pool.h"
@@ -89,7 +89,7 @@ struct EncodeReport {
 constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
 constexpr const char no_vmlinux[] = "has no vmlinux; packages with debug information have one "
                                     "(-dbg, -dbgsym, debuginfo)";
-constexpr const char nothing[] = "nothing"; // WorkResult::text for a module without types
+constexpr const char nothing[] = "nothing"; // WorkResult::text if the DWARF has nothing to encode
 
 std::string path_of(int file)
 {
@@ -225,8 +225,8 @@ private:
         return walked;
     }
 
-    /// ArchiveVisitor::wants: the largest size at which the member is unpacked; 0: it is skipped.
-    /// Counts modules that are kept, or skipped because they come before vmlinux.
+    /// For ArchiveVisitor::wants: the largest size at which the member is unpacked; 0: it is
+    /// skipped. Counts modules that are kept, and those that come before vmlinux.
     uint64_t size_limit(const std::string &path)
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
@@ -268,8 +268,8 @@ private:
         return add_module(path, "", file.get());
     }
 
-    // The work of btf-pahole, but the base is read only once. `file`: the file to read. `shown`:
-    // the name of this file in errors.
+    // Encoding, as by btf-pahole, but the base is read only once. `file`: the file to read.
+    // `shown`: the name of this file in errors.
 
     Result<void> merge(const std::string &input, const std::string &image,
                        const std::string &output, unsigned threads) const
@@ -333,6 +333,7 @@ private:
             auto done = write_vmlinux(file);
             return {!done, done ? "" : about(done.error(), shown).str()};
         }));
+        // The text names the file, unless the process was lost.
         if (const WorkResult result = alone.finish([] {}).front(); result.failed)
             return fail(result.lost ? Where{shown} : Where{}, result.text);
         const auto parts = TRY(read_parts(file));
@@ -342,9 +343,8 @@ private:
         return link_by_release(release);
     }
 
-    /// Makes the link OUTPUT/RELEASE.btf, with which loaders of BPF programs find the BTF, and
-    /// removes links of earlier runs. Does not make a link if `release` is empty or not a
-    /// file name.
+    /// Makes the link OUTPUT/RELEASE.btf, by which loaders of BPF programs find the BTF. Removes
+    /// links of earlier runs. Makes none if `release` is empty or not a file name.
     Result<void> link_by_release(const std::string &release)
     {
         std::error_code error;
@@ -366,8 +366,8 @@ private:
         return (fs::path(line_.output) / (path + ".btf")).string();
     }
 
-    /// Makes the folder, decides whether files of an earlier run may be kept, and stores the
-    /// settings in the folder.
+    /// Makes the output folder and stores the settings there. Files of an earlier run may be kept
+    /// if it had the same settings.
     Result<void> check_settings()
     {
         std::error_code error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Forks a process per piece of work. The process puts its result into shared memory. A process that
-// ends without a result has failed.
+// Forks a process for each piece of work. The process puts its result into shared memory. A process
+// that ends without a result has failed.
 #include "btf-kernel/encode/worker_pool.h"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs each piece of work in its own forked process. A crash ends one piece and not the run, and
-// memory from before the fork is shared until it is written to.
+// Runs each piece of work in its own forked process. So a crash ends one piece and not the run, and
+// all processes share the memory from before the fork that they do not change.
 #pragma once
 
 #include "common/result.h"
@@ -35,9 +35,8 @@ public:
     ~WorkerPool();
 
     /// Calls `work` in a new process, which inherits all open files. Waits while `workers`
-    /// processes are running, and after a failed fork() until a process of the pool has ended.
-    /// Errors: shared memory cannot be mapped; fork() fails while no process of the pool is
-    /// running.
+    /// processes are running. If fork() fails, waits for a process of the pool to end, and tries
+    /// again. Errors: shared memory cannot be mapped; fork() fails while the pool has no process.
     Result<void> add(const Work &work);
     /// Number of pieces that have ended.
     size_t ended() const { return results_.size() - running_.size(); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds out how listed symbols changed, and writes this as text, Markdown or JSON.
 //
-// Problem. From the prototype of an exported function, or the type of a variable, most types of a
-// kernel can be reached. Only near types matter to modules that use the symbol.
+// Problem. An exported function or variable reaches most types of the kernel through its prototype
+// or type. Only near types matter to modules that use the symbol.
 //
-// Method. Search the old kernel's types from each symbol, breadth-first by the number of pointers
-// on the way: a type that is part of another type is as near as that type. Stop after most_reached
-// changes. Types that only the new kernel has are not reached, and break nothing.
+// Method. Search the old kernel's types from each symbol, breadth-first. The distance is the number
+// of pointers on the way: a member is as near as its struct. Stop after most_reached changes. Types
+// that only the new kernel has are not reached, and break nothing.
 //
 // Cost. At most one pass over the old kernel's types per symbol.
 #include "btf-kernel/kabi/symbols.h"
@@ -33,8 +33,8 @@ using Status = Symbol::Status;
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
-/// Finds the change of a type or symbol of the old kernel in a place (see Change::places). The
-/// result is an index into Difference::changes, or `none`.
+/// Finds the change of a type or symbol of the old kernel in a place (Change::places). The result
+/// is an index into Difference::changes, or `none`.
 class ChangeIndex
 {
 public:
@@ -60,7 +60,7 @@ public:
         return found == by_name_.end() ? none : found->second;
     }
 
-    /// `side` is the BTF in `place`. Its types may be vmlinux's, and change there.
+    /// `side`: the BTF in `place`. It may refer to types of vmlinux, which change in vmlinux.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
         const uint64_t key = number(side, id);
@@ -182,6 +182,7 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     const DefinitionRef old = kernels.before.find(spaces, name);
     if (!old)
         return out;
+    // The symbol is lost if its place no longer has it, and gone if no other place gained it.
     const uint32_t own = index.of_symbol(name, old.place);
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
     // A module that only the old kernel has is not compared, so there is no change for its symbols.

@@ -3,8 +3,8 @@
 // numbers are little-endian.
 //
 // A package is a sequence of blocks. The first block has the names and sizes of all files, as a
-// tree of objects. Blocks with signatures may follow; they are skipped. The other blocks have the
-// contents of files, each with the numbers of its folder and file in the tree.
+// tree of objects. Blocks with signatures may follow; they are skipped. Each other block has the
+// contents of a file, after the numbers of its folder and of the file in the tree.
 #include "btf-kernel/package/steps.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ Result<std::vector<std::byte>> inflate_all(Bytes packed, const Where &where)
 class FileTree
 {
 public:
-    static constexpr size_t header = 8; // versions, then the root
+    static constexpr size_t header = 8; // the oldest readers' version, the version, 0, the root
 
     explicit FileTree(Bytes block) : block_(block) {}
 
@@ -213,6 +213,7 @@ private:
             ++files_with_data_;
             return {};
         }
+        // A link or device has a target, which begins with the kind of file, as in st_mode.
         const std::string_view target = tree_.text(tree_.member(file, file_target));
         const char *flaw = nullptr;
         if (!target.empty()) {
@@ -233,7 +234,8 @@ private:
             return damaged();
         const uint32_t folder = tree_.member(folders(), apk_word(bytes, 0));
         const uint32_t file = tree_.member(tree_.member(folder, folder_files), apk_word(bytes, 4));
-        // Places must ascend, so no file can have two blocks while another has none.
+        // Places must ascend, so no file has two blocks. If there are as many blocks as files, each
+        // file has one.
         const uint64_t place = uint64_t{apk_word(bytes, 0)} << 32 | apk_word(bytes, 4);
         bytes = bytes.subspan(8);
         if (place <= last_place_ || !has_data(file) ||

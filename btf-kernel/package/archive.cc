@@ -2,9 +2,11 @@
 // Reads members of archives one after the other, straight from the file.
 //
 // Problem. A .deb contains archives: it is an ar archive with control.tar.xz and data.tar.xz.
+// control.tar usually has the file md5sums, which lists the files in data.tar.
+//
 // Method. libarchive reads the inner archive through a callback, which returns the next block of
 // the outer archive's current member. Walk holds only one member in memory, and passes it on before
-// it reads the next. control.tar usually has the file md5sums, which lists the files in data.tar.
+// it reads the next.
 #include "btf-kernel/package/steps.h"
 
 #include "common/io/file_io.h"

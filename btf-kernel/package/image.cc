@@ -62,9 +62,9 @@ Bytes find_btf(Bytes flat)
 /// image become part of the result. `btf`: the result of find_btf(flat).
 //
 // The kernel's linker script (BTF in include/asm-generic/vmlinux.lds.h) puts .BTF_ids after .BTF,
-// at the next word or page, with zeros between. The words of .BTF_ids are ids, counts and flags,
-// which are all small; a large word soon follows. So the section is taken to begin at the first
-// word after .BTF that is not zero, and to end at the first word that is large, or at most_of_ids.
+// at the next word or page, with zeros between. All words of .BTF_ids (ids, counts, flags) are
+// small. So the section is taken to begin at the first word after .BTF that is not zero, and to end
+// at the first large word, or at most_of_ids.
 Bytes find_btf_ids(Bytes flat, Bytes btf)
 {
     constexpr size_t largest_page = 64 * 1024;
@@ -135,7 +135,7 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
 /// As unpack_after_code(), but zeros may follow the size, which can itself end in zeros.
 Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, const Where &where)
 {
-    constexpr size_t most_in_size = 2; // a size of at least 64 KB ends in fewer zero bytes
+    constexpr size_t most_in_size = 2; // zero bytes at the end of a size from 256 on
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
     const auto zeros = static_cast<size_t>(std::find_if_not(bytes.rbegin(), bytes.rend(), is_zero) -
                                            bytes.rbegin());
@@ -188,7 +188,7 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
             payload = TRY(wrapping->open(image.bytes, where));
             wrapped = true;
         } else if (!is_compressed(image.bytes)) {
-            // On some machines a kernel has no header of its own.
+            // In a uImage, for example, the kernel of some machines has no header of its own.
             if (wrapped && !find_banner(image.bytes).empty())
                 return image;
             return fail(where, "is not a kernel image of a known form");
@@ -354,7 +354,7 @@ Binary raw_binary(Bytes file, const Where &where)
     return binary;
 }
 
-/// Sections that may hold the banner and the configuration.
+/// The sections that may have the banner and the configuration.
 std::vector<Bytes> loaded_data(const ElfImage &elf)
 {
     std::vector<Bytes> out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens kernels: the Collector decides the role of each file, and chooses one kernel in the end.
-// Also finds settings in a kernel's configuration, and parses the BTF of vmlinux and modules.
+// Makes a kernel of the files in packages: reads each file by its role, and chooses one vmlinux in
+// the end. Also finds settings in a kernel's configuration, and parses the BTF of vmlinux and
+// modules.
 #include "btf-kernel/package/steps.h"
 
 #include "common/elf/elf_image.h"
@@ -165,11 +166,11 @@ Result<std::string> Collector::choose_release() const
     return std::string();
 }
 
-/// Drops images whose path has another release than kernel.release. Sets kernel.vmlinux to the
-/// image with the lowest image_rank() among those with BTF, or else among all that can be read.
-/// Also sets kernel.banner and kernel.other_builds, and kernel.config if it is empty. `unreadable`:
-/// set to the error of the first image that cannot be read. Error: there are images, but none can
-/// be read.
+/// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
+/// among all that can be read. Images with another release in their path do not count. Also sets
+/// the banner, other_builds and, if it is empty, the configuration of `kernel`. `unreadable`: set
+/// to the error of the first image that cannot be read. Error: there are images, but none can be
+/// read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     std::erase_if(own_.images, [&](const Image &image) {

@@ -23,10 +23,9 @@ namespace btflink::kernel
 // are in bytes, after unpacking.
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
-constexpr uint64_t most_of_text = 64 << 20; // a configuration, a System.map
-constexpr uint64_t most_of_ids = 1 << 20;   // .BTF_ids of an image without section headers
-constexpr uint64_t most_pending = 128
-                                  << 20; // files, perhaps compressed, that wait to be read together
+constexpr uint64_t most_of_text = 64 << 20;  // a configuration, a System.map
+constexpr uint64_t most_of_ids = 1 << 20;    // .BTF_ids of an image without section headers
+constexpr uint64_t most_pending = 128 << 20; // files to read together, perhaps still compressed
 constexpr size_t most_pending_files = 1024;
 constexpr uint64_t most_kept = uint64_t{4} << 30; // BTF of all files
 constexpr uint64_t most_members = 4'000'000;      // files of an archive or folder
@@ -99,10 +98,9 @@ std::string module_name(std::string_view path);
 /// The release in a path such as "lib/modules/RELEASE/..." or "boot/vmlinuz-RELEASE"; empty: none.
 std::string_view release_in(std::string_view path);
 
-/// What a module's file has in common with the file of its debug information, which is in another
+/// The same for a module's file and for the file with its debug information, which is in another
 /// package: "net/x" of "lib/modules/RELEASE/net/x.ko.xz" and of
-/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko". Outside of such folders, it is the path without
-/// suffix.
+/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko". Outside of such folders: the path without suffix.
 std::string_view place_of_module(std::string_view path);
 
 /// Is the file from a package of debug information?
@@ -134,9 +132,8 @@ bool is_image(Bytes file);
 struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
-    /// The payload begins with code. The kernel follows, either as it is in memory, or compressed.
-    /// After a compressed kernel come its unpacked size in four bytes (Kbuild appends them), and
-    /// perhaps zeros.
+    /// The payload begins with code, and the kernel follows. If it is compressed, its unpacked size
+    /// comes after it, in four bytes that Kbuild appends, and then perhaps zeros.
     bool after_code = false;
 };
 
@@ -200,8 +197,8 @@ private:
         std::string path;
         Result<ImageFacts> facts;
     };
-    /// Images and modules of one origin: of the kernel, or written by btf-kernel encode. Of those
-    /// that encode wrote, images are used only if the kernel has none, and so are modules.
+    /// Images and modules of one origin: the kernel itself, or btf-kernel encode. Images that
+    /// encode wrote are used only if the kernel has none. The same holds for modules.
     struct Files {
         std::vector<Image> images;
         std::vector<Binary> modules;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the kernel in a boot image.
 //
-// Layouts. bzImage: Documentation/arch/x86/boot.rst of the kernel; Image:
-// Documentation/arch/arm64/booting.rst; EFI zboot: drivers/firmware/efi/libstub/zboot-header.S;
-// zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S. Image of s390x:
-// arch/s390/boot/head.S and vmlinux.lds.S. Unified kernel image: the UAPI group's specification.
-// uImage: include/image.h of U-Boot. FIT (flat image tree): its specification, and the devicetree
-// specification, chapter 5. boot.img: Android's documentation of boot image headers.
+// The layouts are described here, in the kernel's sources if nothing else is said:
+//   bzImage: Documentation/arch/x86/boot.rst
+//   Image: Documentation/arch/arm64/booting.rst
+//   EFI zboot: drivers/firmware/efi/libstub/zboot-header.S
+//   zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S
+//   Image of s390x: arch/s390/boot/head.S and vmlinux.lds.S
+//   unified kernel image: the UAPI group's specification
+//   uImage: include/image.h of U-Boot
+//   FIT (flat image tree): its specification, and the devicetree specification, chapter 5
+//   boot.img: Android's documentation of boot image headers
 #include "btf-kernel/package/steps.h"
 
 #include <algorithm>
@@ -97,7 +101,8 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     auto table = TRY(part_of(file, at, 12, name, where));
     if (u32(table, 4, order) != of_sizes)
         return fail(where.at(at), "zImage: there is no table of sizes");
-    const uint64_t size_at = u32(table, 8, order);
+    const uint64_t size_at =
+        u32(table, 8, order); // of the unpacked size, after the compressed data
     if (size_at < header_end)
         return fail(where.at(at), "zImage: its payload ends in the header");
     auto part = TRY(part_of(file, header_end, size_at + 4 - header_end, name, where));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Collects data for the page of btf-kernel report: bytes by kind and module, names with several
-// definitions, steps in time traces.
+// definitions, and the steps in files of --time-trace.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Divides the bytes of the types of a build among source files, finds the files that have each
-// definition of a name, and lists the functions that were left out.
+// Which source files do the bytes of a kernel's BTF come from? Which files have each definition of
+// a name? Which functions were left out?
 //
 // Problem. The final BTF does not say where a type is from; the object BTF of the build does.
 //
 // Method. Equal types of all objects have equal hashes (common/FORMAT.md). The bytes of a type are
 // divided among the files that have it. They also count as "alone" for the innermost folder that
-// has all of these files, or for the only file, because they would disappear with this folder or
-// file.
+// has all of these files, or for the only file: without it, they would disappear.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"
@@ -29,7 +28,7 @@ struct HashOf {
     size_t operator()(const Hash128 &h) const { return h.low; }
 };
 
-/// The folder or file that two paths have in common.
+/// The innermost folder of both paths, or the path if they are equal.
 std::string_view common_folder(std::string_view a, std::string_view b)
 {
     size_t end = 0, i = 0;

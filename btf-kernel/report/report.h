@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A report as one HTML page, readable without network and without scripts. Its data are plain
-// structs: collect_kernel.cc and collect_objects.cc fill them in, and page.cc shows them.
+// A report as one HTML page, readable without network and without scripts. collect_kernel.cc and
+// collect_objects.cc fill in its data, and page.cc shows them.
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
@@ -64,8 +64,8 @@ struct Data {
     uint64_t traces = 0;
 };
 
-/// Adds `share` and `alone` to `root` and to each folder and file on a path below it. Missing ones
-/// are created.
+/// Adds `share` and `alone` to `root` and to each folder and file on a path below it, which are
+/// created if they are missing.
 void add_place(Node &root, std::string_view path, double share, double alone);
 /// Sorts children by share on all levels. A folder whose only child is a folder is joined with it.
 void tidy_places(Node &root);
@@ -76,8 +76,8 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
 
 /// Replaces `places` by those of sources, adds the files of each definition to `duplicates`, and
 /// lists the functions that were left out. Call this after collect_kernel(). `objects`: files with
-/// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them;
-/// without it, the functions stay unknown. False: there is no object BTF.
+/// object BTF (vmlinux.o, or the objects that were linked). `image`: the file linked from them; if
+/// empty, it stays unknown which functions were left out. False: there is no object BTF.
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 
