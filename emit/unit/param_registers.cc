@@ -19,7 +19,8 @@
 namespace btflink::emit
 {
 
-uint32_t ParamRegisters::slots(const Param &p) const
+/// The number of registers that `p` takes.
+uint32_t ParamRegisters::register_count(const Param &p) const
 {
     uint64_t word = arch_.address_size;
     if (!arch_.aggregates_in_two_regs || p.size <= word)
@@ -47,12 +48,13 @@ void ParamRegisters::check_kept_signature(std::span<Param> params) const
             continue;
         if (next >= count)
             return;
-        bool inside = false;
-        for (uint32_t i = next; i < next + slots(p); ++i)
-            inside |= is_at(p, i);
-        if (p.reg >= 0 && !inside)
+        const uint32_t end = next + register_count(p);
+        bool as_expected = false;
+        for (uint32_t i = next; i < end; ++i)
+            as_expected |= is_at(p, i);
+        if (p.reg >= 0 && !as_expected)
             p.unexpected = true;
-        next += slots(p);
+        next = end;
     }
 }
 
@@ -60,7 +62,6 @@ void ParamRegisters::check(std::span<Param> params) const
 {
     uint32_t next = 0, count = arch_.param_reg_count;
     for (Param &p : params) {
-        uint32_t taken = p.in_memory ? 1 : slots(p);
         if (p.has_location) {
             if (next >= count)
                 continue; // on the stack
@@ -68,10 +69,8 @@ void ParamRegisters::check(std::span<Param> params) const
                 p.optimized = true;
             else if (expected(next) >= 0 && expected(next) != p.reg)
                 p.unexpected = true;
-        } else if (p.has_const_value && !tree_.clang) {
-            p.optimized = true;
         }
-        next += taken;
+        next += p.in_memory ? 1 : register_count(p);
     }
 }
 
@@ -82,7 +81,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
     for (size_t i = 0; i < params.size(); ++i) {
         Param &p = params[i];
         const bool in_registers = next < arch_.param_reg_count;
-        const uint32_t whole = slots(p);
+        const uint32_t whole = register_count(p);
         // If the next parameter is in the register after all of this one's, this one takes all of
         // its registers.
         const bool takes_all =
@@ -102,7 +101,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
             taken = 0;
         } else if (p.on_stack) {
             p.unexpected = !p.in_memory;
-            taken = p.in_memory ? 0 : taken;
+            taken = p.in_memory ? 0 : whole;
         } else if (is_elsewhere) {
             p.unexpected = true;
         } else if (has_both_words) {

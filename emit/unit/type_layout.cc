@@ -134,11 +134,13 @@ uint64_t TypeLayout::array_length(DieIndex i) const
 bool TypeLayout::is_empty_class(DieIndex i) const
 {
     auto [known, is_new] = empty_classes_.try_emplace(i, true);
-    const DieIndex end = is_new ? tree_.at(i).end : i;
-    for (DieIndex c = i + 1; c < end && known->second; c = tree_.at(c).end)
-        known->second = !(tree_.at(c).tag == DW_TAG_member && tree_.at(c).name) &&
-                        tree_.at(c).tag != DW_TAG_inheritance;
-    return known->second;
+    bool &is_empty = known->second;
+    if (is_new)
+        tree_.for_each_child(i, [&](const Die &c, DieIndex) {
+            if (c.tag == DW_TAG_inheritance || (c.tag == DW_TAG_member && c.name))
+                is_empty = false;
+        });
+    return is_empty;
 }
 
 uint64_t TypeLayout::size(DieIndex i) const

@@ -91,7 +91,6 @@ private:
                 .die = c, .name = d.name, .type_of = c, .position = f.param_count++, .size = size};
             p.in_memory = size > most_registers * arch.address_size;
             p.has_location = d.is(Die::location);
-            p.has_const_value = d.is(Die::const_value);
             p.is_constant = d.is(Die::is_constant);
             p.on_stack = d.is(Die::on_stack);
             p.reg = aggregate ? d.aggregate_register : d.scalar_register;
@@ -117,7 +116,6 @@ private:
             p.type_of = o.type_of;
             f.reordered |= p.position != o.position;
             o.has_location |= p.has_location;
-            o.has_const_value |= p.has_const_value;
             o.is_constant |= p.is_constant;
             o.on_stack |= p.on_stack;
             o.pieces |= p.pieces;
@@ -223,23 +221,22 @@ private:
 
     /// Is `p` a packed struct on the stack? Then its location is uncertain. Unnamed structs are not
     /// checked, as in pahole, nor are structs behind a typedef or qualifier.
-    bool is_uncertain(const Function &f, const Param &p) const
+    bool is_uncertain(const Param &p) const
     {
-        const uint32_t registers = file_.arch.param_reg_count;
-        if (f.param_count < registers || p.position < registers)
+        if (p.position < file_.arch.param_reg_count)
             return false;
         DieIndex type = layout_.target(tree_.at(p.type_of));
         return tree_.at(type).name && layout_.is_packed_struct(type, file_.order);
     }
 
-    uint32_t flags_of(const Function &f, std::span<const Param> params) const
+    uint32_t flags_of(std::span<const Param> params) const
     {
         uint32_t flags = 0;
         bool unexpected = false, by_value = false;
         for (const Param &p : params) {
             if (p.optimized || !p.has_location)
                 flags |= fn_optimized_param;
-            if (is_uncertain(f, p))
+            if (is_uncertain(p))
                 flags |= fn_uncertain_loc;
             unexpected |= p.unexpected;
             by_value |= is_struct_by_value(p);
@@ -291,7 +288,7 @@ private:
         const Die &d = tree_.at(f.die);
         FunctionCandidate out;
         out.name = name_of(d);
-        out.flags = flags_of(f, params);
+        out.flags = flags_of(params);
         auto set = [&](bool condition, uint32_t flag) { out.flags |= condition ? flag : 0; };
         set(f.reordered, fn_reordered);
         set(changed, fn_signature_changed);

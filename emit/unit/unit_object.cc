@@ -320,9 +320,12 @@ std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sectio
             const uint64_t offset = v.address.offset - base;
             contribution.btf.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
             end = std::max(end, offset + v.size);
-            if (contribution.file.relocatable)
-                relocs.push_back({btf::header_size + (first_word + 3 + i * 3 + 1) * 4,
-                                  v.address.symbol, v.address.addend});
+            if (contribution.file.relocatable) {
+                // The head of a DATASEC, and each entry, has 3 words; the offset is the second.
+                const size_t offset_word = first_word + 3 + i * 3 + 1;
+                relocs.push_back(
+                    {btf::header_size + offset_word * 4, v.address.symbol, v.address.addend});
+            }
         }
         contribution.btf.type(sec).size = static_cast<uint32_t>(end);
     }

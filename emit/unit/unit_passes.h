@@ -105,7 +105,6 @@ struct Param {
     uint64_t size = 0;      // bytes
     bool in_memory = false; // too large for registers
     bool has_location = false;
-    bool has_const_value = false;
     bool is_constant = false, on_stack = false; // see ParamLocation
     int reg = -1;                               // -1: unknown
     uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
@@ -136,7 +135,7 @@ public:
     void find_true_signature(std::span<Param> params) const;
 
 private:
-    uint32_t slots(const Param &p) const;
+    uint32_t register_count(const Param &p) const;
     int expected(uint32_t index) const;
     bool is_at(const Param &p, uint32_t index) const;
     DieIndex member_at(const Param &p, uint64_t offset) const;

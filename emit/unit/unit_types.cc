@@ -348,10 +348,10 @@ private:
         }
         const DieIndex target = layout_.target(m);
         const TypeId type = out_.ids[target];
-        if (type == void_id || offset < c.last_offset || offset > end || m.bit_size > 32 ||
-            has_floats_ || (m.bit_size && !tree_.c_names)) [[unlikely]]
-            out_.suspect |= type == void_id || offset < c.last_offset || offset > end ||
-                            is_suspect(m, target, offset);
+        if (type == void_id || offset < c.last_offset || offset > end) [[unlikely]]
+            out_.suspect = true;
+        else if (m.bit_size > 32 || has_floats_ || (m.bit_size && !tree_.c_names)) [[unlikely]]
+            out_.suspect |= is_suspect(m, target, offset);
         c.last_offset = offset;
         out_.btf.add_member(str(m.name), type,
                             static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
