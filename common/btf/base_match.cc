@@ -36,8 +36,10 @@ public:
     UnresolvedTypes(Bytes blob, ByteOrder order)
     {
         auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
-        Bytes types = blob.subspan(size_t{field(4)} + field(8), field(12) / 4 * 4);
-        strings_ = as_text(blob.subspan(size_t{field(4)} + field(16), field(20)));
+        const size_t head = field(4), type_off = field(8), str_off = field(16);
+        const uint32_t type_len = field(12), str_len = field(20);
+        Bytes types = blob.subspan(head + type_off, type_len / 4 * 4);
+        strings_ = as_text(blob.subspan(head + str_off, str_len));
         words_.resize(types.size() / 4);
         for (size_t i = 0; i < words_.size(); ++i)
             words_[i] = load<uint32_t>(types.data() + i * 4, order);

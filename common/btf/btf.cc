@@ -83,22 +83,22 @@ Failure bad_reference(const Btf &btf, const Where &types)
     for (TypeId id = btf.first_id();; id = TypeId{raw(id) + 1}) {
         CHECK(id != btf.end_id());
         const btf_type &t = btf.type(id);
-        std::optional<uint32_t> bad_type, bad_str;
+        std::optional<uint32_t> bad_id, bad_off;
         btf::for_each_type_id(t, [&](uint32_t ref) {
             if (ref >= end)
-                bad_type = ref;
+                bad_id = ref;
         });
         btf::for_each_str_off(t, [&](uint32_t off) {
             if (off >= str_end)
-                bad_str = off;
+                bad_off = off;
         });
         const Where place = types.at(*types.offset + uint64_t{btf.word_index(id)} * 4);
-        if (bad_type)
+        if (bad_id)
             return fail(place, strf("type %u (%s) refers to type %u, but the last is %u", raw(id),
-                                    btf.kind_name(id), *bad_type, end - 1));
-        if (bad_str)
+                                    btf.kind_name(id), *bad_id, end - 1));
+        if (bad_off)
             return fail(place, strf("type %u (%s) has string offset %u, but strings end at %u",
-                                    raw(id), btf.kind_name(id), *bad_str, str_end));
+                                    raw(id), btf.kind_name(id), *bad_off, str_end));
     }
 }
 

@@ -106,10 +106,10 @@ bool is_identifier_at(BtfChecking &c, uint32_t offset)
         return good(c.btf.str(offset));
     if (c.identifiers.empty())
         c.identifiers.resize(c.btf.str_size());
-    auto known = c.identifiers[offset - c.btf.str_base()];
-    if (!known)
-        known = good(c.btf.str(offset));
-    return known;
+    std::vector<bool>::reference is_known_good = c.identifiers[offset - c.btf.str_base()];
+    if (!is_known_good)
+        is_known_good = good(c.btf.str(offset));
+    return is_known_good;
 }
 
 bool is_short_enough(BtfChecking &c, std::string_view name)

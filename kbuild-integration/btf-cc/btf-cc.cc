@@ -24,7 +24,7 @@ namespace
 {
 
 constexpr int exit_cannot_run = 126, exit_not_found = 127;
-constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}; // signals
+constexpr int passed_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 constexpr OptionWords own_options[] = {
     help_option,
@@ -93,15 +93,15 @@ std::vector<char *> pointers_to(std::vector<std::string> &words)
 int run(char **argv)
 {
     sigset_t all, before;
-    struct sigaction action = {}, old[std::size(passed_on)];
+    struct sigaction action = {}, old[std::size(passed_signals)];
     action.sa_handler = pass_on;
     action.sa_flags = SA_RESTART;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to receive signals
-    for (size_t i = 0; i < std::size(passed_on); ++i) {
-        sigaction(passed_on[i], nullptr, &old[i]);
+    for (size_t i = 0; i < std::size(passed_signals); ++i) {
+        sigaction(passed_signals[i], nullptr, &old[i]);
         if (old[i].sa_handler != SIG_IGN) // under nohup, SIGHUP stays ignored
-            sigaction(passed_on[i], &action, nullptr);
+            sigaction(passed_signals[i], &action, nullptr);
     }
     // If SIGCHLD is ignored, the kernel does not keep the status of children.
     auto children = std::signal(SIGCHLD, SIG_DFL);
@@ -109,8 +109,8 @@ int run(char **argv)
     pid_t pid = vfork();
     if (pid == 0) {
         std::signal(SIGCHLD, children);
-        for (size_t i = 0; i < std::size(passed_on); ++i)
-            sigaction(passed_on[i], &old[i], nullptr);
+        for (size_t i = 0; i < std::size(passed_signals); ++i)
+            sigaction(passed_signals[i], &old[i], nullptr);
         sigprocmask(SIG_SETMASK, &before, nullptr);
         become(argv);
     }
@@ -123,8 +123,8 @@ int run(char **argv)
         if (errno != EINTR)
             cannot("waitpid");
     child = 0;
-    for (size_t i = 0; i < std::size(passed_on); ++i)
-        sigaction(passed_on[i], &old[i], nullptr);
+    for (size_t i = 0; i < std::size(passed_signals); ++i)
+        sigaction(passed_signals[i], &old[i], nullptr);
     return status;
 }
 

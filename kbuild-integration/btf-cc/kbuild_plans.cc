@@ -33,9 +33,12 @@ std::string tree()
 const std::optional<std::string> &configuration()
 {
     static const std::optional<std::string> text = []() -> std::optional<std::string> {
-        auto file = tree().empty() ? Result<std::vector<std::byte>>(fail({}, "no tree"))
-                                   : read_file(tree() + "include/config/auto.conf");
-        return file ? std::optional("\n" + std::string(as_text(*file)) + "\n") : std::nullopt;
+        if (tree().empty())
+            return std::nullopt;
+        const auto file = read_file(tree() + "include/config/auto.conf");
+        if (!file)
+            return std::nullopt;
+        return "\n" + std::string(as_text(*file)) + "\n";
     }();
     return text;
 }

@@ -73,9 +73,10 @@ Result<Settings> read_settings(const OptionValues &options)
                         (by_option ? "--features: " : "BTF_CC_FEATURES: ") + parsed.error().str());
         settings.emit.unit.features = *parsed;
     }
-    for (Feature of_the_link :
+    // Objects do not depend on these.
+    for (Feature unused :
          {Feature::distilled_base, Feature::attributes, Feature::layout, Feature::force_cu_merging})
-        settings.emit.unit.features.remove(of_the_link);
+        settings.emit.unit.features.remove(unused);
     if (settings.emit.strip_dwarf && reads_dwarf_later())
         settings.emit.strip_dwarf = false;
     return settings;

@@ -60,6 +60,8 @@ private:
         uint64_t end = 0;
         uint32_t step = 4; // bytes of an entry, and of the head
         bool of_kfuncs = false;
+
+        bool has_flags() const { return step == 8; }
     };
 
     void find_names(const Btf &btf)
@@ -98,7 +100,7 @@ private:
         if (symbol.size < set.step || symbol.size % set.step || set.end < symbol.value ||
             set.end > bytes_.size())
             return bad(symbol, "its size does not fit a set in the section");
-        set.of_kfuncs = set.step == 8 && word(symbol.value + 4) & set_of_kfuncs;
+        set.of_kfuncs = set.has_flags() && word(symbol.value + 4) & set_of_kfuncs;
         if (word(symbol.value) != 0 && has_various_flags(symbol.value, set))
             return bad(
                 symbol,
@@ -108,10 +110,14 @@ private:
         return {};
     }
 
+    /// Do entries of the set at `begin` have different flags?
     bool has_various_flags(uint64_t begin, const Set &set) const
     {
-        for (uint64_t at = begin + 16; set.step == 8 && at < set.end; at += 8)
-            if (word(at + 4) != word(begin + 12))
+        if (!set.has_flags())
+            return false;
+        const uint64_t first = begin + set.step; // after the head
+        for (uint64_t at = first; at < set.end; at += set.step)
+            if (word(at + 4) != word(first + 4))
                 return true;
         return false;
     }
@@ -152,14 +158,14 @@ private:
     {
         std::vector<std::pair<uint32_t, uint32_t>> entries; // id, flags
         for (uint64_t entry = at + set.step; entry < set.end; entry += set.step)
-            entries.emplace_back(word(entry), set.step == 8 ? word(entry + 4) : 0);
+            entries.emplace_back(word(entry), set.has_flags() ? word(entry + 4) : 0);
         std::ranges::stable_sort(entries,
                                  [](const auto &a, const auto &b) { return a.first < b.first; });
         set_word(at, static_cast<uint32_t>(entries.size()));
         for (const auto &[id, flags] : entries) {
             at += set.step;
             set_word(at, id);
-            if (set.step == 8)
+            if (set.has_flags())
                 set_word(at + 4, flags);
         }
     }

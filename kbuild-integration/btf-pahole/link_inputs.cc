@@ -20,7 +20,8 @@ namespace
 
 // The inputs of vmlinux. The second and third are compiled between vmlinux.o and the link of the
 // image: exported symbols, and the version with its time stamp.
-constexpr const char *objects[] = {"vmlinux.o", ".vmlinux.export.o", "init/version-timestamp.o"};
+constexpr const char *vmlinux_objects[] = {"vmlinux.o", ".vmlinux.export.o",
+                                           "init/version-timestamp.o"};
 
 /// vmlinux or a temporary file of its link; not, for example, a vdso image in the same tree.
 bool is_vmlinux(const std::string &path)
@@ -106,7 +107,7 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
     std::vector<std::string> inputs;
     if (!is_vmlinux(image))
         return inputs;
-    for (const char *name : objects) {
+    for (const char *name : vmlinux_objects) {
         const bool has_btf = TRY(has_object_btf(folder_of(image) + name));
         if (has_btf)
             inputs.push_back(folder_of(image) + name);
