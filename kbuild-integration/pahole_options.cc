@@ -18,7 +18,7 @@ namespace btflink::kbuild
 namespace
 {
 
-/// The features of a command line without --btf_features, before its other options.
+/// The features without --btf_features. Other options add to them or remove some.
 FeatureSet legacy_features()
 {
     FeatureSet set;
@@ -260,6 +260,7 @@ Result<std::string> read_words(std::vector<std::string> words, PaholeCommandLine
     const std::vector<option> long_options = all_long_options();
     std::string wrong;
     for (;;) {
+        // What getopt_long() reads next. optind is 0 at first, and past all words at the end.
         const std::string word = words[std::min<size_t>(std::max(optind, 1), words.size() - 1)];
         int c = getopt_long(static_cast<int>(words.size()), argv.data(), short_options,
                             long_options.data(), nullptr);

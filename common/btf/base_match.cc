@@ -3,14 +3,14 @@
 // its base.
 //
 // Method.
-//   strings   Each string offset must be the beginning of a string of the base or of the split
-//             BTF. If an offset beyond the base's strings is not, or if there is no such offset,
-//             the highest offset is taken for that of the split BTF's last string, which yields the
-//             size of the strings in the right base. (This size may be wrong, because libbpf may
-//             keep strings that no type uses.)
-//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, but would if
-//             the split BTF's types began at another id, the right base ends before that id. If
-//             several ids fit, the right base stays unknown.
+//   strings   An offset in the base's strings must be the beginning of one. Offsets beyond them
+//             must be beginnings of the split BTF's strings, and there must be one. If not, the
+//             size of the right base's strings is guessed: the highest offset in use is taken for
+//             that of the split BTF's last string. (libbpf may keep strings that no type uses;
+//             then the guess is wrong.)
+//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, another first
+//             id of the split BTF is looked for, with which they do. If exactly one id fits, the
+//             right base ends before this id.
 // For a module with a distilled base (`.BTF.base`), the types of this base are looked up by name
 // and size instead, as the kernel does when it loads the module.
 //
@@ -56,8 +56,8 @@ private:
     std::string_view strings_;
 };
 
-/// Bytes of strings in the right base, if the highest string offset is that of the last string;
-/// nothing if this is impossible.
+/// Bytes of strings in the right base, if the highest string offset in use is that of the split
+/// BTF's last string; nothing if this is impossible.
 std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
 {
     std::string_view own = split.strings();
@@ -72,8 +72,8 @@ std::optional<uint32_t> strings_of_its_base(const UnresolvedTypes &split)
     return farthest - static_cast<uint32_t>(last);
 }
 
-/// Does the split BTF use strings of its own, and only from their beginnings, if its base has
-/// `base` bytes of strings?
+/// Over a base with `base` bytes of strings, does the split BTF use strings of its own, and only
+/// from their beginnings?
 bool strings_fit(const UnresolvedTypes &split, uint32_t base)
 {
     const std::string_view own = split.strings();
@@ -116,8 +116,8 @@ bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Bt
     });
 }
 
-/// The first id of the split BTF, if there is exactly one with which its types have their wanted
-/// kinds. Ids in the base are taken to have them.
+/// The first id of the split BTF with which all ids have their wanted kinds, if there is exactly
+/// one. Wanted ids in the base are not checked, because the right base is not known.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
                                                const UnresolvedTypes &split)
 {
@@ -222,7 +222,7 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 }
 
 /// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
-/// `embedded`: see find_embedded(); only the first type that is found must then have the same size.
+/// `embedded`: see find_embedded(). The kernel then compares the size of the first match only.
 /// `whole`: the kernel's types; `name`: what to call the kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)

@@ -307,6 +307,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
 
     if (last_type >= raw(btf.end_id()) || last_str >= btf.str_base_ + btf.str_size_)
         return bad_reference(btf, where.at(start + btf.types_offset_));
+    // With half the length, may_have_string() finds every string of `long_name` characters.
     btf.long_names_ =
         (btf.base_ && btf.base_->long_names_) || may_have_string(btf.strings(), long_name / 2);
     if (btf.long_names_)

@@ -73,8 +73,8 @@ constexpr uint32_t sample_count(uint32_t types)
 }
 
 /// The types and strings of a blob, without copying them; the caller adds samples and `plain_end`.
-/// Nothing if this is impossible: another byte order, not aligned or terminated, too few bytes for
-/// `count` types, or a string of 16 KB or more, because then parse() must add up the names.
+/// Nothing if the blob is malformed, has another byte order, is not aligned or has too few bytes
+/// for `count` types, or if it has very long strings: then parse() must add up the names.
 std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Records whether an accessed type was malformed (Btf::sampled()).
@@ -219,10 +219,9 @@ private:
 
 constexpr size_t long_name = 1024; // characters; kernels allow 512, except in tags
 
-/// Error: names of at least `long_name` characters add up to more than 64 MB. Many types may have
-/// the same name, and names may be tails of one string, so in total the names could be far longer
-/// than the file, and reading them could take far too long. `types`: the position of the first
-/// type.
+/// Error: names of at least `long_name` characters add up to more than 64 MB. Any number of types
+/// may have one long name, so reading all names could take far longer than reading the file.
+/// `types`: the position of the first type.
 Result<void> check_long_names(const Btf &btf, const Where &types);
 
 } // namespace btflink

@@ -130,11 +130,14 @@ constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
-/// What a reader does with an entry: skip it with its children, keep it and read its children, or
-/// only read its children.
-/// `signature`, which keep_tag() never returns, is for an entry whose type is in a type unit
-/// (DW_AT_signature); only its children are read.
-enum class Keep : uint8_t { no, yes, children_only, signature };
+/// What a reader does with an entry.
+enum class Keep : uint8_t {
+    no,            // skip it with its children
+    yes,           // keep it, and read its children
+    children_only, // only read its children
+    signature,     // only read its children: the type itself is in a type unit
+                   // (DW_AT_signature). Readers notice this; keep_tag() never returns it
+};
 /// What to do with an entry, by its tag and that of its parent. `top_level`: the parent is the
 /// unit. Returns `yes` for all variables inside functions and classes; of these, readers keep only
 /// declarations.

@@ -70,13 +70,13 @@ void ParamRegisters::check(std::span<Param> params) const
             else if (expected(next) >= 0 && expected(next) != p.reg)
                 p.unexpected = true;
         }
-        next += p.in_memory ? 1 : register_count(p);
+        next += p.in_memory ? 1 : register_count(p); // pahole counts one for memory
     }
 }
 
 void ParamRegisters::find_true_signature(std::span<Param> params) const
 {
-    const uint64_t first_word = (uint64_t{1} << arch_.address_size) - 1;
+    const uint64_t first_word = (uint64_t{1} << arch_.address_size) - 1; // bits of Param::pieces
     uint32_t next = 0;
     for (size_t i = 0; i < params.size(); ++i) {
         Param &p = params[i];
@@ -97,7 +97,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
         } else if (p.is_constant) {
             p.optimized = true;
             taken = 0;
-        } else if (!in_registers) {
+        } else if (!in_registers) { // on the stack
             taken = 0;
         } else if (p.on_stack) {
             p.unexpected = !p.in_memory;

@@ -49,7 +49,7 @@ bool has_holes(std::span<const MemberBits> members, uint64_t struct_end)
     // The storage unit of the previous member, if that is a bitfield.
     uint64_t unit_size = 0, unit_end = 0;
     for (const MemberBits &m : members) {
-        if (unit_size)
+        if (unit_size) // the rest of the storage unit counts as used
             used = std::min(m.begin, unit_end);
         if (m.unit / 8 > used / 8)
             return true;
@@ -203,7 +203,7 @@ uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const
 {
     if (!i || depth > max_nesting)
         return 1;
-    const bool is_new = alignments_.try_emplace(i, 1).second; // 1 while it is being computed
+    const bool is_new = alignments_.try_emplace(i, 1).second;
     if (is_new)
         alignments_[i] = find_alignment(i, depth);
     return alignments_[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes one unit: entries in, one contribution of object BTF out. Units that link-time
-// optimisation made refer to each other are read into one tree and count as one unit here.
+// Encodes one unit: entries in, one contribution of object BTF out. After link-time optimisation,
+// units refer to each other; such units are read into one tree and count as one unit here.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -38,8 +38,8 @@ struct UnitObject {
                                          // empty if the unit has nothing for BTF
     std::unique_ptr<OpenUnit> open;      // replaces `contribution` if UnitOptions::strings is set
     uint64_t blob_size = 0;              // bytes; if open, those of the types alone
-    uint64_t size = 0;                   // bytes of the contribution; if open, at most this many
-                                         // bytes of types and trailer
+    uint64_t size = 0;                   // bytes of the contribution; if open, an upper limit for
+                                         // types and trailer
     std::vector<Reloc> btf_relocs;       // offsets from the contribution's start
     uint64_t object_id = 0;
     bool has_pool = false; // an empty pool also shows that the object was linked

@@ -89,7 +89,7 @@ private:
     // children.
     mutable std::unordered_map<DieIndex, uint64_t> array_lengths_;
     mutable std::unordered_map<DieIndex, bool> empty_classes_, packed_structs_;
-    // Likewise; entries that are not yet computed end walks over types that contain each other.
+    // Likewise. While an alignment is being computed it is 1, which ends a cycle of types.
     mutable std::unordered_map<DieIndex, uint64_t> alignments_;
 };
 
@@ -124,8 +124,8 @@ public:
     {
     }
 
-    /// For abstract instances of clang, and for its functions without DW_CC_nocall, by which clang
-    /// states that it changed the signature.
+    /// For functions of clang whose signature is kept: abstract instances, and functions without
+    /// DW_CC_nocall. (By DW_CC_nocall clang states that it changed the signature.)
     void check_kept_signature(std::span<Param> params) const;
     /// For other compilers, and for functions whose signature clang has changed: compares the
     /// prototype of the source with the locations.

@@ -10,9 +10,10 @@
 // types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
-// the second checks this. A type for which BTF has not even a substitute gets no id, and is counted
-// if yields_type() gives a reason; references to it become void. If kernels may refuse a type that
-// was written, UnitTypes::suspect is set, and mend_btf() decides later.
+// the second checks this.
+//
+// A type for which BTF has no substitute gets no id, and references to it become void. A type that
+// kernels may refuse is written, and UnitTypes::suspect is set; mend_btf() decides later.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
@@ -66,7 +67,7 @@ private:
                d.tag == DW_TAG_union_type;
     }
 
-    /// A type that is too large for BTF becomes a declaration, too.
+    /// Does the struct or union become a FWD? One that is too large for BTF does, too.
     static bool is_forward(const Die &d)
     {
         return d.is(Die::declaration) || d.byte_size > UINT32_MAX;

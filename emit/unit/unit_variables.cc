@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Chooses the variables of a unit that may become VARs.
 //
-// A variable is chosen if the source defines it at file level or in a namespace, and if it is in
-// memory at a fixed address, is in a section that the features select, and has a sized type and a
-// name that is_filtered_name() does not reject. The merge finds out whether the linker kept the
-// variable, and at which address.
+// A variable is chosen if
+// - the source defines it at file level or in a namespace,
+// - it has a fixed address, in a section that the features select,
+// - its type has a size, and
+// - BTF allows its name, and no macro has generated it (is_filtered_name()).
+// The merge finds out whether the linker kept the variable, and at which address.
 #include "common/btf/btf_check.h"
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/unit_passes.h"

@@ -296,7 +296,7 @@ int compile(char **compiler, const CompileCommand &command, const Settings &sett
     return 0;
 }
 
-/// The compiler's command line; objects that must not get BTF are removed from `objects`.
+/// The compiler's command line. It has no objects if Kbuild would not merge their BTF.
 CompileCommand read_command(char **compiler, char **end)
 {
     CompileCommand command = read_compile_command({compiler + 1, end});

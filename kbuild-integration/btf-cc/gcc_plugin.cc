@@ -6,12 +6,15 @@
 //
 // Method. A hash of the driver (gcc, not cc1) identifies the build of gcc and names the folder of
 // the plugin. A distribution's update of gcc has another hash, so the old plugin is not found. gcc
-// compares versions again when it loads the plugin. A plugin must also match btflink: plugins from
-// btflink's build are installed with btflink; plugins from `btf-cc --build-plugin` are in a folder
-// whose name is a hash of btflink's version and of the size and time of their sources. (The time
-// alone is not sufficient: some distributions give all files the same time.) A folder that
-// $BTF_CC_PLUGIN_DIR names is used instead of all these; btf-cc does not check whether the plugins
-// in this folder match btflink.
+// compares versions again when it loads the plugin.
+//
+// A plugin must also match btflink. Plugins from btflink's build are installed with btflink.
+// Plugins from `btf-cc --build-plugin` are in a folder whose name is a hash of btflink's version
+// and of the size and time of their sources. (The time alone is not sufficient: some distributions
+// give all files the same time.)
+//
+// If $BTF_CC_PLUGIN_DIR names a folder, only this folder is used. btf-cc does not check whether its
+// plugins match btflink.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"

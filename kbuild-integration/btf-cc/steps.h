@@ -76,13 +76,12 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
 // gcc_plugin.cc: finds the gcc plugin that was built for a compiler, without running that compiler.
 
 /// The compiler's executable for the command word `program`: a path, or a name to look up in PATH.
-/// Links are followed, except links to a cache or a distributor (/usr/lib/ccache/gcc), which are
-/// skipped. If `program` is the path of such a link, its last part is looked up in PATH. Empty if
-/// there is no compiler.
+/// Links are followed, but those to ccache, distcc and the like are skipped: for
+/// /usr/lib/ccache/gcc, the compiler is the first other gcc in PATH. Empty if there is no compiler.
 std::string find_driver(const std::string &program);
 
-/// The first executable for `program`, which may be a cache or a distributor; links are followed.
-/// Empty if there is none.
+/// The first executable for `program`, which may be ccache or distcc; links are followed. Empty if
+/// there is none.
 std::string first_program(const std::string &program);
 
 /// The plugin for the compiler `program`. Error: there is no plugin for exactly this compiler; the
@@ -101,9 +100,10 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program);
 // their BTF, ccache must run btf-cc, and its key must include the settings of btf-cc
 // (docs/caches.md).
 
-/// A line for ccache's `compiler_check`: `settings`, a hash of this executable, and, unless
-/// `compiler` is empty, the compiler's name and the size and time of its file (which ccache uses by
-/// default) and, with settings.plugin, a hash of its plugin. Error: the compiler does not exist.
+/// A line for ccache's `compiler_check`: `settings` and a hash of this executable. Unless
+/// `compiler` is empty, the compiler's name and the size and time of its file follow, as in
+/// ccache's default check, and with settings.plugin a hash of its plugin. Error: the compiler does
+/// not exist.
 Result<std::string> cache_key(const Settings &settings, const std::string &compiler);
 
 /// Base names of the programs that $CCACHE_PREFIX tells ccache to run around the compiler.

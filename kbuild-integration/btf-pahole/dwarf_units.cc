@@ -24,17 +24,17 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 }
 
 /// Encodes `file`. Returns whether anything was encoded. Variables that BTF cannot express are
-/// reported; unless `options` have Feature::encode_force, they are an error. `all`: no other object
-/// BTF is merged.
+/// reported; unless `options` have Feature::encode_force, they are an error. `alone`: no other
+/// object BTF is merged.
 Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
-                    const PaholeOptions &options, bool all, DwarfReport &report)
+                    const PaholeOptions &options, bool alone, DwarfReport &report)
 {
     auto emitted = TRY(emit::emit_file(file, emit));
     report.rejected.insert(report.rejected.end(), emitted.rejected.begin(), emitted.rejected.end());
     if (!emitted.rejected.empty() && !options.features.has(Feature::encode_force))
         return fail(emitted.rejected.front().why);
-    report.no_dwarf = all && emitted.outcome == emit::EmitReport::Outcome::no_dwarf;
-    if (all || emitted.btf_bytes)
+    report.no_dwarf = alone && emitted.outcome == emit::EmitReport::Outcome::no_dwarf;
+    if (alone || emitted.btf_bytes)
         for (std::string &line : emit::warnings(file, emitted))
             report.warnings.push_back(std::move(line));
     return emitted.outcome == emit::EmitReport::Outcome::written;

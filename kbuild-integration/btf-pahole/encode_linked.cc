@@ -14,13 +14,16 @@
 //     from bitcode
 //     anything else        DWARF of the linked file
 //
-// Method. Choose the inputs, then run btf-merge in this process. For a vmlinux whose objects have
-// object BTF, btf-merge calls back when it knows which units its inputs cover; the other units are
-// encoded into a file in memory, which becomes one more input. For a relocatable file, whose
-// addresses are not final and whose relocations must be kept, such units are added to a copy of the
-// file in memory. For any other linked file, gather_units() (dwarf_units.cc) passes all units on
-// to merge/gather one by one, to limit memory; with a base or in strict mode, all units are encoded
-// into a file in memory instead.
+// Method. Choose the inputs, then run btf-merge in this process. Units without object BTF are
+// encoded by dwarf_units.cc, and reach btf-merge in one of these ways:
+//
+//     vmlinux with         btf-merge calls back when it knows which units its inputs cover. The
+//     object BTF           others are encoded into a file in memory, which is one more input
+//     a relocatable file   they are added to a copy of the file in memory, because addresses are
+//                          not final and relocations must be kept
+//     anything else        gather_units() passes units to merge/gather one by one, to limit memory.
+//                          merge/gather supports neither a base nor strict mode; with these, the
+//                          units are encoded into a file in memory
 //
 // Invariant. The BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids is filled
 // in afterwards. On an error the file is as before.

@@ -111,7 +111,7 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
         const bool has_btf = TRY(has_object_btf(folder_of(image) + name));
         if (has_btf)
             inputs.push_back(folder_of(image) + name);
-        else if (inputs.empty())
+        else if (inputs.empty()) // not even vmlinux.o has any
             break;
     }
     return inputs;
