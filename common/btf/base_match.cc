@@ -232,15 +232,16 @@ std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const 
         distilled.name(id).empty())
         return "no kernel looks for such a type";
     const std::vector<TypeId> &there = whole.of(distilled.name(id));
+    // If several structs and unions have the name, only those of the same size match.
     const bool several = std::ranges::count_if(there, [&](TypeId other) {
                              return btf::is_composite(whole.btf().kind(other));
-                         }) > 1; // if so, structs and unions must have the same size as `type`
+                         }) > 1;
     std::vector<TypeId> found;
     for (TypeId other : there) {
         const btf_type &its = whole.btf().type(other);
         const btf::Kind kind = btf::kind_of(its);
-        const bool has_size = btf::is_composite(kind) ? several : kind != btf::Kind::FWD;
-        if (may_be_found(kind) && !(has_size && its.size != type.size) &&
+        const bool compares_size = btf::is_composite(kind) ? several : kind != btf::Kind::FWD;
+        if (may_be_found(kind) && !(compares_size && its.size != type.size) &&
             is_found(type, its, embedded && found.empty()))
             found.push_back(other);
     }
