@@ -29,7 +29,8 @@ void append(std::vector<Reloc> &out, std::vector<Reloc> more, uint64_t base)
     }
 }
 
-/// Concatenates contributions and pools as a linker would: kept ones first, then those of `units`.
+/// Concatenates contributions and pools as a linker would: first those of `kept`, then those of
+/// `units`.
 ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> units,
                const EmitOptions &options)
 {

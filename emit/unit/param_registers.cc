@@ -28,6 +28,7 @@ uint32_t ParamRegisters::register_count(const Param &p) const
     return static_cast<uint32_t>((p.size + word - 1) / word);
 }
 
+/// The ABI's register `index`, from 0 on; -1: none, or any register is accepted.
 int ParamRegisters::expected(uint32_t index) const
 {
     return index < arch_.param_regs.size() ? arch_.param_regs[index] : -1;

@@ -30,7 +30,7 @@ struct OpenUnit {
     BtfBuilder btf;
     LinkTrailer trailer;
     ByteOrder order;                      // of the file
-    std::shared_ptr<StringTable> strings; // UnitOptions::strings: of `btf`, unless it has its own
+    std::shared_ptr<StringTable> strings; // UnitOptions::strings; `btf` may have its own table
 };
 
 struct UnitObject {

@@ -359,9 +359,9 @@ private:
                                                                 << 24);
     }
 
-    /// Is the member a bitfield longer than its type (C++), a bitfield of more than 32 bits whose
-    /// type is an enum or becomes bytes, or an unaligned floating-point number? `type`: the DIE to
-    /// which the member refers.
+    /// May kernels refuse the member? They refuse bitfields that are longer than their type (C++),
+    /// bitfields of more than 32 bits whose type is an enum or becomes bytes, and unaligned
+    /// floating-point numbers. `type`: the DIE to which the member refers.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
