@@ -227,7 +227,7 @@ Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Byte
                     const PaholeOptions &options, EncodeReport &report)
 {
     const bool in_place = options.detached.empty();
-    if (is_module && fill_ids)
+    if (fill_ids)
         TRY(fill_module(file, options.base, before, report));
     // Another program puts detached BTF into the module, and must not find a `.BTF` there.
     if (is_module && !in_place)
@@ -273,7 +273,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
             report.notes.push_back(dwarf_note);
             return std::vector<std::string>{encoded->path()};
         };
-    const bool fill_ids = switches.fill_ids && options.detached.empty();
+    const bool fill_ids = is_module && switches.fill_ids && options.detached.empty();
     std::vector<std::byte> before;
     if (fill_ids)
         before = TRY(read_file(file));
