@@ -155,8 +155,8 @@ tree TreeReader::typedef_of(tree type) const
                : NULL_TREE;
 }
 
-/// The number of `type`; void_type if it has none yet.
-TypeNumber &TreeReader::known(tree type)
+/// void_type if the type has no number yet.
+TypeNumber &TreeReader::number_of(tree type)
 {
     const size_t uid = TYPE_UID(type);
     if (uid >= numbers_.size())
@@ -166,7 +166,7 @@ TypeNumber &TreeReader::known(tree type)
 
 TypeNumber TreeReader::new_type(tree type)
 {
-    return known(type) = entries_.new_type();
+    return number_of(type) = entries_.new_type();
 }
 
 /// Describes `variant`, the variant of `type` with `quals`, by the typedef that gave `variant` its
@@ -182,7 +182,7 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     // PR125421), gcc 16 describes `variant` as the typedef.
     if (TYPE_QUALS(variant) == TYPE_QUALS(defined) &&
         !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
-        return known(variant) = type_of(defined, quals);
+        return number_of(variant) = type_of(defined, quals);
 #endif
     const int defined_quals = TYPE_QUALS(defined) & known_quals;
     const bool lacks_qualifier = defined_quals & ~quals;
@@ -203,7 +203,7 @@ TypeNumber TreeReader::type_of(tree type, int quals)
     tree variant = TYPE_QUALS(type) == quals ? type : get_qualified_type(type, quals);
     if (variant) {
         variant = without_sizetype(variant);
-        if (const TypeNumber number = known(variant); number != void_type)
+        if (const TypeNumber number = number_of(variant); number != void_type)
             return number;
         if (type == sizetype)
             type = variant;
@@ -242,7 +242,7 @@ TypeNumber TreeReader::add_qualified(tree type, int quals, tree qualified_type)
             entries_.add(number, {.kind = q.kind, .type = target});
         }
     if (qualified_type)
-        known(qualified_type) = number;
+        number_of(qualified_type) = number;
     return number;
 }
 
@@ -259,7 +259,7 @@ TypeNumber TreeReader::add_unqualified(tree type)
     case UNION_TYPE:
     case ENUMERAL_TYPE:
     case FUNCTION_TYPE:
-        return known(type) = add_waiting(TYPE_MAIN_VARIANT(type));
+        return number_of(type) = add_waiting(TYPE_MAIN_VARIANT(type));
     default:
         break;
     }
@@ -338,7 +338,7 @@ TypeNumber TreeReader::add_base_type(tree type)
 
 TypeNumber TreeReader::add_waiting(tree type)
 {
-    if (const TypeNumber number = known(type); number != void_type)
+    if (const TypeNumber number = number_of(type); number != void_type)
         return number;
     waiting_.push_back(type);
     return new_type(type);
@@ -346,7 +346,7 @@ TypeNumber TreeReader::add_waiting(tree type)
 
 void TreeReader::describe(tree type)
 {
-    const TypeNumber number = known(type);
+    const TypeNumber number = number_of(type);
     switch (TREE_CODE(type)) {
     case ENUMERAL_TYPE:
         return describe_enum(type, number);

@@ -78,7 +78,7 @@ private:
     // trees.cc: types.
     tree original_of(tree decl) const;
     tree typedef_of(tree type) const;
-    TypeNumber &known(tree type);
+    TypeNumber &number_of(tree type);
     TypeNumber type_of(tree type, int quals);
     TypeNumber type_of(tree type) { return type_of(type, TYPE_QUALS(type)); }
     TypeNumber type_of_decl(tree decl);

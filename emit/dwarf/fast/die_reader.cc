@@ -53,7 +53,7 @@ public:
                 return fail(
                     place(offset),
                     strf("entry with abbreviation %llu, which is not in its table", ull(code)));
-            if (!entry(offset, *abbrev))
+            if (!read_entry(offset, *abbrev))
                 return fail(std::move(*error_));
             if (values_.in().overrun() || values_.problem())
                 return fail(place(offset), values_.problem()
@@ -147,7 +147,7 @@ private:
     /// Reads or skips the entry at `offset`, whose abbreviation code has been read. After an error,
     /// error_ is set and the result is false: a Result per entry would double the cost. Inlined,
     /// because a function call would take 2 % of btf-emit's time.
-    [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
+    [[gnu::always_inline]] bool read_entry(uint64_t offset, const Abbrev &abbrev)
     {
         const OpenEntry parent = open_.back();
         const Keep keep = what_to_keep(abbrev, parent);

@@ -31,7 +31,7 @@ public:
             LocationOp op{};
             op.atom = in.read<uint8_t>();
             op.position = in.offset();
-            valid = operands(in, op, widths) && !in.overrun();
+            valid = read_operands(in, op, widths) && !in.overrun();
             if (valid)
                 ops_[count_++] = op;
         }
@@ -47,7 +47,7 @@ public:
 private:
     /// Reads the operands of op.atom as far as they are needed. Returns false if the operation is
     /// unknown.
-    static bool operands(DebugCursor &in, LocationOp &op, const UnitWidths &widths)
+    static bool read_operands(DebugCursor &in, LocationOp &op, const UnitWidths &widths)
     {
         if (op.atom >= DW_OP_lit0 && op.atom <= DW_OP_reg31)
             return true;
@@ -157,19 +157,19 @@ public:
     ParamLocation run(const LocationAttr &location)
     {
         if (location.kind == LocationAttr::expression)
-            entry(file_.info.data, location.offset, location.size);
+            add_entry(file_.info.data, location.offset, location.size);
         else if (location.kind == LocationAttr::list &&
                  (unit_.widths.version >= 5 || file_.is_split()))
-            list5(location.offset);
+            add_list5(location.offset);
         else if (location.kind == LocationAttr::list)
-            list4(location.offset);
+            add_list4(location.offset);
         return rules_.result();
     }
 
 private:
     /// Adds a lone expression, or an entry of a list, to rules_. Returns false if it cannot be
     /// decoded; then the rest of the list is ignored.
-    bool entry(Bytes section, uint64_t offset, uint64_t size)
+    bool add_entry(Bytes section, uint64_t offset, uint64_t size)
     {
         const Expression expression(file_, unit_.widths, section, offset, size);
         if (!expression.complete())
@@ -189,7 +189,7 @@ private:
 
     /// A list of DWARF 5, or of GNU's form for split DWARF 4. The latter has only the first four
     /// kinds of entries. In it, the length of a range has 4 bytes, and the size of an expression 2.
-    void list5(uint64_t offset)
+    void add_list5(uint64_t offset)
     {
         const bool is_old = unit_.widths.version < 5;
         const Bytes section = (is_old ? file_.loc : file_.loclists).data;
@@ -238,12 +238,13 @@ private:
                 continue;
             const uint64_t size = is_old ? in.read<uint16_t>() : in.uleb(), at = in.offset();
             in.skip(size);
-            if (in.overrun() || !entry(section, at, size))
+            if (in.overrun() || !add_entry(section, at, size))
                 return;
         }
     }
 
-    void list4(uint64_t offset)
+    /// A list of DWARF 2 to 4.
+    void add_list4(uint64_t offset)
     {
         const DebugSection &section = file_.loc;
         DebugCursor in(section.data, offset, section.data.size(), file_.order());
@@ -262,7 +263,7 @@ private:
                 continue; // selects a base address
             uint64_t size = in.read<uint16_t>(), expression = in.offset();
             in.skip(size);
-            if (in.overrun() || !entry(section.data, expression, size))
+            if (in.overrun() || !add_entry(section.data, expression, size))
                 return;
         }
     }

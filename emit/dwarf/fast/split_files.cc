@@ -33,19 +33,19 @@ public:
 
     /// The places of units by id. The file's hash table is not searched: if it is malformed, a
     /// search for one unit could be as long as the table.
-    std::unordered_map<uint64_t, SplitPlace> units() const
+    std::unordered_map<uint64_t, SplitPlace> places() const
     {
-        std::unordered_map<uint64_t, SplitPlace> places;
+        std::unordered_map<uint64_t, SplitPlace> out;
         for (uint32_t slot = 0; slot < slots_; ++slot)
             if (row_of(slot))
-                places.try_emplace(id_in(slot), place_of(slot));
-        return places;
+                out.try_emplace(id_in(slot), place_of(slot));
+        return out;
     }
 
     Result<TypeUnits> type_units() const
     {
         TypeUnits types;
-        for (const auto &[signature, place] : units()) {
+        for (const auto &[signature, place] : places()) {
             auto unit = TRY(read_type_unit(place));
             types.emplace(signature, std::move(unit));
         }
@@ -115,7 +115,7 @@ Result<const SplitFiles::OpenFile *> SplitFiles::open(const std::string &path)
     std::unordered_map<uint64_t, SplitPlace> places;
     if (file->cu_index.present()) {
         list.types = TRY(PackageIndex(*file, file->tu_index).type_units());
-        places = PackageIndex(*file, file->cu_index).units();
+        places = PackageIndex(*file, file->cu_index).places();
     } else {
         list = TRY(list_split_units(*file));
     }

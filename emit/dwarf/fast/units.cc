@@ -183,7 +183,7 @@ void set_bases(Unit &unit, const SplitPlace &place)
     unit.loc_base = place.at[SplitPlace::loc];
 }
 
-Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
+Result<TypeUnit> make_type_unit(const Header &header, const SplitPlace &place)
 {
     const Where where = place.file->where().in(".debug_info").at(header.unit.offset);
     if (header.type != DW_UT_split_type)
@@ -198,8 +198,8 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
 }
 
 /// A compile unit of split DWARF. Empty if the unit is of another kind, or is left out.
-Result<std::optional<Unit>> split_unit(const Header &header, const SplitPlace &place,
-                                       Abbrevs &abbrevs)
+Result<std::optional<Unit>> make_split_unit(const Header &header, const SplitPlace &place,
+                                            Abbrevs &abbrevs)
 {
     Unit unit = header.unit;
     if (header.type != (unit.widths.version < 5 ? DW_UT_compile : DW_UT_split_compile))
@@ -237,7 +237,7 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place)
         return fail(file.where().in(".debug_tu_index"),
                     "names a unit beyond the end of its section");
     auto header = TRY(read_header(file, place.at[SplitPlace::info]));
-    return type_unit(header, place);
+    return make_type_unit(header, place);
 }
 
 Result<SplitUnits> list_split_units(const DwarfFile &file)
@@ -250,9 +250,9 @@ Result<SplitUnits> list_split_units(const DwarfFile &file)
         auto header = TRY(read_header(file, at));
         at = header.unit.end;
         if (header.type == DW_UT_split_type) {
-            auto unit = TRY(type_unit(header, place));
+            auto unit = TRY(make_type_unit(header, place));
             out.types.emplace(header.signature, std::move(unit));
-        } else if (auto unit = TRY(split_unit(header, place, abbrevs))) {
+        } else if (auto unit = TRY(make_split_unit(header, place, abbrevs))) {
             out.units.try_emplace(unit->dwo_id, std::move(*unit));
         }
     }
@@ -266,7 +266,7 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place)
         return std::nullopt;
     auto header = TRY(read_header(*place.file, at));
     Abbrevs abbrevs;
-    return split_unit(header, place, abbrevs);
+    return make_split_unit(header, place, abbrevs);
 }
 
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips)
