@@ -64,16 +64,16 @@ bool are_equal(std::span<const Definition> a, std::span<const Definition> b)
 }
 
 /// `own`: the definitions of the name in the place itself.
-Definitions definitions(const Sides &sides, uint32_t place, std::span<const Definition> own,
-                        const Name &name)
+Definitions find_definitions(const Sides &sides, uint32_t place, std::span<const Definition> own,
+                             const Name &name)
 {
     Definitions out{sides.at(place), {}, !own.empty()};
     if (own.empty() && place) {
         out.side = sides.vmlinux.get();
         own = out.side->find(name);
     }
-    for (const Definition &named : own)
-        out.list.push_back(&named);
+    for (const Definition &definition : own)
+        out.list.push_back(&definition);
     return out;
 }
 
@@ -95,9 +95,9 @@ bool is_about_constant(const Definitions &before, const Definitions &after)
 
 void drop_common(std::vector<const Definition *> &a, std::vector<const Definition *> &b)
 {
-    std::erase_if(b, [&](const Definition *named) {
+    std::erase_if(b, [&](const Definition *definition) {
         auto same = std::ranges::find_if(
-            a, [&](const Definition *other) { return other->shape == named->shape; });
+            a, [&](const Definition *other) { return other->shape == definition->shape; });
         if (same == a.end())
             return false;
         a.erase(same);
@@ -141,11 +141,11 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
     }
     // What is left of vmlinux's definitions is reported when vmlinux is compared, not for a module.
     if (before.own)
-        for (const Definition *named : before.list)
-            out.push_back({name, before.side, after.side, named, nullptr, place, has_any});
+        for (const Definition *definition : before.list)
+            out.push_back({name, before.side, after.side, definition, nullptr, place, has_any});
     if (after.own)
-        for (const Definition *named : after.list)
-            out.push_back({name, before.side, after.side, nullptr, named, place, had_any});
+        for (const Definition *definition : after.list)
+            out.push_back({name, before.side, after.side, nullptr, definition, place, had_any});
 }
 
 /// Compares all names of a place that both kernels have. The result refers to both.
@@ -155,8 +155,8 @@ void match_names(const Sides &before, const Sides &after, uint32_t place, std::v
     auto match = [&](const Name &name) {
         const std::span<const Definition> old = a.find(name), now = b.find(name);
         if (!are_equal(old, now))
-            match_name(name, definitions(before, place, old, name),
-                       definitions(after, place, now, name), place, out);
+            match_name(name, find_definitions(before, place, old, name),
+                       find_definitions(after, place, now, name), place, out);
     };
     for (const auto &item : a.names)
         match(item.first);
@@ -214,8 +214,8 @@ std::unordered_set<uint64_t> all_numbers(const Sides &sides)
         if (const Side *side = sides.at(place))
             for (const auto &[name, list] : side->names)
                 if (!is_symbol(name))
-                    for (const Definition &named : list)
-                        all.insert(number_of(name, named.shape));
+                    for (const Definition &definition : list)
+                        all.insert(number_of(name, definition.shape));
     return all;
 }
 

@@ -40,6 +40,12 @@ std::string at_place(const Detail &d)
     return d.place.empty() ? "" : d.place + ": ";
 }
 
+/// " (outer.inner)" for a member of a member; "" if the text of the member is enough.
+std::string outer_place(const Detail &d)
+{
+    return d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")";
+}
+
 std::string from_to(const std::string &a, const std::string &b)
 {
     auto shown = [](const std::string &text) { return text.empty() ? "nothing" : text.c_str(); };
@@ -65,11 +71,9 @@ std::string line_of(const Detail &d)
     case Kind::size:
         return at_place(d) + strf("size %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
     case Kind::member_added:
-        return "+ " + d.new_text + " at " + offset_text(d.new_number) +
-               (d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")");
+        return "+ " + d.new_text + " at " + offset_text(d.new_number) + outer_place(d);
     case Kind::member_removed:
-        return "- " + d.old_text + " at " + offset_text(d.old_number) +
-               (d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")");
+        return "- " + d.old_text + " at " + offset_text(d.old_number) + outer_place(d);
     case Kind::member_moved:
         return moved_line(d, d, 1);
     case Kind::member_bits:

@@ -69,12 +69,12 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
             found.push_back(looked.error());
     if (!line.objects.empty()) {
         auto any = report::collect_objects(line.objects, line.image, line.threads, data);
+        if (any && !*any)
+            return fail(Where{line.objects.front()}, "has no object BTF");
         if (!any && asked)
             return fail(any.error());
         if (!any)
             found.push_back(any.error());
-        else if (!*any)
-            return fail(Where{line.objects.front()}, "has no object BTF");
     }
     for (const std::string &trace : line.traces)
         TRY(report::collect_trace(trace, data));
