@@ -14,6 +14,8 @@ constexpr size_t max_members = 1 << 20;  // visited members of one struct or uni
 constexpr size_t max_looks = 10'000;     // visited pairs when two types are compared
 constexpr size_t shown_characters = 160; // of one type
 
+/// `offset`: of the struct or union `id` in the outermost one, in bits. `left`: how many members
+/// may still be visited.
 void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, size_t &left,
                  std::vector<Member> &out)
 {
@@ -28,7 +30,7 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
         const uint32_t inner = behind_modifiers(btf, member.type);
         if (depth < max_depth && btf::is_composite(btf.kind(TypeId{inner})))
             add_members(btf, inner, member.offset, depth + 1, left, out);
-        if (!left)
+        if (!left) // the inner members were the last that may be visited
             return;
     }
 }

@@ -172,7 +172,8 @@ private:
     const Side &side_;
     const ChangeIndex &index_;
     std::unordered_map<uint32_t, Visit> visited_;
-    std::deque<uint32_t> queue_; // by pointers: a type as near as its predecessor goes to the front
+    // By distance. A type as near as the one before it on the path goes to the front.
+    std::deque<uint32_t> queue_;
 };
 
 Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,

@@ -292,13 +292,14 @@ private:
             return {};
         const SymbolTable symbols = TRY(SymbolTable::open(elf_, symtab));
         out_.has_symbols = symbols.size() > 1;
-        uint64_t names_left = 64 << 20; // any number of symbols may share one long name
+        // Bytes that may still be copied. Any number of symbols may share one long name.
+        uint64_t names_left = 64 << 20;
         auto name_of = [&](const Symbol &symbol) {
             const std::string_view name = symbol.name();
             names_left -= std::min<uint64_t>(names_left, name.size());
             return std::string(names_left ? name : "");
         };
-        std::set<std::string_view> functions; // that are named in .BTF_ids
+        std::set<std::string_view> functions; // named in .BTF_ids
         for (size_t i = 1; i < symbols.size(); ++i) {
             const Symbol symbol = symbols[i];
             const bool of_ids = ids_ && symbol.section == ids_;

@@ -53,7 +53,7 @@ std::string_view release_of_modules(std::string_view path)
             continue;
         std::string_view rest = path.substr(at + folder.size());
         size_t end = rest.find('/');
-        if (end != std::string_view::npos && is_digit(rest[0])) // not Android's "extra"
+        if (end != std::string_view::npos && is_digit(rest[0])) // not lib/modules/extra of Android
             return rest.substr(0, end);
     }
     return {};
@@ -73,8 +73,8 @@ std::string_view release_of_entry(std::string_view path)
 }
 
 /// Is the file an image by its name together with its folder? Such images are systemd's
-/// MACHINE/RELEASE/linux, Gentoo's boot/kernel-RELEASE, and for s390x SUSE's boot/image-RELEASE,
-/// later lib/modules/RELEASE/image.
+/// MACHINE/RELEASE/linux, Gentoo's boot/kernel-RELEASE, and SUSE's for s390x: boot/image-RELEASE,
+/// in newer packages lib/modules/RELEASE/image.
 bool is_image_by_folder(std::string_view path)
 {
     const std::string release(release_in(path));
