@@ -7,9 +7,9 @@
 //
 // Method. The first entry of the list is valid at the function's entry, so it decides: it names a
 // register, a value computed from one, the stack or a constant. Two kinds of later entries count,
-// too: DW_OP_entry_value(register), which names the register at entry in any context, and
-// descriptions of an aggregate in pieces. If an aggregate is in several registers, the first one in
-// the list decides. The rules are pahole's, so that both tools leave out the same functions.
+// too. DW_OP_entry_value(register) names the register at entry, wherever it stands. An aggregate
+// may be described in pieces; if these are in several registers, the first one in the list decides.
+// The rules are pahole's, so that both tools leave out the same functions.
 #include "emit/dwarf/die_attributes.h"
 
 #include <algorithm>
