@@ -11,8 +11,9 @@
 // but not which id belongs to which name.
 //
 // The kernel finds a kfunc by its id in a set; programs find it by the name of its FUNC. vmlinux.h
-// declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has two FUNCs:
-// NAME without the implicit arguments, for programs, and NAME_impl with them.
+// declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has last
+// arguments that programs do not pass. It has two FUNCs: NAME without these implicit arguments, for
+// programs, and NAME_impl with them.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/id_symbols.h"
