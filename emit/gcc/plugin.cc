@@ -276,6 +276,13 @@ void raise_level()
     plugin.level_raised = true;
 }
 
+/// Makes gcc read headers instead of precompiled ones, whose declarations gcc's hooks do not
+/// report.
+void ignore_precompiled_headers()
+{
+    cpp_get_callbacks(parse_in)->valid_pch = nullptr;
+}
+
 void on_start_unit(void *, void *)
 {
     const Setup setup{BTFLINK_GCC_TARGET,
@@ -289,6 +296,7 @@ void on_start_unit(void *, void *)
         return give_up("unsupported architecture");
     plugin.reader = std::make_unique<TreeReader>(*plugin.entries);
     install_hooks();
+    ignore_precompiled_headers();
     raise_level();
 }
 

@@ -32,6 +32,7 @@
 #include <emit-rtl.h>
 #include <target.h>
 #include <output.h>
+#include <c-family/c-pragma.h>
 #include <calls.h>
 #include <cgraph.h>
 #include <debug.h>

@@ -281,14 +281,17 @@ class Compiles(PluginCase):
         self.assertNotIn('bad.o', self.names())
 
     def test_precompiled_header(self):
-        """A compile with the plugin has -g0, so gcc uses a header that was precompiled with -g0, but not one that was
-        precompiled with -g. In both cases, the header's types are complete."""
-        self.write('types.h', 'struct from_header { int a; };\n')
-        self.write('use.c', '#include "types.h"\nint f(struct from_header *h) { return h->a; }\n')
+        """gcc would use a header that was precompiled with -g or -g0, but calls no hooks for what it declares."""
+        self.write('types.h', 'typedef int number; typedef int number;\n')
+        self.write('use.c', '#include "types.h"\nnumber add(number *a, number b) { return *a + b; }\n')
+        use = ['gcc', '-g', '-c', 'use.c']
+        self.plugin(*use)
+        expected = self.dump('use.o')
+        self.assertIn("TYPEDEF 'number'", '\n'.join(expected))
         for flags in (['-g'], ['-g0']):
             self.plugin('gcc', *flags, '-c', 'types.h', '-o', 'types.h.gch')
-            self.plugin('gcc', '-g', '-c', 'use.c')
-            self.assertIn("STRUCT 'from_header'", '\n'.join(self.dump('use.o')))
+            self.plugin(*use)
+            self.assertEqual(self.dump('use.o'), expected, flags)
 
     def test_code(self):
         """With the plugin, all sections but those of BTF, symbols and names are the same as without -g."""
