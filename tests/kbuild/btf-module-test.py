@@ -265,6 +265,14 @@ class Module(KbuildCase):
         self.btf('--build=build', '--dkms=dkms.conf')
         self.assertIn('.BTF', self.section_names('x.ko'))
 
+    def test_variables_of_dkms(self):
+        """The dkms.conf of lttng-modules names some modules only if the kernel's configuration has an option."""
+        self.write('build/.config', 'CONFIG_NET=y\n')
+        self.write('dkms.conf', 'PACKAGE_NAME=other\n. $kernel_source_dir/.config\n'
+                   f'[ "$CONFIG_NET/$arch/$kernelver" != y/{os.uname().machine}/6.12 ] || BUILT_MODULE_NAME[0]=x\n')
+        self.btf('--build=build', '--kernel=6.12', '--dkms=dkms.conf')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
     def test_recipe_for_dkms(self):
         """The recipe in docs/packagers.md works although dkms reads dkms.conf in the folder in which dkms was started,
         and builds in another folder."""
