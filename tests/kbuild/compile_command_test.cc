@@ -35,7 +35,10 @@ TEST(CompileCommand, OutputIsNamed)
 TEST(CompileCommand, OutputIsNotNamed)
 {
     EXPECT_EQ(objects({"-c", "a.c", "sub/b.S", "../c.tar.cc"}), (Words{"a.o", "b.o", "c.tar.o"}));
-    EXPECT_EQ(objects({"-c", "a.o", "lib.a"}), Words{});
+    for (const char *suffix :
+         {"mm", "cppm", "for", "F95", "f08", "adb", "ads", "d", "go", "mod", "ll"})
+        EXPECT_EQ(objects({"-c", std::string("a.") + suffix}), Words{"a.o"}) << suffix;
+    EXPECT_EQ(objects({"-c", "a.o", "lib.a", "a.h"}), Words{});
     EXPECT_EQ(objects({"-c", "--", "-a.c"}), Words{"-a.o"});
     // The compiler refuses an option without its value.
     for (const char *option : {"-o", "--output", "-x", "-D", "-isystem"})
