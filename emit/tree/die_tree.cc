@@ -51,12 +51,13 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
     case DW_TAG_variable:
         // clang and rustc define variables inside namespaces, gcc only declares them there. A
         // definition may also refer to a declaration inside a function or a class.
-        return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
+        return top_level || parent_tag == DW_TAG_subprogram || is_namespace(parent_tag) ||
                        parent_tag == DW_TAG_lexical_block || is_struct
                    ? Keep::yes
                    : Keep::no;
     case DW_TAG_lexical_block:
     case DW_TAG_namespace:
+    case DW_TAG_module:
         return Keep::children_only;
     default: // such as DW_TAG_inlined_subroutine: the abstract instance has all types
         return Keep::no;

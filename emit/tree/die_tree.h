@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <dwarf.h>
 #include <map>
 #include <memory>
 #include <span>
@@ -142,6 +143,12 @@ enum class Keep : uint8_t {
 /// unit. Returns `yes` for all variables inside functions and classes; of these, readers keep only
 /// declarations.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
+
+/// A namespace, or a module of Fortran or D.
+inline bool is_namespace(uint32_t tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_module;
+}
 
 /// The deepest nesting that is read; deeper nesting is an error. Compilers stay below 100.
 constexpr size_t max_depth = 2000;

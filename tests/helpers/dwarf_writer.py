@@ -40,7 +40,7 @@ TAGS = {
     'inlined_subroutine': 0x1d, 'ptr_to_member_type': 0x1f, 'subrange_type': 0x21,
     'base_type': 0x24, 'const_type': 0x26, 'enumerator': 0x28, 'subprogram': 0x2e,
     'variable': 0x34, 'volatile_type': 0x35, 'restrict_type': 0x37, 'interface_type': 0x38,
-    'namespace': 0x39, 'unspecified_type': 0x3b, 'partial_unit': 0x3c, 'imported_unit': 0x3d,
+    'module': 0x1e, 'namespace': 0x39, 'unspecified_type': 0x3b, 'partial_unit': 0x3c, 'imported_unit': 0x3d,
     'type_unit': 0x41, 'rvalue_reference_type': 0x42, 'call_site': 0x48, 'atomic_type': 0x47,
     'skeleton_unit': 0x4a, 'LLVM_annotation': 0x6000, 'GNU_annotation': 0x6001,
 }

@@ -132,7 +132,7 @@ private:
 
     bool is_file_level(const OpenEntry &parent) const
     {
-        return open_.size() == 1 || parent.tag == DW_TAG_namespace;
+        return open_.size() == 1 || is_namespace(parent.tag);
     }
 
     /// What to keep of an entry below `parent`, the last open entry.

@@ -240,7 +240,7 @@ private:
         if (!d.offset)
             return fail(context_.file.elf().where().in(".debug_info"),
                         "has more than 4 GB together with the files that it refers to");
-        if (parent.is_unit || parent.tag == DW_TAG_namespace)
+        if (parent.is_unit || is_namespace(parent.tag))
             d.has |= Die::file_level;
         Attributes attributes{context_, {d, parent.tag, tree_, context_.skips}, d};
         if (dwarf_getattrs(&die, &Attributes::set, &attributes, 0) == -1 || attributes.failed)

@@ -114,6 +114,8 @@ CASES = [
     good('inside a namespace', Die('namespace', variable('v', external=True), name='n'),
          what='v: int global', machines=BOTH),
     good('inside namespaces without names', Die('namespace', Die('namespace', variable('v')))),
+    good('inside a module of Fortran or D', Die('module', variable('v', external=True), name='m'),
+         what='v: int global', machines=BOTH),
     none('declaration inside a namespace',
          Die('namespace', variable('v', declaration=True, location=None), name='n')),
     none('without the feature', variable('v'), emit=['--features=default']),
