@@ -138,7 +138,10 @@ public:
             break;
         case DW_AT_upper_bound:
         case DW_AT_count:
-            bound(attribute == DW_AT_upper_bound, value);
+            upper_bound(attribute == DW_AT_upper_bound, value);
+            break;
+        case DW_AT_lower_bound:
+            lower_bound(value);
             break;
         case DW_AT_declaration:
             set_if(value.flag(), Die::declaration);
@@ -218,16 +221,27 @@ private:
         }
     }
 
-    /// Stores the number of elements: 0 if the bound is an expression or a reference, as in an
-    /// array of variable length. DW_AT_upper_bound takes precedence over DW_AT_count;
-    /// Die::const_value marks that an upper bound was read.
-    void bound(bool is_upper, Value &value)
+    /// A bound may be an expression or a reference, as in an array of variable length.
+    /// DW_AT_upper_bound takes precedence over DW_AT_count.
+    void upper_bound(bool is_upper, Value &value)
     {
-        if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::const_value)))
+        if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::upper_bound)))
             return value.skip();
         const Constant constant = value.constant();
         die_.value = constant.known ? constant.value + is_upper : 0;
-        set_if(is_upper, Die::const_value);
+        set_if(is_upper, Die::upper_bound);
+        set_if(is_upper && !constant.known, Die::unknown_bound);
+    }
+
+    void lower_bound(Value &value)
+    {
+        if (die_.tag != DW_TAG_subrange_type)
+            return value.skip();
+        const Constant constant = value.constant();
+        die_.bit_offset = static_cast<int32_t>(constant.value);
+        const bool fits = static_cast<uint64_t>(int64_t{die_.bit_offset}) == constant.value;
+        set_if(constant.known && fits, Die::lower_bound);
+        set_if(!constant.known || !fits, Die::unknown_bound);
     }
 
     void low_pc(Value &value)

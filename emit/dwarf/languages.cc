@@ -139,4 +139,14 @@ bool has_c_names(uint16_t language)
     return language == 0; // not stated
 }
 
+bool counts_from_1(uint16_t language)
+{
+    constexpr std::string_view names[] = {"ada",     "cobol",   "fortran", "julia",
+                                          "modula2", "modula3", "pascal",  "pli"};
+    for (const Row &row : rows)
+        if (row.code == language)
+            return std::ranges::find(names, row.language) != std::end(names);
+    return false;
+}
+
 } // namespace btflink::emit

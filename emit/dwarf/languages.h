@@ -25,6 +25,9 @@ std::string language_name(uint16_t language);
 /// stated (0); false for an unknown code.
 bool has_c_names(uint16_t language);
 
+/// Does an array begin at index 1 if DWARF states no lower bound (DWARF 5, table 7.17)?
+bool counts_from_1(uint16_t language);
+
 struct UnitFilter {
     std::vector<uint16_t> excluded_languages; // DW_LANG_*
     std::vector<uint16_t> languages;          // DW_LANG_*; if not empty, only these are encoded

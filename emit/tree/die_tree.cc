@@ -33,6 +33,7 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
     case DW_TAG_enumeration_type:
     case DW_TAG_subroutine_type:
     case DW_TAG_string_type:
+    case DW_TAG_subrange_type:
     case DW_TAG_subprogram:
     case tag_llvm_annotation:
     case tag_gnu_annotation:
@@ -42,8 +43,6 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
         return is_struct ? Keep::yes : Keep::no;
     case DW_TAG_enumerator:
         return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
-    case DW_TAG_subrange_type:
-        return parent_tag == DW_TAG_array_type ? Keep::yes : Keep::no;
     case DW_TAG_formal_parameter:
     case DW_TAG_unspecified_parameters:
         return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
@@ -67,6 +66,8 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
 void DieTree::end_die(DieIndex i)
 {
     dies[i].end = static_cast<DieIndex>(dies.size());
+    if (dies[i].tag == DW_TAG_subrange_type && dies[dies[i].parent].tag != DW_TAG_array_type)
+        return end_subtype(i);
     switch (dies[i].tag) {
     case DW_TAG_member:
     case DW_TAG_inheritance:
@@ -86,6 +87,24 @@ void DieTree::end_die(DieIndex i)
     default:
         types.push_back(i);
         break;
+    }
+}
+
+/// Ada and Pascal have subtypes, such as the integers from 0 to 99. A nameless one is treated like
+/// _Atomic: references to it lead to the type behind it.
+void DieTree::end_subtype(DieIndex i)
+{
+    Die &d = dies[i];
+    if (!d.name) {
+        d.tag = DW_TAG_atomic_type;
+        atomics = true;
+        return;
+    }
+    types.push_back(i);
+    d.tag = DW_TAG_typedef;
+    if (d.byte_size) { // not the size of the type behind it
+        d.tag = DW_TAG_base_type;
+        d.encoding = d.bit_offset < 0 ? DW_ATE_signed : DW_ATE_unsigned;
     }
 }
 

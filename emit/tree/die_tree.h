@@ -187,6 +187,10 @@ struct Die {
         on_stack = 1u << 16,
         // Functions, if signatures_known: a parameter is not where the prototype puts it.
         displaced = 1u << 17,
+        // Subranges:
+        upper_bound = 1u << 18,
+        lower_bound = 1u << 19,
+        unknown_bound = 1u << 20, // one of the bounds is not a constant, or too large
     };
 
     // The offset of this entry, and the offsets of entries that it refers to; 0: none. They are
@@ -201,13 +205,14 @@ struct Die {
     uint64_t byte_size = 0;
     union {
         // Members: bit offset if data_bit_offset is set, else byte offset. Enumerators: the
-        // constant. Subranges: the element count, 0 if unknown.
+        // constant. Subranges: the upper bound plus 1 if upper_bound is set, else the element
+        // count, 0 if unknown.
         uint64_t value = 0;
         const char *text; // annotations: const_value as a string; functions: the symbol, if there
                           // is a DW_AT_linkage_name
         uint64_t pieces;  // parameters, see ParamLocation
     };
-    int32_t bit_offset = 0; // DW_AT_bit_offset
+    int32_t bit_offset = 0; // DW_AT_bit_offset; subranges: the lower bound
     uint32_t address = 0;   // functions, variables: index + 1 into DieTree::addresses
     uint16_t bit_size = 0;  // saturated
     uint16_t tag = 0;
@@ -234,9 +239,10 @@ public:
     const char *source = nullptr;        // DW_AT_name of the (first) unit
     std::vector<UnitLanguage> languages; // of the tree's units, sorted by offset
     bool clang = false;
-    bool c_names = true;      // names are C identifiers
-    bool annotations = false; // there are annotations
-    bool atomics = false;     // there are entries for _Atomic
+    bool c_names = true;        // names are C identifiers
+    bool annotations = false;   // there are annotations
+    bool atomics = false;       // there are entries for _Atomic
+    bool counts_from_1 = false; // arrays begin at 1 unless DWARF states a lower bound
     // The gcc plugin made the tree. Registers are unknown; instead Die::location and Die::displaced
     // state which parameters are where the prototype puts them.
     bool signatures_known = false;
@@ -252,7 +258,8 @@ public:
     }
     /// The language of the unit that has the entry.
     std::string language_of(const Die &d) const;
-    /// Ends the DIE at `i`, after all its children have been added.
+    /// Ends the DIE at `i`, after all its children have been added. Turns a subrange that is no
+    /// dimension of an array into what it means for BTF.
     void end_die(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);
@@ -276,6 +283,8 @@ public:
     void index();
 
 private:
+    void end_subtype(DieIndex i);
+
     // The first DIE at or after each 16th byte. A search is a look-up and usually one or two steps.
     std::vector<DieIndex> buckets_;
     std::vector<uint32_t> offsets_; // of each DIE; then UINT32_MAX

@@ -187,12 +187,25 @@ uint64_t TypeLayout::parameter_size(const Die &die) const
     return 0;
 }
 
+/// The number of elements of an array's dimension; 0 if it is unknown.
+uint64_t TypeLayout::element_count(const Die &subrange) const
+{
+    if (!subrange.is(Die::upper_bound))
+        return subrange.value;
+    if (subrange.is(Die::unknown_bound))
+        return 0;
+    const int64_t first = subrange.is(Die::lower_bound) ? subrange.bit_offset : tree_.counts_from_1;
+    // Bounds may be negative, and the upper one may be below the lower one.
+    const auto count = static_cast<int64_t>(subrange.value - static_cast<uint64_t>(first));
+    return count > 0 ? static_cast<uint64_t>(count) : 0;
+}
+
 std::vector<uint32_t> TypeLayout::array_dimensions(DieIndex i) const
 {
     std::vector<uint32_t> dimensions;
     tree_.for_each_child(i, [&](const Die &c, DieIndex) {
         if (c.tag == DW_TAG_subrange_type)
-            dimensions.push_back(static_cast<uint32_t>(c.value));
+            dimensions.push_back(static_cast<uint32_t>(element_count(c)));
     });
     if (dimensions.empty())
         dimensions.push_back(0);

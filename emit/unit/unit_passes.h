@@ -78,6 +78,7 @@ public:
 
 private:
     DieIndex behind_atomics(DieIndex i) const;
+    uint64_t element_count(const Die &subrange) const;
     uint64_t array_length(DieIndex i) const;
     bool is_empty_class(DieIndex i) const;
     bool find_packed(DieIndex i, ByteOrder order) const;
