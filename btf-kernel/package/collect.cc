@@ -65,12 +65,24 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
            folder.parent_path() == root && fs::exists(root / "include/config", ignored);
 }
 
+/// What precedes the paths in `folder`, if they begin with a release: "lib/modules/" if this is the
+/// name of the folder, otherwise "".
+std::string before_releases(const std::string &folder)
+{
+    constexpr const char name[] = "lib/modules";
+    std::error_code unknown;
+    const fs::path whole = fs::canonical(folder, unknown);
+    const bool has_name = whole.parent_path().filename() / whole.filename() == name;
+    return has_name ? std::string(name) + "/" : "";
+}
+
 /// Wanted files of a folder, sorted by path, which is relative to the folder. Links are not
 /// followed; folders nested deeper than most_depth are skipped.
 Result<std::vector<std::string>> list_folder(const std::string &folder, Collector &collector)
 {
     std::error_code error;
     std::vector<std::string> found;
+    const std::string before = before_releases(folder);
     uint64_t count = 0;
     fs::recursive_directory_iterator it(folder, error); // an unreadable folder is an error
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
@@ -84,7 +96,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
         if (!fs::is_regular_file(status))
             continue;
         std::string path = it->path().lexically_relative(folder).string();
-        if (collector.wants(path) != Role::none)
+        if (collector.wants(before + path) != Role::none)
             found.push_back(std::move(path));
     }
     if (error)
@@ -111,16 +123,17 @@ Result<void> collect_folder(const std::string &folder, Collector &collector)
     if (files.empty())
         for (const std::string &package : list_packages(folder))
             TRY(collect_archive(package, collector));
+    const std::string before = before_releases(folder);
     for (const std::string &path : files) {
         const std::string place = (fs::path(folder) / path).string();
-        const Role role = collector.wants(path);
+        const Role role = collector.wants(before + path);
         auto parts = read_parts(place);
         if (!parts)
             collector.refuse(parts.error());
         else if (parts->bytes.size() > most_of(role))
             collector.refuse({Where{place}, "is too large"});
         else
-            TRY(collector.take(role, {path, place, parts->bytes, parts->owner}));
+            TRY(collector.take(role, {before + path, place, parts->bytes, parts->owner}));
     }
     return {};
 }
@@ -133,8 +146,10 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     options.release = release;
     Collector names(options);
     auto files = TRY(list_folder(folder, names));
+    const std::string before = before_releases(folder);
     KernelFiles found;
-    std::set<std::string_view> with_debug_file, releases;
+    std::set<std::string_view> with_debug_file;
+    std::set<std::string> releases;
     for (const std::string &path : files)
         if (role_of(path) == Role::module && is_debug_file(path))
             with_debug_file.insert(place_of_module(path));
@@ -142,7 +157,7 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
         if (role_of(path) == Role::module) {
             if (is_debug_file(path) || !with_debug_file.contains(place_of_module(path)))
                 found.modules.push_back(path);
-            releases.insert(release_in(path));
+            releases.emplace(release_in(before + path));
         } else if (is_linked_image(path) &&
                    (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {
             found.vmlinux = path;

@@ -173,8 +173,17 @@ Result<std::string> Collector::choose_release() const
 /// read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
+    auto stated_by = [](const Image &image) {
+        return image.facts ? std::string_view(image.facts->release) : std::string_view();
+    };
+    // Names such as vmlinuz-linux and vmlinuz-linux-lts do not say which one the user has chosen.
+    const bool by_contents =
+        !options_.release.empty() &&
+        std::ranges::find(own_.images, options_.release, stated_by) != own_.images.end();
     std::erase_if(own_.images, [&](const Image &image) {
-        const std::string_view release = release_in(image.path);
+        std::string_view release = release_in(image.path);
+        if (release.empty() && by_contents)
+            release = stated_by(image);
         return !release.empty() && !kernel.release.empty() && release != kernel.release;
     });
     std::ranges::sort(own_.images, [](const Image &a, const Image &b) {

@@ -292,6 +292,18 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.check(folder, options=[f'--release={RELEASE}'])
         self.refused(folder, f'has no kernel 6.14.0, but: {RELEASE}, 6.13.0',
                      options=['--release=6.14.0'])
+        report = self.check(folder / 'boot', folder / 'lib/modules', options=[f'--release={RELEASE}'])
+        self.assertEqual(report['modules'], 3)
+        self.refused(folder / 'lib/modules', f'has several kernels; choose one with --release=NAME: {RELEASE}, 6.13.0')
+
+    def test_images_without_release_in_their_names(self):
+        """As in Arch Linux: vmlinuz-linux is not of the kernel that was chosen, and vmlinuz-linux-lts is."""
+        image = flat_image(self.btf)
+        files = [(name, data) for name, data in self.files() if name.startswith('lib/modules/')]
+        files += [('boot/vmlinuz-linux', image.replace(b'version 6.12', b'version 6.13')),
+                  ('boot/vmlinuz-linux-lts', image)]
+        report = self.check(self.unpacked(files, 'unnamed'), options=[f'--release={RELEASE}'])
+        self.assertEqual((report['release'], report['modules_with_btf']), (RELEASE, 3))
 
     def test_unreadable_folder(self):
         """If root runs this test, btf-kernel runs as another user, because root may read everything."""
