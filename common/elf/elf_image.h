@@ -239,6 +239,8 @@ class RelocTable
 {
 public:
     RelocTable() = default;
+    RelocTable(RelocTable &&) = default; // not copied: raw_ may point into sorted_
+    RelocTable &operator=(RelocTable &&) = default;
     /// `raw`: whole entries. `rela`: whether they have addends (SHT_RELA).
     RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order);
     /// Errors: those of ElfImage::reloc_count().
