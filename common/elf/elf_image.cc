@@ -201,6 +201,23 @@ Result<void> read_segments(ElfImage &image)
     return {};
 }
 
+/// Like find_note(), in one section. An empty note counts as none.
+Bytes find_note_in(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order)
+{
+    while (notes.size() >= sizeof(Elf64_Nhdr)) {
+        auto word = [&](size_t i) { return load<uint32_t>(notes.data() + i * 4, order); };
+        const size_t name = sizeof(Elf64_Nhdr), size = word(1);
+        const size_t contents = name + align_up(word(0), 4), next = contents + align_up(size, 4);
+        if (contents + size > notes.size())
+            break;
+        if (word(2) == type && word(0) == owner.size() + 1 &&
+            std::memcmp(notes.data() + name, owner.data(), owner.size()) == 0)
+            return notes.subspan(contents, size);
+        notes = notes.subspan(std::min(next, notes.size()));
+    }
+    return {};
+}
+
 } // namespace
 
 void ElfSection::replace(std::vector<std::byte> contents)
@@ -303,19 +320,12 @@ bool is_bitcode(Bytes file)
                                 std::memcmp(file.data(), "\xde\xc0\x17\x0b", 4) == 0);
 }
 
-Bytes find_note(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order)
+Bytes find_note(const ElfImage &image, std::string_view owner, uint32_t type)
 {
-    while (notes.size() >= sizeof(Elf64_Nhdr)) {
-        auto word = [&](size_t i) { return load<uint32_t>(notes.data() + i * 4, order); };
-        const size_t name = sizeof(Elf64_Nhdr), size = word(1);
-        const size_t contents = name + align_up(word(0), 4), next = contents + align_up(size, 4);
-        if (contents + size > notes.size())
-            break;
-        if (word(2) == type && word(0) == owner.size() + 1 &&
-            std::memcmp(notes.data() + name, owner.data(), owner.size()) == 0)
-            return notes.subspan(contents, size);
-        notes = notes.subspan(std::min(next, notes.size()));
-    }
+    for (const ElfSection &s : image.sections)
+        if (s.head.sh_type == SHT_NOTE)
+            if (Bytes found = find_note_in(s.data, owner, type, image.order); !found.empty())
+                return found;
     return {};
 }
 

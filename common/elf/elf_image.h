@@ -128,9 +128,9 @@ bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// The contents of the first note of this owner and type in a section of notes; empty if there is
-/// no such note.
-Bytes find_note(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order);
+/// The contents of the first note of this owner and type; empty if there is no such note. Searches
+/// all sections of notes, because linker scripts may merge them (a kernel's .notes).
+Bytes find_note(const ElfImage &image, std::string_view owner, uint32_t type);
 
 /// A file on disk and its sections.
 struct ElfOnDisk {

@@ -22,11 +22,10 @@ const ElfSection *find_section(const ElfImage &image, std::string_view name)
     return it == image.sections.end() ? nullptr : &*it;
 }
 
-/// The build id in the ELF note, or nothing.
+/// The build id, or nothing.
 Bytes build_id(const ElfImage &image)
 {
-    const ElfSection *notes = find_section(image, ".note.gnu.build-id");
-    return notes ? find_note(notes->data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image.order) : Bytes();
+    return find_note(image, ELF_NOTE_GNU, NT_GNU_BUILD_ID);
 }
 
 /// DEBUG_DIR/.build-id/ab/cdef.debug; empty for an id of less than two bytes.

@@ -64,13 +64,11 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &whe
 
 Result<void> DwarfFile::find_sections()
 {
+    const Bytes lto = find_note(image_, "Linux", note_lto_info);
+    lto_note_ = lto.size() >= sizeof(uint32_t) && load<uint32_t>(lto.data(), image_.order) != 0;
     std::vector<uint32_t> candidates; // debug sections
     for (uint32_t i = 1; i < image_.sections.size(); ++i) {
         const ElfSection &s = image_.sections[i];
-        if (s.head.sh_type == SHT_NOTE && s.name == ".note.Linux")
-            if (Bytes lto = find_note(s.data, "Linux", note_lto_info, image_.order);
-                lto.size() >= sizeof(uint32_t))
-                lto_note_ = load<uint32_t>(lto.data(), image_.order) != 0;
         if (s.in_file() && !s.data.empty() && !(s.head.sh_flags & SHF_ALLOC) &&
             (s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_")))
             candidates.push_back(i);

@@ -149,8 +149,7 @@ class Forms(CliCase):
                              [line for line in self.lines(other + '.btf.o') if lines in line])
 
     def merged(self, program, *flags):
-        self.said('--image', *flags, '-o', program + '.objects', program,
-                  made=[program + '.objects'])
+        self.said('--image', *flags, '-o', program + '.objects', program, made=[program + '.objects'])
         self.must(self.btf_merge, '--features=+global_var', '--image=' + program,
                   '-o', program + '.btf', program + '.objects')
         return program + '.btf'
@@ -535,8 +534,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 self.good('--features=+global_var', f'cxx-{name}.o', f'lone-{name}.o')
                 self.assertIn('STRUCT lone size 1', self.lines(f'lone-{name}.o'))
             self.must(self.btf_compare, 'cxx-plain.o', 'cxx-types.o')
-            self.assertIn('cxx-types.o: units: 1\n',
-                          self.emit('--dry-run', '--stats', 'cxx-types.o'))
+            self.assertIn('cxx-types.o: units: 1\n', self.emit('--dry-run', '--stats', 'cxx-types.o'))
 
     def test_rust(self):
         self.need('rustc')
@@ -555,8 +553,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
 
     def same_by_libdw(self, name):
         for reader in ('fast', 'libdw'):
-            self.good('--reader=' + reader, '--address-pool', '-o', reader + '.o', name,
-                      made=[reader + '.o'])
+            self.good('--reader=' + reader, '--address-pool', '-o', reader + '.o', name, made=[reader + '.o'])
         self.assertEqual(self.read('fast.o'), self.read('libdw.o'))
 
     # Debug information in a separate file.
@@ -568,8 +565,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
         self.must('objcopy', '--strip-debug', 'plain', 'bare')
 
     def nothing_in(self, name):
-        self.assertIn('has nothing for BTF',
-                      self.said('--image', '--detached=none.btf', name, made=['none.btf']))
+        self.assertIn('has nothing for BTF', self.said('--image', '--detached=none.btf', name, made=['none.btf']))
         os.remove(self.path('none.btf'))
 
     def test_debug_link(self):
@@ -593,6 +589,9 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
         flag = '--debug-dir=' + self.path('root')
         self.assertIn(f'; DWARF of {self.path(name)}',
                       self.said(flag, '--image', '--detached=out.btf', 'bare', made=['out.btf']))
+        self.same_programs('plain', 'bare', flag)
+        for file in 'bare', name: # the name in kernels, whose notes are all in one section
+            self.must('objcopy', '--rename-section', '.note.gnu.build-id=.notes', file)
         self.same_programs('plain', 'bare', flag)
 
 
