@@ -186,7 +186,8 @@ private:
             return mend_name(words);
         case btf::Kind::ENUM:
         case btf::Kind::ENUM64:
-            return is_misnamed(head(words).name_off) ? mend_name(words) : make_opaque(words);
+            return head(words).name_off && is_misnamed(head(words).name_off) ? mend_name(words)
+                                                                             : make_opaque(words);
         case btf::Kind::TYPEDEF:
             return is_misnamed(head(words).name_off) ? mend_name(words) : skip_modifiers(words);
         case btf::Kind::CONST:

@@ -126,6 +126,8 @@ TEST(BtfMend, Types)
               plain("[6] STRUCT '' size=32"));
     EXPECT_EQ(mended("[6] ENUM 'e' size=3 encoding=UNSIGNED\n'A' val=0"),
               plain("[6] STRUCT 'e' size=3"));
+    EXPECT_EQ(mended("[6] ENUM '' size=3 encoding=UNSIGNED\n'A' val=0"),
+              plain("[6] STRUCT '' size=3"));
     EXPECT_EQ(mended("[6] ARRAY '' type_id=1 index_type_id=1 nr_elems=4000000000"),
               plain("[6] STRUCT '' size=0"));
     EXPECT_EQ(mended("[6] TYPE_TAG '' type_id=1\n[7] DECL_TAG '' type_id=5 component_idx=-1"),
