@@ -48,8 +48,8 @@ struct KernelForms {
 /// With a version: those of this version, and the kinds that `btf` has enumerators for, such as
 /// BTF_KIND_ENUM64. Distributions backport kinds.
 /// Without: those of the kernel whose BTF `btf` is, judged by its types. Kernels have a struct
-/// btf_header, from 7.1 on a struct btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If
-/// `btf` is not that of a kernel, TYPE_TAGs may be anywhere.
+/// btf_verifier_env, from 7.1 on a struct btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN.
+/// If `btf` is not that of a kernel, TYPE_TAGs may be anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF

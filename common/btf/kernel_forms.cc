@@ -94,13 +94,12 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.vlen = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
-    if (has_struct(btf, "btf_layout"))
-        forms.layout = true;
-    else if (has_struct(btf, "btf_header"))
-        forms.layout = false;
+    // Unlike those of <linux/btf.h>, this struct is only in kernels (kernel/bpf/btf.c).
+    const bool is_of_kernel = has_struct(btf, "btf_verifier_env");
+    if (is_of_kernel)
+        forms.layout = has_struct(btf, "btf_layout");
     if (auto vlen = enumerator_value(btf, "btf_max", "BTF_MAX_VLEN"))
         forms.vlen = std::clamp(*vlen, btf::max_vlen, btf::max_long_vlen);
-    const bool is_of_kernel = forms.layout.has_value();
     forms.tags_anywhere = !is_of_kernel || forms.vlen > btf::max_vlen;
     return forms;
 }

@@ -67,18 +67,20 @@ class Layout(KbuildCase):
         self.must(self.btf_merge, '--check=m.ko', '--base=raw')
 
     def test_older_kernel(self):
-        """A kernel with struct btf_header but without struct btf_layout would refuse a layout section. So the layout
-        section is left out."""
-        self.write('old.c', 'struct btf_header { short magic; } header;\n')
+        """A kernel without struct btf_layout would refuse a layout section. So the layout section is left out. Only
+        kernels have struct btf_verifier_env; a program may have the structs of <linux/btf.h>."""
+        self.write('old.c', 'struct btf_verifier_env { short s; } env;\n')
         self.must('gcc', '-g', '-c', 'old.c')
         self.encode('--btf_features=+layout', 'old.o',
                     said='btf-pahole: WARNING: feature layout is left out: .*btf_layout.*\n')
         self.assertEqual(self.header(self.section('old.o').data)[0], 24)
-        self.write('new.c', 'struct btf_header { short magic; } header;\n'
+        self.write('new.c', 'struct btf_verifier_env { short s; } env;\n'
                             'struct btf_layout { char info_sz; } layout;\n')
-        self.must('gcc', '-g', '-c', 'new.c')
-        self.encode('--btf_features=+layout', 'new.o')
-        self.assertEqual(self.header(self.section('new.o').data)[6], 4 * len(KINDS))
+        self.write('program.c', 'struct btf_header { short magic; } header;\n')
+        for name in 'new', 'program':
+            self.must('gcc', '-g', '-c', name + '.c')
+            self.encode('--btf_features=+layout', name + '.o')
+            self.assertEqual(self.header(self.section(name + '.o').data)[6], 4 * len(KINDS))
 
     def test_unwanted(self):
         """BTF_PAHOLE_NO_LAYOUT overrides the flags of the kernel. It may be 0, 1 or empty."""

@@ -159,7 +159,7 @@ class Messages(InputsCase):
         self.must('gcc', '-g', '-c', 'nobody.c', '-o', 'nobody.ko')
         said('WARNING: FILE: .BTF_ids asks for the id of NAME, ...', '-J', 'nobody.ko',
              settings={'BTF_PAHOLE_FILL_IDS': '1'})
-        self.write('old.c', 'struct btf_header { short magic; } header;\n')
+        self.write('old.c', 'struct btf_verifier_env { short s; } env;\n')
         self.must('gcc', '-g', '-c', 'old.c')
         said('WARNING: feature layout is left out: ...', '-J', '--btf_features=+layout', 'old.o')
         self.write('name.c', 'int fine = 1; int xbad = 2;\n')

@@ -172,14 +172,14 @@ TEST(BtfCheck, Layout)
 {
     const std::string newer =
         std::string(prelude) +
-        "[11] STRUCT 'btf_layout' size=1\n'info_sz' type_id=10 bits_offset=0\n";
+        "[11] STRUCT 'btf_layout' size=1\n'info_sz' type_id=10 bits_offset=0\n"
+        "[12] STRUCT 'btf_verifier_env' size=1\n";
     auto verdict_of = [](const std::vector<std::byte> &bytes) {
         auto btf = Btf::parse(bytes, Where{"f"});
         return btf ? error_of(check_btf(bytes, *btf, Where{"f"})) : "parse: " + error_of(btf);
     };
     EXPECT_EQ(verdict_of(with_layout(newer, 80)), "");
-    const std::string older = std::string(prelude) +
-                              "[11] STRUCT 'btf_header' size=1\n'magic' type_id=10 bits_offset=0\n";
+    const std::string older = std::string(prelude) + "[11] STRUCT 'btf_verifier_env' size=1\n";
     EXPECT_EQ(verdict_of(with_layout(older, 80)),
               "f+0x18: BTF header: has a layout, which this kernel refuses: it has no "
               "struct btf_layout");

@@ -85,18 +85,34 @@ TEST(KernelForms, OrderOfTags)
               "");
 }
 
-/// A struct btf_header shows that the BTF belongs to a kernel. Without an enumerator BTF_MAX_VLEN,
-/// this kernel counts as older than 7.2, unless a version is given.
+/// A struct btf_verifier_env shows that the BTF belongs to a kernel. Without an enumerator
+/// BTF_MAX_VLEN, this kernel counts as older than 7.2, unless a version is given.
 TEST(KernelForms, OrderOfTagsInAKernel)
 {
     const std::string text = "[2] CONST '' type_id=3\n[3] TYPE_TAG 't' type_id=1\n"
-                             "[4] STRUCT 'btf_header' size=4\n";
+                             "[4] STRUCT 'btf_verifier_env' size=4\n";
     EXPECT_NE(verdict(text, std::nullopt), "");
     EXPECT_EQ(verdict(text, KernelVersion{7, 2}), "");
     EXPECT_EQ(verdict(text + "[5] ENUM 'btf_max' size=4 encoding=UNSIGNED\n"
                              "'BTF_MAX_VLEN' val=16777215",
                       std::nullopt),
               "");
+}
+
+/// Programs that include <linux/btf.h> have the structs of the format.
+TEST(KernelForms, ProgramsAreNoKernels)
+{
+    const std::string text = std::string(integer) + "[2] STRUCT 'btf_header' size=4\n";
+    for (const std::string layout : {"", "[3] STRUCT 'btf_layout' size=4\n"}) {
+        const KernelForms program = kernel_forms(std::nullopt, *from_text(text + layout));
+        EXPECT_EQ(program.layout, std::nullopt);
+        EXPECT_TRUE(program.tags_anywhere);
+        const KernelForms kernel = kernel_forms(
+            std::nullopt, *from_text(text + layout + "[" + (layout.empty() ? "3" : "4") +
+                                     "] STRUCT 'btf_verifier_env' size=4\n"));
+        EXPECT_EQ(kernel.layout, !layout.empty());
+        EXPECT_FALSE(kernel.tags_anywhere);
+    }
 }
 
 TEST(KernelForms, TagsWithKflag)
