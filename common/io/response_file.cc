@@ -26,7 +26,9 @@ Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &le
         Where where{name.substr(1)};
         if (depth >= max_nesting)
             return fail(where, "response files are nested too deeply");
-        auto bytes = TRY(read_file(where.file, left));
+        auto bytes = TRY(read_file(where.file, max_bytes));
+        if (bytes.size() > left)
+            return fail(where, strf("response files are longer than %zu bytes in all", max_bytes));
         left -= bytes.size();
         auto words = TRY(split_words(as_text(bytes), where));
         TRY(unfold(words, depth + 1, left, out));
