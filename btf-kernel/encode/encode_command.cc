@@ -376,8 +376,8 @@ private:
             return fail(Where{line_.output}, "cannot be made: " + error.message());
         const std::string path = (fs::path(line_.output) / "btf-kernel.settings").string();
         const std::string now =
-            strf("features %x\nself-contained %d\nfrom %s\n", line_.features->bits(),
-                 line_.self_contained, fs::absolute(line_.package).c_str());
+            strf("features %x\nself-contained %d\nrelease %s\nfrom %s\n", line_.features->bits(),
+                 line_.self_contained, line_.release.c_str(), fs::absolute(line_.package).c_str());
         auto before = read_file(path, 1 << 20);
         keep_ = !line_.force && before && now == as_text(*before);
         if (!keep_) // if this run ends early, the next must not keep files with the old settings

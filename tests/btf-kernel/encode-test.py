@@ -16,7 +16,7 @@ import subprocess
 import tarfile
 import time
 
-from helpers.kernel_packages import PROGRAMS, RELEASE, PackageCase, ar, must, run, run_tests, tar
+from helpers.kernel_packages import PROGRAMS, RELEASE, SOURCE, PackageCase, ar, must, run, run_tests, tar
 
 PLACE = f'usr/lib/debug/lib/modules/{RELEASE}'
 
@@ -189,6 +189,22 @@ class Encode(PackageCase):
         other.rename(package)
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[3])
+
+    def test_another_release(self):
+        """The vmlinux of another release is not kept."""
+        self.write('other.c', SOURCE.replace('int pid;', 'int pid; long more;').encode())
+        must('gcc', '-g', '-O1', '-ffreestanding', '-nostdlib', '-static', '-o', 'other', 'other.c', cwd=self.top)
+        vmlinux, modules = self.members()
+        files = [vmlinux, (vmlinux[0].replace(RELEASE, '6.13.0'), (self.top / 'other').read_bytes()),
+                 *modules, *((name.replace(RELEASE, '6.13.0'), data) for name, data in modules)]
+        want = {}
+        for n, package in enumerate((self.unpacked(files, 'two'), self.write('two.tar', tar(files)))):
+            for release in (RELEASE, '6.13.0', RELEASE):
+                counts = self.report(package, '-o', self.top / f'two-{n}', f'--release={release}')
+                self.assertEqual((counts['written'], counts['kept'], counts['failed']), (3, 0, []))
+                made = (self.top / f'two-{n}/vmlinux.btf').read_bytes()
+                self.assertEqual(made, want.setdefault(release, made))
+        self.assertNotEqual(*want.values())
 
     def test_archives_that_end_early(self):
         """Everything before the damage is encoded; no file is half-written."""
