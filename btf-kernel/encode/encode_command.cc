@@ -104,6 +104,15 @@ Error about(Error error, const std::string &shown)
     return error;
 }
 
+/// The text of an error, for output after the name of the file `shown`. Only other files are named.
+std::string beside_name(Error error, const std::string &shown)
+{
+    error = about(std::move(error), shown);
+    if (error.where.file == shown)
+        error.where.file.clear();
+    return error.str();
+}
+
 /// A compressed file, unpacked into memory; null if `file` is not compressed.
 Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
 {
@@ -420,7 +429,7 @@ private:
             const std::string shown = file < 0 ? from : line_.package + "(" + path + ")";
             auto written = write_module(file < 0 ? from : path_of(file), shown, output_of(path));
             if (!written)
-                return {true, about(written.error(), shown).str()};
+                return {true, beside_name(written.error(), shown)};
             return {false, *written ? "" : nothing};
         });
     }

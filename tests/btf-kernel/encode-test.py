@@ -64,6 +64,7 @@ class Encode(PackageCase):
         said = self.encode(folder, '-o', out, '--anew', status=1) # the former name of --force
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
+        self.assertEqual(said.count('m-2.ko'), 1, said)
         # If there is nothing to encode any more, the file of an earlier run is removed. The run inherits SIGCHLD as
         # ignored, and must still wait for its processes.
         self.write('empty.S', b'nop\n')
