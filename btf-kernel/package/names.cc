@@ -110,6 +110,15 @@ bool is_image(std::string_view file)
                                [&](std::string_view name) { return is_called(file, name); });
 }
 
+/// The release in the name of an image: without suffixes that are not part of it. Red Hat's
+/// releases may end with .debug (vmlinuz-3.10.0-123.el7.x86_64.debug), so only SUSE's
+/// vmlinux-RELEASE.debug loses that.
+std::string_view without_image_suffix(std::string_view release, bool is_vmlinux)
+{
+    release = without_end(without_compression(release), {".efi"});
+    return is_vmlinux ? without_end(release, {".debug"}) : release;
+}
+
 size_t module_suffix(std::string_view file)
 {
     for (std::string_view end : {".ko", ".ko.xz", ".ko.zst", ".ko.gz", ".ko.debug"})
@@ -195,7 +204,10 @@ std::string_view release_in(std::string_view path)
         return {};
     if (is_unified_image(path)) // may have any name
         return {};
-    return is_digit(file[dash + 1]) ? file.substr(dash + 1) : std::string_view();
+    if (!is_digit(file[dash + 1]))
+        return {};
+    const std::string_view release = file.substr(dash + 1);
+    return is_image(file) ? without_image_suffix(release, is_called(file, "vmlinux")) : release;
 }
 
 bool is_linked_image(std::string_view path)

@@ -179,6 +179,7 @@ class Package(PackageCase):
         image, modules = self.files()[1], self.files()[2:]
         for name in ('boot/0123456789abcdef/RELEASE/linux', 'boot/kernel-RELEASE', 'boot/image-RELEASE',
                      'lib/modules/RELEASE/image', 'usr/lib/modules/RELEASE/vmlinux.xz',
+                     'boot/vmlinux-RELEASE.gz', 'boot/vmlinuz-RELEASE.efi', 'usr/lib/debug/boot/vmlinux-RELEASE.debug',
                      'usr/lib/debug/usr/lib/modules/RELEASE/vmlinux.debug'):
             with self.subTest(name):
                 path = name.replace('RELEASE', RELEASE)
@@ -186,6 +187,9 @@ class Package(PackageCase):
                 self.good(self.unpacked([(path, image[1]), ('boot/kernel-logo', b''), ('linux', b''),
                                          ('usr/share/image-6', b''), *modules], 'names'))
                 shutil.rmtree(self.top / 'names')
+        # A release that ends like a file's suffix.
+        files = [(name.replace(RELEASE, RELEASE + '.debug'), data) for name, data in self.files()]
+        self.good(self.unpacked(files, 'names'), release=RELEASE + '.debug')
 
     def package(self, files):
         """Returns the bytes of a Debian package of `files`."""
