@@ -141,11 +141,22 @@ bool changes_signature(const Change &change)
             return kfunc; // the verifier checks calls by the suffix
         case Detail::Kind::parameter_type:
         case Detail::Kind::result:
+        case Detail::Kind::target: // of a tracepoint's typedef: its prototype
             return !d.same_meaning;
         default:
             return true;
         }
     });
+}
+
+void of_tracepoint(const Change &change, const std::string &event, Effects &out)
+{
+    if (change.what == ChangeKind::removed)
+        out.add(Effect::Kind::tracepoint, "tp_btf/" + event + ": the tracepoint is not there");
+    else if (changes_signature(change))
+        out.add(Effect::Kind::tracepoint, "tp_btf/" + event + ": it has other arguments");
+    else
+        out.add(Effect::Kind::none, nothing_gone);
 }
 
 void of_struct_ops(const Change &change, Effects &out)
@@ -222,10 +233,7 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
     if (change.what == ChangeKind::added)
         out.add(Effect::Kind::none, nothing_gone);
     else if (change.space == Space::alias && change.name.starts_with(raw_event))
-        out.add(Effect::Kind::tracepoint,
-                "tp_btf/" + change.name.substr(raw_event.size()) +
-                    (change.what == ChangeKind::removed ? ": the tracepoint is not there"
-                                                        : ": it has other arguments"));
+        of_tracepoint(change, change.name.substr(raw_event.size()), out);
     else if (change.what == ChangeKind::removed)
         of_removed(change, out);
     else
