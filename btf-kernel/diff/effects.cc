@@ -164,7 +164,7 @@ void of_struct_ops(const Change &change, Effects &out)
     for (const Detail &d : change.details) {
         if (d.kind == Detail::Kind::member_removed || d.kind == Detail::Kind::member_renamed)
             out.add(Effect::Kind::struct_ops, "programs that implement it are refused", d.place);
-        else if (d.kind == Detail::Kind::member_type)
+        else if (d.kind == Detail::Kind::member_type && !d.same_meaning)
             out.add(Effect::Kind::struct_ops, "programs that implement it get other arguments",
                     d.place);
     }
