@@ -72,7 +72,8 @@ struct Name {
 
 /// A definition of a name.
 struct Definition {
-    Shape shape;                 // of a constant: its value; of a variable: includes its DATASEC
+    Shape shape;                 // of a constant: its value, 32 bits if it is a (signed) int;
+                                 // of a variable: includes its DATASEC
     uint32_t id;                 // of a constant: the id of its enum
     bool in_unnamed_enum = true; // of a constant: in an unnamed enum to which nothing refers
     uint32_t index = 0;          // of a constant: its index in the enum

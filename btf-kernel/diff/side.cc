@@ -232,12 +232,13 @@ void Side::find_names()
 void Side::add_constants(TypeId id, bool in_unnamed_enum)
 {
     const btf_type &t = btf->type(id);
-    const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
         const EnumValue v = enum_value(*btf, raw(id), i);
         const auto value = static_cast<uint64_t>(v.value);
+        // -1 is the same in an ENUM, an ENUM64, and as 4294967295 in an ENUM without sign.
+        const bool is_int = !v.is_unsigned && v.value == static_cast<int32_t>(v.value);
         names[{Space::constant, v.name}].push_back(
-            {wide ? value : value & UINT32_MAX, raw(id), in_unnamed_enum, i});
+            {is_int ? value & UINT32_MAX : value, raw(id), in_unnamed_enum, i});
     }
 }
 
