@@ -188,7 +188,7 @@ std::string find_cause(const SideType &before, const SideType &after,
 /// one name.
 size_t similarity(const SideType &before, const SideType &after);
 
-/// The effects of a change, from its fields space, what, name, details and one_of_several.
+/// The effects of a change, from its fields space, what, name, details, one_of_several, old_side.
 /// `is_struct_ops`: BPF programs can implement the struct that changed.
 std::vector<Effect> find_effects(const Change &change, bool is_struct_ops);
 

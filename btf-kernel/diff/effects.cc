@@ -103,6 +103,17 @@ void of_detail(const Detail &d, Effects &out)
     out.add(Effect::Kind::none, nothing_gone);
 }
 
+/// The kernel has a function bpf_iter_NAME and a struct bpf_iter__NAME for each iterator. Functions
+/// such as bpf_iter_run_prog() only have such a name.
+bool is_iterator(const Change &change)
+{
+    constexpr std::string_view prefix = "bpf_iter_";
+    if (!change.name.starts_with(prefix) || !change.old_side)
+        return false;
+    const std::string context = "bpf_iter__" + change.name.substr(prefix.size());
+    return !change.old_side->find({Space::type, context}).empty();
+}
+
 void of_function(const Change &change, Effects &out)
 {
     const bool removed = change.what == ChangeKind::removed;
@@ -119,7 +130,7 @@ void of_function(const Change &change, Effects &out)
     }
     if (change.name.starts_with("bpf_lsm_"))
         out.add(Effect::Kind::lsm, "lsm/" + change.name.substr(8) + ": the hook " + how);
-    else if (change.name.starts_with("bpf_iter_"))
+    else if (is_iterator(change))
         out.add(Effect::Kind::iterator, "iter/" + change.name.substr(9) + ": the iterator " + how);
     else
         out.add(Effect::Kind::fentry,
