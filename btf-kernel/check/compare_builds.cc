@@ -8,6 +8,8 @@
 // that only moved is recognised.
 #include "btf-kernel/check/check_kernel.h"
 
+#include "common/cli/program.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -138,8 +140,8 @@ std::string only(const std::vector<std::string> &list, const char *where)
 {
     if (list.empty())
         return "";
-    return strf("%zu types only %s (", list.size(), where) + joined(list, ", ", first_line, 3) +
-           (list.size() > 3 ? ", ...)" : ")");
+    return strf("%zu type%s only %s (", list.size(), plural(list.size()), where) +
+           joined(list, ", ", first_line, 3) + (list.size() > 3 ? ", ...)" : ")");
 }
 
 Difference compare_types(const Btf &here, const Btf &there)
@@ -251,12 +253,12 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     for (const auto &[name, module] : others)
         report(*module, "is only there");
     if (followed)
-        out.add(Rule::against, "",
-                {Where{there.package},
-                 strf("%zu modules differ only in type ids and offsets of strings, "
-                      "because vmlinux differs",
-                      followed)},
-                Degree::harmless);
+        out.add(
+            Rule::against, "",
+            {Where{there.package},
+             strf("%zu module%s only in type ids and offsets of strings, because vmlinux differs",
+                  followed, followed == 1 ? " differs" : "s differ")},
+            Degree::harmless);
 }
 
 } // namespace btflink::kernel
