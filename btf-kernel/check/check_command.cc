@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -198,10 +199,11 @@ std::string some_of(const std::vector<std::string> &names, const char *what)
     return text;
 }
 
-void add_once(std::vector<std::string> &list, const std::string &name)
+/// `seen`: the names in `list`. Refers to `name`.
+void add_once(std::vector<std::string> &list, std::set<std::string_view> &seen,
+              const std::string &name)
 {
-    if (!name.empty() && (list.empty() || list.back() != name) &&
-        std::ranges::find(list, name) == list.end())
+    if (!name.empty() && seen.insert(name).second)
         list.push_back(name);
 }
 
@@ -220,16 +222,23 @@ void sort_subjects(Cause &cause)
 std::vector<Cause> group_by_cause(const std::vector<Finding> &findings)
 {
     std::vector<Cause> out;
+    struct Seen {
+        std::set<std::string_view> files = {}, subjects = {};
+    };
+    std::vector<Seen> seen; // for each cause
     std::map<std::tuple<Rule, Degree, std::string_view>, size_t> places;
     for (const Finding &finding : findings) {
         auto [at, added] =
             places.try_emplace({finding.rule, finding.degree, finding.cause_text()}, out.size());
-        if (added)
+        if (added) {
             out.emplace_back();
+            seen.emplace_back();
+        }
         Cause &cause = out[at->second];
         cause.findings.push_back(&finding);
-        add_once(cause.files, finding.binary.empty() ? finding.error.where.file : finding.binary);
-        add_once(cause.subjects, finding.subject);
+        add_once(cause.files, seen[at->second].files,
+                 finding.binary.empty() ? finding.error.where.file : finding.binary);
+        add_once(cause.subjects, seen[at->second].subjects, finding.subject);
     }
     for (Cause &cause : out)
         sort_subjects(cause);
