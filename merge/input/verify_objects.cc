@@ -83,6 +83,10 @@ bool has_addends_inside(const Input &input)
 Result<void> verify(const Input &input, const Object &o)
 {
     auto btf = TRY(Btf::parse(o.blob_bytes, o.where));
+    // With position samples, o.btf has the number of types that the trailer states.
+    if (btf.size() != o.btf.size())
+        return fail(o.where, strf("the blob has %u types, but its link trailer states %u",
+                                  btf.size(), o.btf.size()));
     TRY(verify_hashes(o, btf));
     TRY(verify_prototypes(o, btf));
     TRY(verify_samples(o, btf));

@@ -194,13 +194,14 @@ TEST_F(LyingHashes, AreToleratedOverBase)
 }
 
 /// A contribution with true hashes, except that its last type has the hash `stated` if this is
-/// given.
-std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Hash128> stated = {})
+/// given. The first type of its link part is `plain_end` if this is given.
+std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Hash128> stated = {},
+                                    TypeId plain_end = {})
 {
     std::vector<std::byte> blob = builder.serialize(host_order);
     LinkTrailer trailer;
     trailer.features = default_features();
-    trailer.plain_end = builder.next_id();
+    trailer.plain_end = plain_end == TypeId{} ? builder.next_id() : plain_end;
     trailer.hashes = stub_hashes(builder.view());
     if (stated)
         trailer.hashes.back() = *stated;
@@ -251,6 +252,20 @@ TEST_F(LyingHashes, EachByteIsVerified)
         bad[at] ^= std::byte{0x10};
         EXPECT_NE(verified(bad), "") << "byte " << at;
     }
+}
+
+TEST_F(LyingHashes, NumberOfTypesIsVerified)
+{
+    constexpr size_t number_at = 44; // of the hashes, in the trailer
+    BtfBuilder b;
+    for (uint32_t i = 0; i < 7; ++i)
+        b.add_composite(btf::Kind::STRUCT, "s" + std::to_string(i), 4, false);
+    auto bad = contribution(b, {}, TypeId{7});
+    std::byte &number = bad.at(align_up(b.serialize(host_order).size(), 8) + number_at);
+    ASSERT_EQ(number, std::byte{7});
+    number = std::byte{6}; // 6 types have as many position samples as 7
+    const std::string text = verified(bad);
+    EXPECT_TRUE(text.ends_with("the blob has 7 types, but its link trailer states 6")) << text;
 }
 
 class CostOfLies : public LyingHashes
