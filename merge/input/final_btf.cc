@@ -15,12 +15,14 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
     if (input.elf) {
         const auto &sections = input.elf->sections;
         auto place = std::ranges::find(sections, section, &ElfSection::name);
-        if (place == sections.end())
+        if (place == sections.end() || !place->in_file())
             return std::nullopt;
         found.contents = TRY(input.elf->contents(static_cast<uint32_t>(place - sections.begin())));
         found.where.section = section;
     }
     auto parts = TRY(split_contributions(found.contents.bytes, found.where));
+    if (parts.empty())
+        return fail(found.where, "is empty");
     if (parts.size() != 1 || !parts.front().trailer.empty())
         return fail(found.where, "is object BTF, not final BTF");
     found.blob = parts.front().blob;
