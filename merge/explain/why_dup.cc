@@ -265,19 +265,23 @@ private:
         if (same_name && m[2] == n[2] &&
             differ_inside({a.source, TypeId{m[1]}}, {b.source, TypeId{n[1]}}, out))
             return true;
-        if (out.one == out.other) {
+        if (out.one == out.other && m[2] != n[2]) {
             out.one += bit_offset(x, m[2]);
             out.other += bit_offset(y, n[2]);
+        } else if (out.one == out.other) {
+            out.other += " with other types inside";
         }
         return true;
     }
 
-    /// If both are unnamed structs, or both unnamed unions, searches these for the difference and
-    /// returns true.
+    /// If both are unnamed structs, or both unnamed unions or enums, perhaps behind the same
+    /// pointers and arrays, searches these for the difference and returns true.
     bool differ_inside(TypeAt a, TypeAt b, Difference &out) const
     {
+        strip_equal(a, b);
         auto unnamed = [&](TypeAt t) {
-            return t.type != void_id && btf::is_composite(btf_at(t).kind(t.type)) &&
+            const btf::Kind kind = btf_at(t).kind(t.type);
+            return t.type != void_id && (btf::is_composite(kind) || btf::is_enum(kind)) &&
                    btf_at(t).name(t.type).empty();
         };
         if (!unnamed(a) || !unnamed(b) || out.place.size() > most_nested ||
@@ -285,6 +289,26 @@ private:
             return false;
         find_difference(a, b, out);
         return true;
+    }
+
+    /// Goes from both types to those behind the pointers, modifiers and arrays that both have.
+    void strip_equal(TypeAt &a, TypeAt &b) const
+    {
+        for (size_t i = 0; i < most_nested && a.type != void_id && b.type != void_id; ++i) {
+            const btf_type &x = sources_.type(a), &y = sources_.type(b);
+            const btf::Kind kind = btf::kind_of(x);
+            if (kind != btf::kind_of(y))
+                return;
+            if (kind == btf::Kind::PTR || btf::is_modifier(kind)) {
+                a.type = TypeId{x.type};
+                b.type = TypeId{y.type};
+            } else if (kind == btf::Kind::ARRAY && btf::tail_of(x)[2] == btf::tail_of(y)[2]) {
+                a.type = TypeId{btf::tail_of(x)[0]};
+                b.type = TypeId{btf::tail_of(y)[0]};
+            } else {
+                return;
+            }
+        }
     }
 
     static std::string bit_offset(const btf_type &t, uint32_t word)

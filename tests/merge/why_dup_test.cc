@@ -144,6 +144,56 @@ TEST_F(WhyDup, InUnnamedMembers)
         << said;
 }
 
+TEST_F(WhyDup, BehindPointersAndArrays)
+{
+    std::string members;
+    for (int i = 0; i < 11; ++i)
+        members += strf("\t'm%d' type_id=1 bits_offset=%d\n", i, i * 32);
+    for (int type : {1, 2})
+        object("[3] STRUCT '(anon)' size=48\n" + members +
+               strf("\t'last' type_id=%d bits_offset=352\n", type) +
+               "[4] PTR '(anon)' type_id=3\n"
+               "[5] ARRAY '(anon)' type_id=4 index_type_id=1 nr_elems=2\n"
+               "[6] STRUCT 's' size=16\n\t'p' type_id=5 bits_offset=0\n");
+    const std::string said = why();
+    EXPECT_NE(said.find("first difference, struct s.p.last: version 1 has \"int last;\", version 2 "
+                        "\"volatile int last;\"\n"),
+              std::string::npos)
+        << said;
+    // Of the long struct, the definition shows the part around the difference.
+    EXPECT_NE(said.find("volatile int last;\n\t\t} *p[2];"), std::string::npos) << said;
+}
+
+TEST_F(WhyDup, EnumeratorsOfUnnamedEnums)
+{
+    std::string values;
+    for (int i = 0; i < 11; ++i)
+        values += strf("\t'V%d' val=%d\n", i, i);
+    for (int last : {11, 12})
+        object("[3] ENUM '(anon)' size=4 encoding=UNSIGNED\n" + values +
+               strf("\t'LAST' val=%d\n", last) +
+               "[4] STRUCT 's' size=4\n\t'e' type_id=3 bits_offset=0\n");
+    const std::string said = why();
+    EXPECT_NE(said.find("struct s.e: version 1 has \"LAST = 11,\", version 2 \"LAST = 12,\"\n"),
+              std::string::npos)
+        << said;
+}
+
+TEST_F(WhyDup, InUnnamedStructsOfPrototypes)
+{
+    std::string members;
+    for (int i = 0; i < 11; ++i)
+        members += strf("\t'm%d' type_id=1 bits_offset=%d\n", i, i * 32);
+    for (int type : {1, 2})
+        object("[3] STRUCT '(anon)' size=48\n" + members +
+               strf("\t'last' type_id=%d bits_offset=352\n", type) +
+               "[4] FUNC_PROTO '(anon)' ret_type_id=3 vlen=0\n"
+               "[5] PTR '(anon)' type_id=4\n"
+               "[6] STRUCT 's' size=8\n\t'call' type_id=5 bits_offset=0\n");
+    const std::string said = why();
+    EXPECT_NE(said.find("(*call)(void); with other types inside\""), std::string::npos) << said;
+}
+
 TEST_F(WhyDup, OffsetsAndMissingMembers)
 {
     object(
