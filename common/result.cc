@@ -24,12 +24,18 @@ std::string Where::str() const
 std::string plain_text(std::string_view text)
 {
     std::string out;
+    unsigned char last = 0;
     for (char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f)
+        // U+0080 to U+009F, in UTF-8 C2 80 to C2 9F, are control characters, too.
+        const bool is_c1 = last == 0xc2 && byte >= 0x80 && byte < 0xa0;
+        if (is_c1)
+            out.replace(out.size() - 1, 1, "\\xc2");
+        if (is_c1 || byte < 0x20 || byte == 0x7f)
             out += strf("\\x%02x", byte);
         else
             out += c;
+        last = byte;
     }
     return out;
 }

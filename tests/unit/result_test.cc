@@ -29,6 +29,11 @@ TEST(Result, ErrorIsOneLine)
     EXPECT_EQ((Error{Where{}, "is bad"}.str()), "is bad");
     EXPECT_EQ((Error{Where{"a\n.o"}, "'\x1b[2J\x7f\xc3\xa4\n' is bad"}.str()),
               "a\\x0a.o: '\\x1b[2J\\x7f\xc3\xa4\\x0a' is bad");
+    EXPECT_EQ((Error{Where{"\xc2\x9b"
+                           "31m\xc2\xa0"},
+                     "is bad"}
+                   .str()),
+              "\\xc2\\x9b31m\xc2\xa0: is bad");
 }
 
 TEST(Result, FailErrno)
