@@ -108,14 +108,15 @@ MissingObjects find_missing(const std::vector<Object> &objects, const Image &ima
     for (const Object &o : objects)
         ids.insert(o.trailer.object_id);
 
-    std::map<uint64_t, const PoolPart *> linked; // in link order, which Image::pools does not keep
+    std::vector<const PoolPart *> linked;
     for (const auto &[id, parts] : image.pools)
         for (const PoolPart &part : parts)
             if (!ids.contains(id) && !may_be_address(part, image))
-                linked.emplace(part.offset, &part);
-    for (const auto &[offset, part] : linked)
-        if (out.count++ == 0)
-            describe(places_of(*part), image, out);
+                linked.push_back(&part);
+    out.count += static_cast<uint32_t>(linked.size());
+    // The first in link order, which Image::pools does not keep.
+    if (auto first = std::ranges::min_element(linked, {}, &PoolPart::offset); first != linked.end())
+        describe(places_of(**first), image, out);
     for (const auto &[id, pools] : image.relocatable_pools)
         for (const RelocatablePool &pool : pools)
             if (!ids.contains(id) && out.count++ == 0)
