@@ -166,8 +166,8 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
                 return;
             for (const Path &p : *paths)
                 key.push_back(p.target == NodeId::none ? no_number : block[raw(p.target) - begin]);
-            if (paths->empty()) // equals no other node
-                key.push_back(begin + v);
+            if (paths->empty()) // equals no other node; blocks have lower numbers
+                key.push_back(no_number - 1 - v);
         });
     std::vector<NodeId> lowest(count, NodeId::none);
     for (NodeId n : nodes) {
