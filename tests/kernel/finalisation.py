@@ -62,10 +62,7 @@ class Finalisation:
 
     def features(self):
         """Returns options for btf-emit and btf-merge. They name the lists of features in `flags`, without those lists
-        that name a feature unknown to btf-pahole, which btf-emit and btf-merge would refuse. Kernels without
-        scripts/gen-btf.sh ask for the default features, for which no option is needed."""
-        if not self.there:
-            return []
+        that name a feature unknown to btf-pahole, which btf-emit and btf-merge would refuse."""
         known = command([self.pahole, '--supported_btf_features']).strip().split(',')
         lists = [flag.split('=')[1] for flag in self.flags if flag.startswith('--btf_features=')]
         return [f'--features={names}' for names in lists
