@@ -34,8 +34,13 @@ Failure refused(std::span<const OptionWords> table, int code, const char *word)
                 : std::string{'-', static_cast<char>(optopt)};
         return fail({}, name + (code == ':' ? " needs a value" : " takes no value"));
     }
-    return fail({}, "there is no option " +
-                        (optopt ? std::string{'-', static_cast<char>(optopt)} : word));
+    if (optopt)
+        return fail({}, "there is no option " + std::string{'-', static_cast<char>(optopt)});
+    const std::string given(word), name = given.substr(0, given.find('='));
+    const bool is_ambiguous = std::ranges::any_of(table, [&](const OptionWords &o) {
+        return ("--" + std::string(o.name)).starts_with(name);
+    });
+    return fail({}, is_ambiguous ? given + " is ambiguous" : "there is no option " + given);
 }
 
 /// `text` as lines, broken at spaces; all lines but the first are indented by `help_column` spaces.
@@ -71,12 +76,11 @@ Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char
     }
     names.push_back({});
     for (;;) {
-        const char *word = optind < argc ? argv[optind] : "";
         const int code = getopt_long(argc, argv, letters.c_str(), names.data(), nullptr);
         if (code == -1)
             break;
         if (code == '?' || code == ':')
-            return refused(table, code, word);
+            return refused(table, code, argv[optind - 1]); // operands before it were skipped
         const auto by_letter = std::ranges::find_if(
             table, [&](const OptionWords &o) { return o.letter && o.letter == code; });
         const auto index =

@@ -56,7 +56,8 @@ class Usage(CliCase):
         self.usage('.*name the same file', '-o', '-', '--time-trace=-')
         self.usage('.*--stats.* no value', '--stats=yes')
         self.usage('.*--starts', '--starts')
-        self.usage('.*--t=3', '--t=3') # could be --threads or --time-trace
+        self.usage('--t=3 is ambiguous', '--t=3') # could be --threads or --time-trace
+        self.usage('there is no option --bogus', 'main.o', '--bogus')
         self.usage('.*-x', '-vx')
         self.usage('.*-o.* twice', '-o', 'out.o', '-oother.o')
         for arguments in (['--output='], ['--output', ''], ['-o', '']):
