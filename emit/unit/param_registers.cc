@@ -121,8 +121,9 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
 /// The member that begins at byte `offset` of `p`'s struct; 0 if there is none with name and type.
 DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
 {
-    const DieIndex type =
-        layout_.target_past(tree_.at(p.die), [](const Die &d) { return d.byte_size == 0; });
+    const DieIndex type = layout_.target_past(tree_.at(p.die), [](const Die &d) {
+        return d.byte_size == 0 && d.tag != DW_TAG_ptr_to_member_type;
+    });
     const Die &d = tree_.at(type);
     if (d.tag != DW_TAG_structure_type)
         return 0;

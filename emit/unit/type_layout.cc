@@ -178,8 +178,10 @@ uint64_t TypeLayout::parameter_size(const Die &die) const
     DieIndex i = tree_.find(die.type);
     for (unsigned n = 0; i && n < max_chain; ++n) {
         const Die &d = tree_.at(i);
-        if (d.tag == DW_TAG_pointer_type || is_null_pointer(d))
+        if (is_pointer(d)) // clang states no size of references
             return tree_.address_size;
+        if (d.tag == DW_TAG_ptr_to_member_type)
+            return member_pointer_size(d);
         if (d.byte_size)
             return d.byte_size;
         i = tree_.find(d.type);

@@ -65,7 +65,7 @@ public:
     /// Size in bytes of a C++ pointer to member. A pointer to member function has two words.
     uint64_t member_pointer_size(const Die &die) const;
     /// Size in bytes of a parameter: the first DW_AT_byte_size along its chain of types. Pointers
-    /// have the address size.
+    /// and references have the address size, pointers to members that of member_pointer_size().
     uint64_t parameter_size(const Die &die) const;
     /// The number of elements in each dimension of an array, in C's order; 0 if unknown. Never
     /// empty.

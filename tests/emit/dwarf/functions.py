@@ -356,6 +356,18 @@ CASES = [
     judged('clang: second register of an aggregate', [
         parameter('s', expr(RSI, ('piece', 8)), 'pair'), parameter('b', RDX)], '', types=[PAIR],
            producer=CLANG),
+    *[judged(f'clang: one register for a {tag} to a struct of two words',
+             [parameter('s', RDI, 'r'), parameter('b', RSI)], '', producer=CLANG, skipped={'reference-as-pointer': 1},
+             types=[PAIR, Die('const_type', type=ref('pair'), label='c'), Die(f'{tag}_type', type=ref('c'), label='r')])
+      for tag in ('reference', 'rvalue_reference')],
+    *[judged(f'{compiler}: a pointer to a member function takes two registers',
+             [parameter('p', PIECES, 'm'), parameter('b', RDX)], '', producer=producer,
+             skipped={'pointer-to-member-as-int': 1},
+             types=[Die('subroutine_type', label='t'), Die('ptr_to_member_type', type=ref('t'), label='m')])
+      for compiler, producer in (('gcc', 'GNU C++17 12.2.0'), ('clang', CLANG))],
+    judged('a pointer to a member of two words takes one register',
+           [parameter('p', RDI, 'm'), parameter('b', RSI)], '', skipped={'pointer-to-member-as-int': 1},
+           types=[PAIR, Die('ptr_to_member_type', type=ref('pair'), label='m')]),
     judged('clang: a location that is not a register', [parameter('a', STACK)], '', producer=CLANG),
     judged('clang: aggregates in memory take no register', [
         parameter('s', STACK, 'u'), parameter('b', RDI)], '', types=[BIG_UNION], producer=CLANG),
