@@ -103,6 +103,8 @@ std::string why_not_in_kernel(const std::string &object, const CommandLine &line
         return "vdso";
     if (line.real_mode)
         return "16-bit code";
+    if (line.command.is_module) // an external module may be in any folder
+        return "";
     std::string folder = arch_folder(object);
     // arch/x86/boot/startup is linked into vmlinux.
     if (folder.starts_with("boot/") && !folder.starts_with("boot/startup/"))

@@ -143,6 +143,9 @@ TEST(CompileCommand, OtherProgramsOfTheTree)
           "arch/x86/kernel/boot/a.o", "search/x86/boot/a.o", "arch/purgatory/kernel/a.o"})
         EXPECT_EQ(reason({"-fPIC", "-fno-pic"}, object), "") << object;
     EXPECT_EQ(reason({"-fPIC"}, "kernel/vdso_like.o"), "");
+    EXPECT_EQ(reason({"-DMODULE"}, "/home/arch/alice/boot/x.o"), "");
+    EXPECT_EQ(reason({"-DMODULE", "-fPIC"}, "/home/arch/alice/vdso/x.o"), "");
+    EXPECT_EQ(reason({"-DMODULE", "-m16"}, "a.o"), "a.o: 16-bit code");
 
     auto assembled = [](const std::string &object) {
         return read_compile_command({"-fno-PIE", "-c", "-o", object, "a.S"}).left_alone;
