@@ -260,16 +260,6 @@ CommandLine read_arguments(const std::vector<std::string> &arguments)
     return line;
 }
 
-/// "x86_64-linux-gnu-gcc-12" -> "gcc".
-std::string_view bare_name(std::string_view program)
-{
-    program = base_name(program);
-    const size_t version = program.find_last_not_of("0123456789.");
-    if (version != program.npos && version + 1 < program.size() && program[version] == '-')
-        program = program.substr(0, version);
-    return program.substr(program.find_last_of('-') + 1);
-}
-
 } // namespace
 
 CompileCommand read_compile_command(const std::vector<std::string> &arguments)
@@ -295,6 +285,15 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
         if (std::string reason = why_not_in_kernel(object, line); !reason.empty())
             return {.objects = {}, .left_alone = object + ": " + reason};
     return command;
+}
+
+std::string_view bare_name(std::string_view program)
+{
+    program = base_name(program);
+    const size_t version = program.find_last_not_of("0123456789.");
+    if (version != program.npos && version + 1 < program.size() && program[version] == '-')
+        program = program.substr(0, version);
+    return program.substr(program.find_last_of('-') + 1);
 }
 
 CompilerKind compiler_kind(std::string_view program)

@@ -34,6 +34,9 @@ struct CompileCommand {
 /// read, the result has no objects, and the compiler reports the problem.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
+/// A compiler's name without folder, target and version: "x86_64-linux-gnu-gcc-12" -> "gcc".
+std::string_view bare_name(std::string_view program);
+
 enum class CompilerKind { other, gcc, clang };
 
 /// The kind of a compiler by its name: gcc, x86_64-linux-gnu-gcc-12, g++, clang-19; `other` for cc,

@@ -65,7 +65,8 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
 {
     if (!command.only_c)
         return "not C";
-    if (words[compiler_place(words)].ends_with("++") || base_name(words[0]).ends_with("++"))
+    if (bare_name(words[compiler_place(words)]).ends_with("++") ||
+        bare_name(words[0]).ends_with("++"))
         return "a compiler for C++";
     if (!command.asks_for_dwarf)
         return "no -g";

@@ -192,8 +192,10 @@ class Compiles(PluginCase):
                 if 'both.o' in command:
                     command = [*command[:-2], '-I.']  # without -o, because there are two objects
                 self.assertEqual(self.way(*command), expected, command)
-        if shutil.which('g++'):
-            self.assertEqual(self.way('g++', '-g', '-c', 'add.c'), 'a compiler for C++')
+        if compiler := shutil.which('g++'):
+            os.symlink(compiler, self.path('g++-12'))
+            for name in ('g++', './g++-12'):
+                self.assertEqual(self.way(name, '-g', '-c', 'add.c'), 'a compiler for C++')
             self.assertEqual(self.way('gcc', '-g', '-c', 'add.cc'), 'not C')
         for flags in ('--lang_exclude=c', '--lang=rust', '--btf_features=var --lang_exclude=c99,c11'):
             self.assertEqual(self.way(*c, 'add.c', settings={'PAHOLE_FLAGS': flags}),

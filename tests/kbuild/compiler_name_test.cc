@@ -22,6 +22,14 @@ TEST(CompilerName, KindsByName)
         EXPECT_EQ(compiler_kind(name), CompilerKind::other) << name;
 }
 
+TEST(CompilerName, BareName)
+{
+    EXPECT_EQ(bare_name("/usr/bin/x86_64-linux-gnu-gcc-12"), "gcc");
+    EXPECT_EQ(bare_name("g++-12"), "g++");
+    EXPECT_EQ(bare_name("clang++-19"), "clang++");
+    EXPECT_EQ(bare_name("c++"), "c++");
+}
+
 TEST(CompilerName, FindsTheCompiler)
 {
     EXPECT_EQ(find_compiler({"gcc", "-c", "a.c"}), 0U);
