@@ -37,9 +37,9 @@ Failure refused(std::span<const OptionWords> table, int code, const char *word)
     if (optopt)
         return fail({}, "there is no option " + std::string{'-', static_cast<char>(optopt)});
     const std::string given(word), name = given.substr(0, given.find('='));
-    const bool is_ambiguous = std::ranges::any_of(table, [&](const OptionWords &o) {
-        return ("--" + std::string(o.name)).starts_with(name);
-    });
+    const bool is_ambiguous = name != "--" && std::ranges::any_of(table, [&](const OptionWords &o) {
+                                  return ("--" + std::string(o.name)).starts_with(name);
+                              });
     return fail({}, is_ambiguous ? given + " is ambiguous" : "there is no option " + given);
 }
 

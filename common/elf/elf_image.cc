@@ -323,7 +323,7 @@ bool is_bitcode(Bytes file)
 Bytes find_note(const ElfImage &image, std::string_view owner, uint32_t type)
 {
     for (const ElfSection &s : image.sections)
-        if (s.head.sh_type == SHT_NOTE)
+        if (s.head.sh_type == SHT_NOTE || s.name == ".note.gnu.build-id")
             if (Bytes found = find_note_in(s.data, owner, type, image.order); !found.empty())
                 return found;
     return {};

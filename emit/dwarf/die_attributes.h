@@ -238,7 +238,8 @@ private:
         if (die_.tag != DW_TAG_subrange_type)
             return value.skip();
         const Constant constant = value.constant();
-        die_.bit_offset = static_cast<int32_t>(constant.value);
+        die_.bit_offset = static_cast<int32_t>(
+            std::clamp<int64_t>(static_cast<int64_t>(constant.value), INT32_MIN, INT32_MAX));
         const bool fits = static_cast<uint64_t>(int64_t{die_.bit_offset}) == constant.value;
         set_if(constant.known && fits, Die::lower_bound);
         set_if(!constant.known || !fits, Die::unknown_bound);

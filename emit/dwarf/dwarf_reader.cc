@@ -69,9 +69,8 @@ Result<DieTree> DwarfReader::read(std::span<const uint32_t> units, Skips &skips)
     for (uint32_t i : units) {
         const UnitHead &unit = heads_[i];
         tree.c_names &= has_c_names(unit.language);
-        tree.counts_from_1 |= counts_from_1(unit.language);
-        tree.languages.push_back(
-            {static_cast<uint32_t>(unit.offset), language_name(unit.language)});
+        tree.languages.push_back({static_cast<uint32_t>(unit.offset), language_name(unit.language),
+                                  counts_from_1(unit.language)});
     }
     std::ranges::sort(tree.languages, {}, &UnitLanguage::offset);
     tree.index();

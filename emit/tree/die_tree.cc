@@ -95,6 +95,11 @@ void DieTree::end_die(DieIndex i)
 void DieTree::end_subtype(DieIndex i)
 {
     Die &d = dies[i];
+    if (!d.name && d.byte_size) { // an INT needs a name; left out, like other types without one
+        types.push_back(i);
+        d.tag = DW_TAG_string_type;
+        return;
+    }
     if (!d.name) {
         d.tag = DW_TAG_atomic_type;
         atomics = true;
@@ -131,10 +136,10 @@ void DieTree::append(const DieTree &other)
     atomics |= other.atomics;
 }
 
-std::string DieTree::language_of(const Die &d) const
+const UnitLanguage *DieTree::language_of(const Die &d) const
 {
     auto behind = std::ranges::upper_bound(languages, d.offset, {}, &UnitLanguage::offset);
-    return behind == languages.begin() ? std::string() : std::prev(behind)->name;
+    return behind == languages.begin() ? nullptr : &*std::prev(behind);
 }
 
 void DieTree::keep_types()

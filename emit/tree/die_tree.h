@@ -224,8 +224,9 @@ struct Die {
 };
 
 struct UnitLanguage {
-    uint32_t offset;  // of the unit
-    std::string name; // "c++14"; empty: not known
+    uint32_t offset;    // of the unit
+    std::string name;   // "c++14"; empty: not known
+    bool counts_from_1; // arrays begin at 1 unless DWARF states a lower bound
 };
 
 class DieTree
@@ -239,10 +240,9 @@ public:
     const char *source = nullptr;        // DW_AT_name of the (first) unit
     std::vector<UnitLanguage> languages; // of the tree's units, sorted by offset
     bool clang = false;
-    bool c_names = true;        // names are C identifiers
-    bool annotations = false;   // there are annotations
-    bool atomics = false;       // there are entries for _Atomic
-    bool counts_from_1 = false; // arrays begin at 1 unless DWARF states a lower bound
+    bool c_names = true;      // names are C identifiers
+    bool annotations = false; // there are annotations
+    bool atomics = false;     // there are entries for _Atomic
     // The gcc plugin made the tree. Registers are unknown; instead Die::location and Die::displaced
     // state which parameters are where the prototype puts them.
     bool signatures_known = false;
@@ -256,8 +256,8 @@ public:
         for (DieIndex c = i + 1; c < dies[i].end; c = dies[c].end)
             visit(dies[c], c);
     }
-    /// The language of the unit that has the entry.
-    std::string language_of(const Die &d) const;
+    /// The language of the unit that has the entry; null if it is unknown.
+    const UnitLanguage *language_of(const Die &d) const;
     /// Ends the DIE at `i`, after all its children have been added. Turns a subrange that is no
     /// dimension of an array into what it means for BTF.
     void end_die(DieIndex i);

@@ -196,7 +196,11 @@ uint64_t TypeLayout::element_count(const Die &subrange) const
         return subrange.value;
     if (subrange.is(Die::unknown_bound))
         return 0;
-    const int64_t first = subrange.is(Die::lower_bound) ? subrange.bit_offset : tree_.counts_from_1;
+    int64_t first = subrange.bit_offset;
+    if (!subrange.is(Die::lower_bound)) {
+        const UnitLanguage *language = tree_.language_of(subrange);
+        first = language && language->counts_from_1;
+    }
     // Bounds may be negative, and the upper one may be below the lower one.
     const auto count = static_cast<int64_t>(subrange.value - static_cast<uint64_t>(first));
     return count > 0 ? static_cast<uint64_t>(count) : 0;

@@ -300,7 +300,8 @@ private:
         set(tree_.clang, fn_clang);
 
         if (out.symbol = symbol_of(d, out.name); !out.symbol.empty())
-            out.language = tree_.language_of(d);
+            if (const UnitLanguage *language = tree_.language_of(d))
+                out.language = language->name;
         if (out.language.empty())
             out.symbol = {};
 
