@@ -90,17 +90,12 @@ void DieTree::end_die(DieIndex i)
     }
 }
 
-/// Ada and Pascal have subtypes, such as the integers from 0 to 99. A nameless one is treated like
-/// _Atomic: references to it lead to the type behind it.
+/// Ada and Pascal have subtypes, such as the integers from 0 to 99. One without name and size is
+/// treated like _Atomic: references to it lead to the type behind it.
 void DieTree::end_subtype(DieIndex i)
 {
     Die &d = dies[i];
-    if (!d.name && d.byte_size) { // an INT needs a name; left out, like other types without one
-        types.push_back(i);
-        d.tag = DW_TAG_string_type;
-        return;
-    }
-    if (!d.name) {
+    if (!d.name && !d.byte_size) {
         d.tag = DW_TAG_atomic_type;
         atomics = true;
         return;

@@ -98,6 +98,8 @@ const char *TypeLayout::why_incomplete(DieIndex i) const
         case DW_TAG_class_type:
         case DW_TAG_union_type:
             return d.is(Die::declaration) ? "is only declared" : nullptr;
+        case DW_TAG_base_type:
+            return d.name ? nullptr : not_in_btf;
         case DW_TAG_unspecified_type:
             return is_null_pointer(d) ? nullptr : not_in_btf;
         case DW_TAG_string_type:

@@ -144,17 +144,21 @@ TEST_F(WhyDup, InUnnamedMembers)
         << said;
 }
 
+/// Type 3, an unnamed struct of which reports show only a part. `type` is that of its last member.
+std::string long_struct(int type)
+{
+    std::string text = "[3] STRUCT '(anon)' size=48\n";
+    for (int i = 0; i < 11; ++i)
+        text += strf("\t'm%d' type_id=1 bits_offset=%d\n", i, i * 32);
+    return text + strf("\t'last' type_id=%d bits_offset=352\n", type);
+}
+
 TEST_F(WhyDup, BehindPointersAndArrays)
 {
-    std::string members;
-    for (int i = 0; i < 11; ++i)
-        members += strf("\t'm%d' type_id=1 bits_offset=%d\n", i, i * 32);
     for (int type : {1, 2})
-        object("[3] STRUCT '(anon)' size=48\n" + members +
-               strf("\t'last' type_id=%d bits_offset=352\n", type) +
-               "[4] PTR '(anon)' type_id=3\n"
-               "[5] ARRAY '(anon)' type_id=4 index_type_id=1 nr_elems=2\n"
-               "[6] STRUCT 's' size=16\n\t'p' type_id=5 bits_offset=0\n");
+        object(long_struct(type) + "[4] PTR '(anon)' type_id=3\n"
+                                   "[5] ARRAY '(anon)' type_id=4 index_type_id=1 nr_elems=2\n"
+                                   "[6] STRUCT 's' size=16\n\t'p' type_id=5 bits_offset=0\n");
     const std::string said = why();
     EXPECT_NE(said.find("first difference, struct s.p.last: version 1 has \"int last;\", version 2 "
                         "\"volatile int last;\"\n"),
@@ -181,15 +185,10 @@ TEST_F(WhyDup, EnumeratorsOfUnnamedEnums)
 
 TEST_F(WhyDup, InUnnamedStructsOfPrototypes)
 {
-    std::string members;
-    for (int i = 0; i < 11; ++i)
-        members += strf("\t'm%d' type_id=1 bits_offset=%d\n", i, i * 32);
     for (int type : {1, 2})
-        object("[3] STRUCT '(anon)' size=48\n" + members +
-               strf("\t'last' type_id=%d bits_offset=352\n", type) +
-               "[4] FUNC_PROTO '(anon)' ret_type_id=3 vlen=0\n"
-               "[5] PTR '(anon)' type_id=4\n"
-               "[6] STRUCT 's' size=8\n\t'call' type_id=5 bits_offset=0\n");
+        object(long_struct(type) + "[4] FUNC_PROTO '(anon)' ret_type_id=3 vlen=0\n"
+                                   "[5] PTR '(anon)' type_id=4\n"
+                                   "[6] STRUCT 's' size=8\n\t'call' type_id=5 bits_offset=0\n");
     const std::string said = why();
     EXPECT_NE(said.find("(*call)(void); with other types inside\""), std::string::npos) << said;
 }

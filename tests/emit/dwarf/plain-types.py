@@ -153,6 +153,13 @@ CASES = [
                 'ARRAY: [3 by int]unsigned char',
                 'STRUCT s size 8; small a@0; [3 by int]unsigned char b@8; int i@32'],
          skipped={'base-type-of-odd-size': 1}),
+    Case('nameless subtype of Ada with its own size',
+         unit(INT, Die('subrange_type', type=ref('int'), byte_size=1, upper_bound=99, label='small'),
+              struct('s', 8, member('a', 'small', label='a'), member('i', 'int', 4)), language=0x0d),
+         lines=[INT_LINE, 'STRUCT s size 8; int i@32'],
+         said=r"\.debug_info\+{a}: 's': member 'a' is left out, as BTF cannot express a member whose "
+              'type is of a kind that BTF does not have',
+         skipped={'unnamed-base-type': 1, 'inexpressible': 1}),
     Case('unspecified type is void', unit(Die('unspecified_type', label='u'), typedef('t', 'u')),
          lines=['TYPEDEF t = void']),
     Case('the type of nullptr is a pointer',
