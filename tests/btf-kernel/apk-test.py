@@ -101,7 +101,7 @@ class Apk(PackageCase):
         whole = bytearray(apk3([('boot/vmlinuz', bz_image(self.vmlinux, 'gz'))]))
         at = len(whole) - len(bz_image(self.vmlinux, 'gz'))
         at = whole.rindex(struct.pack('<II', 1, 1), 0, at + 8)
-        for folder, file in ((0, 1), (1, 0), (2, 1), (1, 2), (1 << 31, 1), (1, 0xffffffff)):
+        for folder, file in ((0, 1), (1, 0), (2, 1), (1, 2), (1 << 31, 1), (1, 0xffffffff)): # counted from 1
             struct.pack_into('<II', whole, at, folder, file)
             with self.subTest(folder=folder, file=file):
                 self.refused(bytes(whole), ': is damaged')

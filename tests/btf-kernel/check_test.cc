@@ -95,8 +95,9 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
               "22), not vmlinux's (2); vmlinux -> here: size 4 -> 8");
 }
 
-/// One fault of an encoder can cause many such findings, in many modules. All of them get the same
-/// `cause`, so that they are printed as one line.
+/// The module only declares files_struct, so it has its own task_struct and bpf_prog_aux. One fault
+/// of an encoder can cause such findings in many modules. All have the same `cause`, so they are
+/// printed as one line.
 TEST_F(CheckKernel, RedefinedByADeclaration)
 {
     std::string text = replaced(vmlinux_text, "'x' type_id=1", "'x' type_id=5");

@@ -248,7 +248,8 @@ class Encode(PackageCase):
         self.assertEqual([path.name for path in out.rglob('*') if path.is_symlink()], [f'{RELEASE}.btf'])
 
     def test_archives_with_random_changes(self):
-        """Archives with random changes. BTFLINK_MUTATIONS is the number of archives."""
+        """Archives with random changes are encoded or refused. No process crashes, and only BTF is written.
+        BTFLINK_MUTATIONS is the number of archives."""
         vmlinux, modules = self.members()
         whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
                  'deb': ar([('debian-binary', b'2.0\n'), ('data.tar', tar([vmlinux, *modules]))])}

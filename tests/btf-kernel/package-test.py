@@ -65,7 +65,7 @@ class Package(PackageCase):
         end_of_btf = len(flat_image(self.btf, b''))
         word, page = -end_of_btf % 4, -end_of_btf % 4096
         for gap in (word, page):
-            for words, kfuncs, rules in (
+            for words, kfuncs, rules in ( # a set of kfuncs: their number, 1, and id and flags of each
                     ((struct_id, 1, 1, func, 0), 1, []),
                     ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
                     ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that do not exist
@@ -85,7 +85,8 @@ class Package(PackageCase):
             ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
             image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
             self.assertEqual(self.check(self.write('Image', image))['kfuncs'], count if count == 1024 else 0)
-        # Much other data may follow .BTF. Only the first megabyte after .BTF is searched.
+        # Much other data may follow .BTF. Only the first megabyte after .BTF is searched. Here the data look like sets
+        # of `func` kfuncs each: func + 1 pairs of words.
         pairs = struct.pack('<II', func, 1) * 0x200000
         report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
         self.assertEqual(report['kfuncs'], (1 << 17) // (func + 1) * func)

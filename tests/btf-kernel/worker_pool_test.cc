@@ -73,7 +73,7 @@ TEST_F(Workers, OthersGoOnWhenOneDies)
             ::raise(SIGKILL);
         if (i % 5 == 1)
             ::_exit(9);
-        return {false, std::string(i == 2 ? 5000 : 0, 'x')};
+        return {false, std::string(i == 2 ? 5000 : 0, 'x')}; // cut to 4,000 bytes
     });
     for (size_t i = 0; i < results.size(); ++i) {
         EXPECT_EQ(results[i].failed, i % 5 <= 1) << i;

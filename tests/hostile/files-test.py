@@ -19,7 +19,7 @@ import time
 from helpers.kbuild_case import HERE, Elf, KbuildCase, run
 
 FEATURES = '--features=+global_var'
-CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))  # runs of each command on a file that keeps changing
+CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))
 ODD = ["a b.o", "quote'.o", 'double".o', 'new\nline.o', '-dash.o', 'back\\slash.o', '$(touch x).o',
        ';touch x;.o', '*?[a].o', '\xe4.o', '#.o', 'x' * 253 + '.o']
 
@@ -123,7 +123,7 @@ class Files(KbuildCase):
         full = 'mount -t tmpfs -o size=$1 none full && cp add.o full/ && shift && "$@"; ' \
                's=$?; cmp add.o full/add.o && [ "$(ls -A full)" = add.o ] || exit 99; exit $s'
         os.mkdir(self.path('full'))
-        size = len(self.read('add.o')) // 4096 * 4096 + 8192
+        size = len(self.read('add.o')) // 4096 * 4096 + 8192  # room for add.o and one or two pages; BTF needs more
         command = ['unshare', '-m', 'sh', '-c', full, 'sh', str(size)]
         if shutil.which('unshare') is None or self.call('unshare', '-m', 'true').returncode:
             self.skipTest('no mount namespace')

@@ -55,16 +55,18 @@ def functions(count, parameters):
 
 
 def trailer(blob, types, names, prototype, samples):
-    """`blob`, of `types` types, with a link trailer. The trailer has one function for each of `names`, offsets of
-    strings. All these functions have one prototype, the words `prototype`, which is not in the blob but in the trailer.
-    `samples`: position samples."""
-    records = b''.join(struct.pack('<IIQ4I', name, 256 | 32, 1, 0, 0, 0, 0) for name in names)
+    """`blob`, of `types` types, with a link trailer (common/FORMAT.md, 3). The trailer has one function for each of
+    `names`, offsets of strings. All these functions share `prototype`, words in the trailer. `samples`: position
+    samples."""
+    external, has_address = 256, 32
+    records = b''.join(struct.pack('<IIQ4I', name, external | has_address, 1, 0, 0, 0, 0) for name in names)
     tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
               56: (struct.pack(f'<{len(prototype)}I', *prototype), len(prototype)),
               96: (struct.pack(f'<{len(samples)}I', *samples), len(samples))}
     head, body = bytearray(HEADER), b''
     for field in range(40, 104, 8):
         contents, count = tables.get(field, (b'', 0))
+        # At 88 is no table, but the version of the emitter.
         struct.pack_into('<II', head, field, *((HEADER + len(body), count) if field != 88 else (10000, 0)))
         body += contents + b'\0' * (-len(contents) % 8)
     struct.pack_into('<IHHIIII', head, 0, 0x4c465442, 1, HEADER, HEADER + len(body), 0, 0x1ff, 1)

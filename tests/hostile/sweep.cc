@@ -8,7 +8,7 @@
 // are changed. A mutation depends only on its number and the bundles, so it can be repeated.
 // The tool runs on each changed bundle in a process of its own, with a time limit; then its memory
 // use is checked. An error must name one of the bundle's files (or the merged BTF, or the base),
-// and a section or an offset. Errors of btf-kernel need neither of these, nor do errors about a
+// and a section or an offset. Errors of btf-kernel need no section or offset, nor do errors about a
 // file as a whole, which are counted by their text. The target words has no rules for errors.
 //
 // Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.

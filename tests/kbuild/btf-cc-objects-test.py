@@ -17,10 +17,10 @@ ASSEMBLER = '''.section .text, "ax"
 start: ret
 .size start, . - start
 '''
-# PAHOLE_FLAGS as kernels 5.16 to 6.19 export them for pahole 1.31, and the corresponding features.
 BASE = {'var', 'decl_tag', 'type_tag', 'enum64'}
 LIST = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
 LISTED = set(LIST.split(','))
+# PAHOLE_FLAGS as kernels 5.16 to 6.19 export them for pahole 1.31 -> the corresponding features.
 KERNELS = {
     '--btf_gen_floats': BASE | {'float'},
     '--btf_gen_floats -j --skip_encoding_btf_enum64': BASE - {'enum64'} | {'float'},
@@ -304,7 +304,7 @@ class Settings(ObjectsCase):
 
     def test_strip_twice(self):
         """btf-cc runs another btf-cc, as in CC="btf-cc ccache btf-cc gcc". If the inner one strips DWARF, the outer one
-        finds no DWARF, and keeps the existing BTF. If it does not, the object is also the same as from one btf-cc."""
+        finds no DWARF, and keeps the existing BTF. If the inner one keeps DWARF, both make the same BTF."""
         settings = {'BTF_CC_STRIP_DWARF': '1'}
         self.good('gcc', '-g', '-c', 'add.c', settings=settings)
         once = self.read('add.o')
@@ -342,7 +342,7 @@ class Settings(ObjectsCase):
         shutil.copy(self.path('add.c'), self.path('add.cc'))
         shutil.copy(self.path('add.c'), self.path('c.c'))
         self.good('gcc', '-g', '-c', 'add.cc', 'c.c', settings=flags)
-        # In the DWARF of the object, the language is then C++ without a version, not C++14.
+        # With these options, the DWARF says C++ without a version, not C++14.
         old = ['-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf']
         self.good('gcc', *old, '-c', 'add.cc', settings=flags)
         self.assertFalse(self.has_object_btf('add.o'))

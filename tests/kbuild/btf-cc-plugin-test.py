@@ -151,6 +151,7 @@ class Compiles(PluginCase):
                         'for clang\n')
 
     def test_upgraded_compiler(self):
+        """A gcc with another build id needs a plugin of its own."""
         driver = pathlib.Path(shutil.which('gcc')).resolve()
         contents = bytearray(driver.read_bytes())
         note = contents.index(b'GNU\0', contents.index(b'\x14\0\0\0\x03\0\0\0GNU\0'))

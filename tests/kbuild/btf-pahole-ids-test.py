@@ -20,6 +20,7 @@ int zeta(struct task *t) { return t->pid; }
 '''
 
 
+# The following functions write .BTF_ids as the macros of include/linux/btf_ids.h do.
 def symbol(name, content, size=None):
     return (f'.type {name}, STT_OBJECT\\n {name}: {content}\\n'
             f'.size {name}, {size or ".-" + name}\\n')

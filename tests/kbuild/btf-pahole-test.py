@@ -32,7 +32,7 @@ int main(void)
 PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
 LINK = ['-Wl,-T,percpu.lds', '-no-pie']
 ALL = {'per-CPU', 'float', 'decl_tag', 'type_tag', 'enum64'}
-LEGACY = ALL - {'float'}
+LEGACY = ALL - {'float'}  # without a list of features
 FAKE = '''#!/bin/sh
 printf '%s\\0' "$0" "$@" > argv
 cat

@@ -32,6 +32,7 @@ def listed(program):
 
 
 def pattern(message):
+    """A regular expression for a message of the document."""
     text = re.sub(r'(?<=[^.])\.\.\.$', '', message.replace('\\|', '|'))
     parts = [re.escape(part).replace('\\ ', ' ') for part in re.split(PLACES, text)]
     text = '.+'.join(parts)

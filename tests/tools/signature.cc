@@ -144,6 +144,7 @@ SignatureTable::SignatureTable(const Btf &btf, Depth depth, Arrays arrays,
     types_.resize(graph.own.size());
     std::vector<Signature> next(types_.size()), parts;
     for (int round = 0; round < max_rounds; ++round) {
+        // Void keeps 0. It is in the table if the table begins with id 0.
         for (size_t i = first_ == 0, ref = 0; i < types_.size(); ++i) {
             parts.assign(1, graph.own[i]);
             for (; ref < graph.ends[i]; ++ref)

@@ -17,8 +17,8 @@ namespace btflink::tools
 using Signature = std::array<uint64_t, 2>;
 
 enum class Depth : uint8_t {
-    /// A reference to a named struct or union counts by kind and name. A forward declaration counts
-    /// as the type that it declares if a type refers to it. By themselves the two differ.
+    /// A reference to a named struct or union counts by kind and name, and so does a reference to
+    /// its forward declaration. By themselves, the struct and its declaration differ.
     names,
     /// References count with everything that they reach. So structs with one name are
     /// distinguished, and also a struct and its forward declaration.

@@ -224,8 +224,8 @@ class Diff(CliCase):
             self.assertIn('CO-RE ' + line, said)
 
     def two_adapters(self, *members):
-        """Makes a kernel with two structs `adapter`, and returns its path. `members` has the text of the members of
-        each struct."""
+        """Makes a kernel with two structs `adapter`, and returns its path. `members` has the members of each struct; by
+        default, one struct has x, the other o and y."""
         for number, text in enumerate(members or ('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
             self.write(f'{number}.c', f'struct adapter {{ {text} }} *a{number};\n')
             self.must('gcc', '-g', '-c', f'{number}.c')
@@ -364,15 +364,15 @@ class Diff(CliCase):
         self.assertEqual(self.symbols(new, old, *names, 'of_module'), {
             'stays': ('same', []), 'moves': ('same', []), 'changes': ('another signature', []),
             'of_module': ('gone', [])})
-        # A function that the module had before, too, is another one.
+        # The module had a function `moves` of its own before, so that of vmlinux has not moved, but is gone.
         other = 'int moves(long a) { return a; }'
         self.assertEqual(self.symbols(self.folder_with('in-both', vmlinux=stays + moves, m=other),
                                       self.folder_with('in-module', vmlinux=stays, m=other), 'moves', 'of_module'),
                          {'moves': ('gone', ['moves']), 'of_module': ('no BTF', [])})
 
     def test_symbols_that_reach_a_type_of_a_module(self):
-        """If a module gets its own definition of a type of vmlinux, this matters only to the module. A module's own
-        ids are not those of vmlinux."""
+        """If a module gets its own definition of a type of vmlinux, this matters only to the module. A module without a
+        base ("whole") has other ids than vmlinux."""
         text = 'struct %s { %s a; }; int %s(struct %s *p) { return p->a; }\n'
         vmlinux, user = text % ('s', 'int', 'of_vmlinux', 's'), text % ('s', '%s', 'in_module', 's')
         other = text % ('other', 'int', 'of_module', 'other')
@@ -416,7 +416,8 @@ class Diff(CliCase):
             {**names, **weak, 'untyped': 'unknown'})
 
     def test_kfuncs_with_tags(self):
-        """If the kernel tags kfuncs, a function without the tag may not be one. Other programs can attach to it."""
+        """If the kernel tags kfuncs, a function without the tag may not be one. Tags, and suffixes of parameters such
+        as __sz, do not matter to programs that attach to a function."""
         if not shutil.which('clang'):
             self.skipTest('clang is not installed')
         for kernel, suffix in (('old', '__sz'), ('new', '')):
@@ -494,8 +495,9 @@ class Diff(CliCase):
             {'struct s.wide': 'broken', 'struct s.gone': 'absent', 'struct s.in.b': 'absent'})
 
     def test_loads(self):
-        """libbpf does not change the shifts after a direct load of a bitfield, and no offset to one beyond 15 bits. It
-        refuses to find the sign of an array element."""
+        """A program that loads a member directly breaks if a bitfield would need other shifts, or if the offset exceeds
+        32767: libbpf changes neither the shifts nor the width of the offset. It refuses to find the sign of an array
+        element."""
         self.write('k.c', 'struct s { int pad; unsigned same : 3, moved : 5, now : 4, : 4; int was;'
                    ' char far[40000]; int x, list[2]; } s;\n')
         self.kernel('k', source='k.c')

@@ -359,7 +359,7 @@ class InBrowser(ReportCase):
         browser = self.browser()
         browser.cdp('Emulation.setScriptExecutionDisabled', value=True)
         browser.post('/url', {'url': 'file://' + self.path('report.html')})
-        text = browser.cdp('Page.captureSnapshot')['data']
+        text = browser.cdp('Page.captureSnapshot')['data']  # MHTML; "=" at the end of a line continues the line
         self.assertIn('>core.c<', text.replace('=\r\n', ''))
 
 

@@ -111,8 +111,8 @@ std::vector<Blob> find_blobs(const Text &bytes)
     return found;
 }
 
-/// Inserts `words` words at `at`, among the types of the blob, or removes as many if `words` is
-/// negative. Adjusts the blob's header, and the padding after the blob.
+/// Inserts `words` words at `at`, among the types of the blob. A negative number removes words.
+/// Adjusts the blob's header, and the padding after the blob.
 void resize_types(Text &bytes, const Blob &blob, size_t at, int words)
 {
     auto place = bytes.begin() + static_cast<ptrdiff_t>(at);
@@ -205,7 +205,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
         break;
     case 2: // the header
     case 3:
-        if (size_t at = blob.at + below(random, 6) * 4; at)
+        if (size_t at = blob.at + below(random, 6) * 4; at) // not the magic of the first blob
             set_word(bytes, at, edge(random, word(bytes, at)));
         break;
     case 4: // a word of the trailer's header, or of the whole trailer
