@@ -97,14 +97,14 @@ private:
         const btf_type &t = btf_.type(id);
         auto *begin = reinterpret_cast<const uint32_t *>(&t);
         words_.assign(begin, begin + btf::words_of(t));
-        auto &own = *reinterpret_cast<btf_type *>(words_.data());
+        auto &made = *reinterpret_cast<btf_type *>(words_.data());
         bool first = has_own_name(btf::kind_of(t)); // the type's name precedes its elements' names
-        btf::for_each_str_off(own, [&](uint32_t &off) {
+        btf::for_each_str_off(made, [&](uint32_t &off) {
             off = raw(std::exchange(first, false) ? renamed(StrOff{off}) : moved(StrOff{off}));
         });
-        btf::for_each_type_id(own, [&](uint32_t &ref) { ref = shifted(ref); });
+        btf::for_each_type_id(made, [&](uint32_t &ref) { ref = shifted(ref); });
         if (changes() && id == change_.volatile_of)
-            btf::tail_of(own)[change_.member * 3 + 1] = raw(trailer_.plain_end);
+            btf::tail_of(made)[change_.member * 3 + 1] = raw(trailer_.plain_end);
         out_.add_words(words_);
     }
 

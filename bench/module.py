@@ -41,8 +41,8 @@ def cases(options, scratch):
     """Returns name -> function from a module to the command."""
     extra = [f'--threads={options.threads}'] if options.threads else []
 
-    def merge(program, number, *with_index):
-        out = f'{scratch}/{number}.btf'
+    def merge(program, out_name, *with_index):
+        out = f'{scratch}/{out_name}.btf'
         return lambda module: [program, '-q', *extra, f'--base={options.base}', *with_index, '-o', out,
                                module]
 

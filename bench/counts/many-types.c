@@ -47,7 +47,8 @@ enum state { idle, running, stopped = 8, dead = 1 << 20 };
         return NAME(total_, n) += sum;                                                             \
     }
 
-#define TEN(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7)
-#define HUNDRED(n) TEN(n##0) TEN(n##1) TEN(n##2) TEN(n##3) TEN(n##4) TEN(n##5) TEN(n##6) TEN(n##7)
+// ROW makes 8 structs, BLOCK 8 * 8.
+#define ROW(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7)
+#define BLOCK(n) ROW(n##0) ROW(n##1) ROW(n##2) ROW(n##3) ROW(n##4) ROW(n##5) ROW(n##6) ROW(n##7)
 
-HUNDRED(1) HUNDRED(2) HUNDRED(3) HUNDRED(4) HUNDRED(5)
+BLOCK(1) BLOCK(2) BLOCK(3) BLOCK(4) BLOCK(5)

@@ -59,7 +59,7 @@ def external_module(checks, tree):
     status, output = output_of([tree.workshop.bin / 'btf-pahole', '-J', '--btf_features=default',
                                 f'--btf_base={saved}', by_hand])
     btf.ok("btf-pahole by hand, over a saved copy of the kernel's BTF", status == 0, output)
-    self_made(btf, by_hand, saved)
+    check_contents(btf, by_hand, saved)
 
     # The saved copy takes the place of vmlinux. DWARF is dropped after the compile.
     shutil.copyfile(saved, headers / 'vmlinux')
@@ -69,11 +69,11 @@ def external_module(checks, tree):
     btf.ok('the build prints nothing', not output.strip(), output)
     base = module / 'base.btf'
     base.write_bytes(btf.contents_of(result, '.BTF.base'))
-    self_made(btf, result, base)
+    check_contents(btf, result, base)
     return result
 
 
-def self_made(btf, module, base):
+def check_contents(btf, module, base):
     """Checks that the module's BTF has the struct, function, per-CPU variable and kfunc of external/hello.c."""
     text = command([btf.dump_tool, 'c', module, f'--base={base}'])
     btf.ok(f'{module.name}: its struct, with a field of a kernel type',
