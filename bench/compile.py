@@ -40,10 +40,11 @@ def commands(kernel):
     for record in sorted(kernel.rglob('.*.o.cmd')):
         with open(record, encoding='utf-8', errors='replace') as file:
             found = re.match(r'(?:savedcmd|cmd)_(\S+) := (.*)', file.readline())
-        if not found or ' -D__KERNEL__ ' not in found[2] or not found[2].rstrip().endswith('.c'):
-            # A semicolon separates later commands, such as objtool, from the compile.
-            if not found or ' -D__KERNEL__ ' not in found[2] or '.c ;' not in found[2]:
-                continue
+        if not found or ' -D__KERNEL__ ' not in found[2]:
+            continue
+        # A semicolon separates later commands, such as objtool, from the compile.
+        if not found[2].rstrip().endswith('.c') and '.c ;' not in found[2]:
+            continue
         text = found[2].split(' ; ')[0].replace('$(pound)', '#').replace('$$', '$')
         words = shlex.split(text)
         at = next((i for i, word in enumerate(words)

@@ -21,12 +21,11 @@ import time
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
-from checks import Failed, default_jobs
+from checks import SKIPPED, Failed, default_jobs
 from helpers.btf_reader import Elf
 from helpers.cache_tools import Ccache, Redis, missing
 from kernel_tree import FIXED
 
-SKIPPED = 77
 TOOLS = ['CC=btf-cc ccache gcc', 'PAHOLE=btf-pahole']
 
 
@@ -115,10 +114,7 @@ def run(part, redis):
     size = sum(len(contents) for contents in made.values())
     print(f'{len(made)} objects, {size / 1e6:.1f} MB; Redis: {keys} keys, '
           f'{int(memory["used_memory"]) / 1e6:.1f} MB')
-
-    def differing():
-        return [path for path in made.keys() | taken.keys() if made.get(path) != taken.get(path)]
-
+    differing = sorted(path for path in made.keys() | taken.keys() if made.get(path) != taken.get(path))
     return all([
         check('there are objects', '' if len(made) > 20 else f'{len(made)}'),
         check('every object with DWARF has BTF', ' '.join(bare[:5])),
@@ -130,7 +126,7 @@ def run(part, redis):
               '' if second['hit'] == first['cache_miss'] + first['hit']
               and second['remote_storage_hit'] >= len(made) else f'{second}'),
         check('nothing was emitted again', '' if 'btf-cc: ' not in said else said[:500]),
-        check('the same bytes in every object', ' '.join(sorted(differing())[:5])),
+        check('the same bytes in every object', ' '.join(differing[:5])),
     ])
 
 

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 import kernel_tree
 from btf_checks import DIGESTS_OF, BtfChecks
-from checks import Checks, Failed, Progress, Skip, command, output_of
+from checks import Checks, Failed, Progress, Skip, command, default_jobs, output_of
 
 SERIES = HERE.parent.parent / 'kbuild-integration/patches'
 PER_OBJECT = 'CONFIG_DEBUG_INFO_BTF_PER_OBJECT=y\n'
@@ -203,7 +203,7 @@ def main():
     parser.add_argument('--version', choices=sorted(path.name for path in SERIES.iterdir()
                                                     if path.is_dir()), default='6.12')
     parser.add_argument('--source', type=pathlib.Path)
-    parser.add_argument('--jobs', type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument('--jobs', type=int, default=default_jobs())
     parser.add_argument('--form', choices=['short', 'full'], default='full')
     options = parser.parse_args()
     checks = Checks()

@@ -14,7 +14,6 @@ from checks import Failed
 GOALS = ['vmlinux', 'modules'] # without the boot image, because compressing it takes long
 HEADER = 'kernel/sched/sched.h'
 SEED = 20
-INTERRUPTIONS = 2 # one with each signal
 TOUCHED = 60 # number of objects that each interrupted build has to compile
 # Objects that each link of vmlinux compiles, whatever was touched.
 BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)
@@ -115,8 +114,7 @@ class RebuildChecks:
         expected.write_bytes(before)
         generator = random.Random(SEED)
         objects = [name for name in self.tree.objects() if name.startswith(('kernel/', 'mm/'))]
-        for round_ in range(INTERRUPTIONS):
-            kind = (signal.SIGKILL, signal.SIGINT)[round_ % 2]
+        for kind in (signal.SIGKILL, signal.SIGINT):
             touched = generator.sample(objects, TOUCHED)
             self.touch(*touched)
             # With more jobs or a cache the build could end before it is killed.

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import unittest
 
+from tidy import anchors
+
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
@@ -111,12 +113,6 @@ class Installed(unittest.TestCase):
             for name in re.findall(r'[\w/.-]+\.md', self.manual(program)):
                 self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
 
-    def anchors(self, document):
-        """The headings of a document, in the form used in links."""
-        lines = re.sub(r'^```.*?^```', '', document.read_text(), flags=re.M | re.S).splitlines()
-        return {re.sub(r'[^\w -]', '', line.lstrip('#').strip().lower()).replace(' ', '-')
-                for line in lines if line.startswith('#')}
-
     def test_links_of_documents(self):
         """All links to files and headings have a target, and README.md leads to each installed document."""
         reached, left = set(), [self.doc / 'README.md']
@@ -129,7 +125,7 @@ class Installed(unittest.TestCase):
                 target = pathlib.Path(os.path.normpath(document.parent / name)) if name else document
                 self.assertTrue(target.exists(), f'{document}: {name}')
                 if anchor:
-                    self.assertIn(anchor, self.anchors(target), f'{document}: {name}')
+                    self.assertIn(anchor, anchors(target), f'{document}: {name}')
                 if str(target.relative_to(self.doc)) not in reached:
                     left.append(target)
         self.assertEqual(sorted(reached), self.files(self.doc))

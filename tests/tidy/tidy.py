@@ -279,8 +279,7 @@ def anchors(path):
 def documents(root, _build):
     """Paths in backquotes such as `folder/file.cc` exist, relative to the top or to the document. Links, except those
     to web pages, lead to a file and, after #, to a heading in it."""
-    folders = [root, *(root / folder for folder in [*FOLDERS, "docs"])]
-    for path in itertools.chain(root.glob("*.md"), *(f.rglob("*.md") for f in folders[1:])):
+    for path in itertools.chain(root.glob("*.md"), *((root / f).rglob("*.md") for f in [*FOLDERS, "docs"])):
         for number, line in enumerate(lines_of(path), 1):
             for name in re.findall(r"`([a-z-]+(?:/[\w.-]+)+\.(?:cc|h|py|md|txt))`", line):
                 if not (root / name).exists() and not (path.parent / name).exists():

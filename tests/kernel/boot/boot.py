@@ -27,9 +27,9 @@ import typing
 
 sys.dont_write_bytecode = True
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from checks import SKIPPED
 from machine import MACHINES, X86
 
-SKIPPED = 77
 LAST_LINES = 25
 # After a panic the kernel reboots at once, and with -no-reboot QEMU then exits. On a busy host the
 # emulated CPU may pause while its timers continue. The kernel would report a hanging CPU in its log,
