@@ -66,7 +66,7 @@ def trailer(blob, types, names, prototype, samples):
     head, body = bytearray(HEADER), b''
     for field in range(40, 104, 8):
         contents, count = tables.get(field, (b'', 0))
-        # At 88 is no table, but the version of the emitter.
+        # At 88 there is the version of the emitter, not a table.
         struct.pack_into('<II', head, field, *((HEADER + len(body), count) if field != 88 else (10000, 0)))
         body += contents + b'\0' * (-len(contents) % 8)
     struct.pack_into('<IHHIIII', head, 0, 0x4c465442, 1, HEADER, HEADER + len(body), 0, 0x1ff, 1)
