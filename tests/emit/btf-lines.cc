@@ -33,6 +33,7 @@ public:
         case btf::Kind::INT:
             return head + strf(" size %u bits %u", t.size, tail[0] & 0xff) +
                    (tail[0] >> 24 & BTF_INT_SIGNED ? " signed" : "") +
+                   (tail[0] >> 24 & BTF_INT_CHAR ? " char" : "") +
                    (tail[0] >> 24 & BTF_INT_BOOL ? " bool" : "");
         case btf::Kind::FLOAT:
             return head + strf(" size %u", t.size);

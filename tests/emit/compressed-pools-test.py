@@ -8,6 +8,7 @@ A line SKIP names each compressor that is not installed, and each file whose poo
 """
 import shutil
 
+from helpers.btf_reader import Elf
 from helpers.cli_case import PROGRAM, CliCase, run
 
 OBJECTS = [source[:-2] + '.o' for source in PROGRAM]
@@ -44,16 +45,16 @@ class CompressedPools(CliCase):
         return done.stderr
 
     def pool(self, name):
-        """Returns readelf's line about the section with the pools, or '' if `name` has no such section."""
-        lines = self.must('readelf', '-SW', name).splitlines()
-        return next((line for line in lines if ' .debug ' in line or ' .zdebug ' in line), '')
+        """The section with the pools, or None."""
+        elf = Elf(self.path(name))
+        return elf.get('.debug') or elf.get('.zdebug')
 
     def compressed(self, compressor, name):
         """Copies the file to `packed`, and lets `compressor` compress the pools of the copy. Returns 'packed', or None
         if the compressor fails or leaves the pools as they are."""
         shutil.copy(self.path(name), self.path('packed'))
         done = self.call(*compressor, 'packed')
-        if done.returncode or self.pool('packed').split()[1:6] == self.pool(name).split()[1:6]:
+        if done.returncode or self.pool('packed').data == self.pool(name).data:
             print(f'SKIP {compressor}: leaves the pools of {name} as they are', flush=True)
             return None
         return 'packed'
@@ -85,21 +86,19 @@ class CompressedPools(CliCase):
             self.assertEqual(self.read('packed.btf'), self.read(name + '.btf'))
             if name == 'module':
                 self.merge('--image=' + packed, '--update=' + packed, *self.objects)
-                self.assertEqual(self.pool(packed), '')
+                self.assertIsNone(self.pool(packed))
         self.each(test, 'program', 'module')
 
     def test_objects(self):
         """Another run of btf-emit replaces the compressed pool of an object by a pool that is not compressed."""
         want = self.lines('many.o')
-        size = self.pool('many.o').split('PROGBITS')[1].split()[2]
+        size = self.pool('many.o').size
 
         def test(_, packed):
             self.good('--address-pool', FEATURES, packed)
             self.assertEqual(self.lines(packed), want)
-            pools = [line for line in self.must('readelf', '-SW', packed).splitlines()
-                     if ' .debug ' in line or ' .zdebug ' in line]
-            self.assertEqual([line.split('PROGBITS')[1].split()[2:5] for line in pools],
-                             [[size, '00', '0']], pools)
+            self.assertEqual([(s.name, s.size, s.flags) for s in Elf(self.path(packed)).sections
+                              if s.name in ('.debug', '.zdebug')], [('.debug', size, 0)])
         self.each(test, 'many.o')
 
     def test_linked_again(self):
@@ -115,10 +114,9 @@ class CompressedPools(CliCase):
     def test_damaged(self):
         """Damaged compressed pools cause an error that names file, section and offset. The file is unchanged."""
         def test(name, packed):
-            at, size = (int(word, 16)
-                        for word in self.pool(packed).split('PROGBITS')[1].split()[1:3])
-            contents = self.read(packed)
-            damaged = contents[:at + size - 8] + b'\xff' * 8 + contents[at + size:]
+            pool, contents = self.pool(packed), self.read(packed)
+            end = pool.offset + pool.size
+            damaged = contents[:end - 8] + b'\xff' * 8 + contents[end:]
             self.write(packed, damaged)
             said = self.merge('--image=' + packed, '--update=' + packed, *self.objects, status=1)
             self.assertRegex(said, r'^btf-merge: ERROR: packed: \.z?debug\+0x[0-9a-f]+: cannot '

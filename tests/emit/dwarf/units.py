@@ -182,12 +182,13 @@ CASES = [
     Case('imported unit is not a type', unit(INT, Die('imported_unit', extra=[(0x18, ref('int'))])),
          lines=[INT_LINE]),
     *[passed_over(name) for name in VALUES],
+    # Index 1 is the name `one`.
     *[Case(f'name by strx{size}', unit(
         INT, typedef('t', 'int', label='t'), Die('typedef', name=form('strx1', 'zero'),
                                                  type=ref('int')),
         Die('typedef', name=form(f'strx{size}', Raw('\t.byte ' + ', '.join('1' + '0' * (size - 1)))),
-            type=ref('int')), Die('typedef', name=form('strx1', 'one'), type=ref('int'))),
-           lines=[INT_LINE, *[f'TYPEDEF {name} = int' for name in ('t', 'zero', 'one')]],
+            type=ref('t')), Die('typedef', name=form('strx1', 'one'), type=ref('int'))),
+           lines=[INT_LINE, *[f'TYPEDEF {name} = int' for name in ('t', 'zero', 'one')], 'TYPEDEF one = t'],
            versions=(5,)) for size in (2, 3, 4)],
     Case('unknown tags and attributes',
          unit(INT, Die(0x4109, Die('base_type', name='hidden', byte_size=4), name='GNU_call_site'),
