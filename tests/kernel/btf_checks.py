@@ -107,10 +107,11 @@ class BtfChecks:
     def nearly(self, title, *args, allowed):
         """Compares BTF from the plugin (A) with BTF from DWARF (B). `allowed` types per thousand in A may differ."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
-        total = re.search(r'^total types A (\d+) ', output, re.M)
-        differing = re.findall(r'^    only [AB]: .*', output, re.M)
-        self.ok(f'{title} ({len(differing)} differ)',
-                bool(total) and len(differing) * 1000 <= allowed * int(total[1]), output)
+        counts = re.search(r'^total types A (\d+) .*; differing signatures (\d+);', output, re.M)
+        if not counts:
+            raise Failed(output)
+        total, differing = map(int, counts.groups())
+        self.ok(f'{title} ({differing} differ)', differing * 1000 <= allowed * total, output)
 
     @staticmethod
     def same_sections(*paths):
