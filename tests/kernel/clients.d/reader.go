@@ -77,6 +77,10 @@ func declaration(declared btf.Type) string {
 		text += " to " + named(declared.Target)
 	case *btf.Const:
 		text += " of " + named(declared.Type)
+	case *btf.Volatile:
+		text += " of " + named(declared.Type)
+	case *btf.Restrict:
+		text += " of " + named(declared.Type)
 	}
 	return text
 }
