@@ -30,6 +30,7 @@ from kernel_tree import LATE_OBJECTS
 PAHOLE_FLAGS = ['-J', '--lang_exclude=rust',
                 '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
                 'optimized_func,consistent_func,decl_tag_kfuncs']
+# pahole before 1.26 does not know --btf_features.
 PAHOLE_124_FLAGS = ['-J', '--lang_exclude=rust', '--btf_gen_floats']
 
 

@@ -78,6 +78,7 @@ public:
 
 private:
     bool changes() const { return change_.volatile_of != void_id; }
+    /// add_volatile() inserts a type, which moves the ids from plain_end on by one.
     uint32_t shifted(uint32_t id) const
     {
         return changes() && TypeId{id} >= trailer_.plain_end ? id + 1 : id;
@@ -201,7 +202,7 @@ public:
         size_t count = in_.parts().size();
         Change change;
         for (unsigned long copy = 0; copy * d < n; ++copy) {
-            unsigned long share = std::min(d, n - copy * d); // it gets share/d of the objects
+            unsigned long share = std::min(d, n - copy * d); // the copy has share/d of the objects
             if (copy == 1)
                 TRY(find_own(change.own));
             if (copy)

@@ -70,7 +70,7 @@ class Image:
             for first, last in chosen:
                 file.write(self.info[first:last])
             end = file.tell()
-            file.seek(self.header + 24)
+            file.seek(self.header + 24)  # sh_offset and sh_size
             file.write(struct.pack('<QQ', begin, end - begin))
         return len(chosen)
 

@@ -7,9 +7,8 @@ usage: scale.py --tools=BUILD --objects=FILE [--object=O] [--module=KO] [--round
                 [--only=curve,files,modules]
 
 BUILD is a meson build folder. FILE has object BTF of a kernel, such as vmlinux.o. O is one object file,
-given many times in the table of separate files. KO is a module of the same kernel with object BTF. A table
-whose input is missing ends the program, so use --only without O or KO. --scratch needs room for 15 times
-the objects' BTF.
+given many times in the table of separate files. KO is a module of the same kernel with object BTF. Without
+O or KO, leave out its table with --only. --scratch needs room for 15 times the objects' BTF.
 
 There are up to eight copies of the objects. Each copy after the first has its own names for types,
 functions and variables that occur in few objects (see btf-corpus.cc); fifteen copies would exceed the limit

@@ -68,6 +68,7 @@ def count(options):
         objects = [source.stem + '.o' for source in SOURCES]
         emitted = sum(instructions(folder, options.emit, '--address-pool', name)
                       for name in objects)
+        # The largest object twice, so that btf-merge finds many duplicate types.
         shutil.copy(folder / objects[0], folder / 'again.o')
         merged = instructions(folder, options.merge, '--threads=1', '-o', 'all.btf', *objects,
                               'again.o')

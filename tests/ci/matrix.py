@@ -9,8 +9,8 @@ usage: matrix.py make BUILD FOLDER
 what PAHOLE makes of the same programs, and prints the table and the differences.
 
 The compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler, variant
-and source; those with a result are kept. `make` may run on several systems with the same FOLDER. `compare` needs
-pahole 1.32. The sources are CASES of tests/emit, with their features, and sample.rs for rustc.
+and source; `make` skips those that have a result, and may run on several systems with the same FOLDER. `compare`
+needs pahole 1.32. The sources are CASES of tests/emit, with their features, and sample.rs for rustc.
 
 Two kinds of compiles are not compared with pahole. It encodes nothing with -gsplit-dwarf, so the result is compared
 with btflink's own for a compile without -gsplit-dwarf. Kernels refuse the names that pahole writes for Rust,
@@ -160,6 +160,7 @@ def make(build, top):
         os.makedirs(os.path.join(top, command), exist_ok=True)
         write(os.path.join(top, command), 'version', said)
         for variant, flags in (RUST if family == 'rustc' else VARIANTS).items():
+            # All compilers know -gsplit-dwarf, with which knows() would make /dev/null.dwo.
             if family != 'rustc' and variant != SPLIT and not knows(command, flags):
                 continue
             for case in cases_for(command, family):

@@ -61,7 +61,7 @@ class Slice:
         """Removes and builds all goals; prints times. Returns ccache's counters for this build and make's output."""
         for goal in self.options.goals:
             shutil.rmtree(self.build / goal, ignore_errors=True)
-        self.cache.statistics()
+        self.cache.statistics() # resets the counters
         start, before = time.monotonic(), os.times()
         said = self.make(*self.options.goals, **settings)
         wall, after = time.monotonic() - start, os.times()

@@ -61,8 +61,8 @@ class Finalisation:
         return lines[0].split()[1:]
 
     def features(self):
-        """Returns options for btf-emit and btf-merge. They name the lists of features in `flags`, without those lists
-        that name a feature unknown to btf-pahole, which btf-emit and btf-merge would refuse."""
+        """Returns the lists of features in `flags` as options of btf-emit and btf-merge. Lists with a feature that
+        btf-pahole does not know are left out, because these programs would refuse them."""
         known = command([self.pahole, '--supported_btf_features']).strip().split(',')
         lists = [flag.split('=')[1] for flag in self.flags if flag.startswith('--btf_features=')]
         return [f'--features={names}' for names in lists

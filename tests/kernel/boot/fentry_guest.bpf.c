@@ -27,6 +27,7 @@ struct GuestSeen seen;
 SEC("fentry/enter_vmid_context")
 int BPF_PROG(enter_guest, struct kvm_s2_mmu *mmu, void *context)
 {
+    // container_of(mmu->arch, struct kvm, arch)
     const char *guest = (const char *)mmu->arch - bpf_core_field_offset(struct kvm, arch);
     seen.calls++;
     bpf_probe_read_kernel(&seen.pid, sizeof(seen.pid),

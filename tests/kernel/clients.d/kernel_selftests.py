@@ -6,6 +6,7 @@ import typing
 from checks import Skip, command
 
 FOLDER = 'tools/testing/selftests'
+# Programs that the tests start; the machine needs their shared libraries.
 STARTED = ('test_progs', 'runner', 'bpftool')
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the cases of the kernel's BTF selftests into files. The test compiles it together with the
-// tables of a kernel source (it includes btf.c; btf_dedup_split.c and btf_distill.c are linked), and
-// with the libbpf of the same source.
+// Writes the cases of the kernel's BTF selftests into files. The test compiles this file together
+// with the tables of a kernel source (btf.c is included, btf_dedup_split.c and btf_distill.c are
+// linked), and with the libbpf of the same source.
 //
 // usage: cases FOLDER
 //
@@ -90,8 +90,7 @@ static void end(void)
     title[0] = 0;
 }
 
-// Subtests of the linked files. Each ends where the next begins. A subtest without watched calls has
-// no files.
+// A subtest of the linked files ends where the next begins. Without watched calls it has no files.
 bool test__start_subtest(const char *name)
 {
     end();
