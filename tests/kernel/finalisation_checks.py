@@ -30,6 +30,7 @@ class Parts:
                            len(self.strings)) + self.types + self.strings
 
     def with_layout(self):
+        # An entry per kind: bytes after its struct btf_type, bytes per element, flags.
         layout = b''.join(struct.pack('<BBH', *TAIL.get(kind, (0, 0)), 0) for kind in KINDS)
         return struct.pack(HEADER + 'II', 0xeb9f, 1, 0, 32, 0, len(self.types),
                            len(self.types) + len(layout), len(self.strings), len(self.types),

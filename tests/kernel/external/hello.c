@@ -48,7 +48,7 @@ static int __init hello_init(void)
 
     if (error)
         return error;
-    return hello_count(this_cpu_ptr(&hello_last), current) < 0;
+    return hello_count(this_cpu_ptr(&hello_last), current) < 0; // 0, as counts are not negative
 }
 module_init(hello_init);
 
