@@ -160,6 +160,17 @@ std::string answers_text(const Answers &answers, const diff::Difference &d,
     return text;
 }
 
+/// Does the difference set the exit status 1?
+bool counts(const diff::Difference &d, const diff::PrintOptions &options)
+{
+    if (!options.only_breaking)
+        return !d.changes.empty() || !d.module_changes.empty();
+    return std::ranges::any_of(d.changes, &diff::Change::breaks) ||
+           std::ranges::any_of(d.module_changes, [](const diff::ModuleChange &module) {
+               return module.what == diff::ChangeKind::removed && !module.is_built_in;
+           });
+}
+
 std::string difference_text(const diff::Difference &d, const DiffCommandLine &line)
 {
     return line.json       ? diff::as_json(d, line.print)
@@ -193,7 +204,7 @@ int diff_command(int argc, char **argv)
     if (!opened)
         return input_error(opened.error());
     const diff::ComparedKernels compared = diff::compare(before.types, after.types);
-    bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
+    bool good = !counts(compared.difference, line.print);
     std::string text;
     if (questions->none()) {
         text = difference_text(compared.difference, line);

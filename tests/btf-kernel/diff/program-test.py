@@ -156,6 +156,11 @@ class Diff(CliCase):
         old, new = self.kernels()
         self.assertNotIn('struct bpf_struct_ops_ops changed', self.diff(old, new, '--breaking'))
         self.assertNotIn('struct task', self.diff(old, new, '--summary'))
+        # The exit status depends on what is printed.
+        self.write('more.c', f'#include "{KERNEL}"\nstruct added {{ int a; }} *added;\n')
+        more = self.kernel('more', source='more.c')
+        self.assertIn('struct added added', self.diff(old, more))
+        self.assertNotIn('struct added', self.diff(old, more, '--breaking', status=0))
 
     def test_program(self):
         kernels = self.kernels()
