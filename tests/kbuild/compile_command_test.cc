@@ -65,6 +65,19 @@ TEST(CompileCommand, AsksForDwarf)
     EXPECT_FALSE(asks({"-g", "-x", "assembler"}));
 }
 
+TEST(CompileCommand, SlimLto)
+{
+    auto is_slim = [](Words words) {
+        words.insert(words.begin(), {"-c", "a.c"});
+        return read_compile_command(words).slim_lto;
+    };
+    for (const char *word : {"-flto", "-flto=thin", "-flto=2"})
+        EXPECT_TRUE(is_slim({word})) << word;
+    EXPECT_FALSE(is_slim({"-flto-partition=none"})); // has no effect without -flto
+    EXPECT_FALSE(is_slim({"-flto", "-fno-lto"}));
+    EXPECT_FALSE(is_slim({"-flto", "-ffat-lto-objects"}));
+}
+
 TEST(CompileCommand, LanguageIsGiven)
 {
     EXPECT_EQ(objects({"-c", "a.txt"}), Words{});
