@@ -107,7 +107,7 @@ Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
     if (!value.empty()) {
         auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
         if (error != std::errc() || end != value.data() + value.size())
-            return fail({}, "-j" + std::string(value) + ": not a number");
+            return fail({}, "--jobs: '" + std::string(value) + "' is not a number");
         number = std::clamp(number, 1u, 1024u);
     }
     line.jobs = number;

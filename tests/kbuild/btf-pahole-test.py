@@ -117,7 +117,8 @@ class Answers(Command):
                     '--lang_exclude=rust,klingon', 'prog', same=['prog'])
         self.refuse("PAHOLE_LANG_EXCLUDE: unknown language 'klingon'; .*", '-J', 'prog',
                     same=['prog'], settings={'PAHOLE_LANG_EXCLUDE': 'klingon'})
-        self.refuse('-jx: not a number', '-J', '-jx', 'prog', same=['prog'])
+        for word in '-jx', '--jobs=x':
+            self.refuse("--jobs: 'x' is not a number", '-J', word, 'prog', same=['prog'])
 
     def test_options_of_kernels(self):
         listed = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
