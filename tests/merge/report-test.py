@@ -93,7 +93,8 @@ class CommandLine(Report):
         for said, *arguments in (
                 ("feature .*'nonsense'", '--features=nonsense', 'x'), ("--format: 'elf' is neither", '--format=elf', 'x'),
                 ("--dedup: 'pahole' is neither", '--dedup=pahole', 'x'), ('--check takes no INPUT', '--check=x', 'y'),
-                ('--check takes no INPUT', '--check=x', '-oy'), ('INPUT is required', '-oo'),
+                ('--check takes no INPUT', '--check=x', '-oy'), ('--check needs a value', '--check=', '-oo', 'x'),
+                ('--report needs a value', '--report=', '-oo', 'x'), ('INPUT is required', '-oo'),
                 ('--report needs a result in a file', '--report=r', '-o-', 'x'),
                 ('--report needs -o or --update', '--report=r', '--why-dup', 'x')):
             self.assertRegex(self.merge(*arguments, status=2).stderr,
