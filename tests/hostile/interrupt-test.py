@@ -23,9 +23,7 @@ from helpers.btf_reader import Elf
 from helpers.kbuild_case import KbuildCase, run
 
 KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
-PER_FOLDER = 50  # leftover files are removed every so many runs
-
-
+CLEAN_EVERY = 50  # leftover files are removed every so many runs
 # System calls that may change a file.
 CHANGES = ('write', 'writev', 'pwrite64', 'fchmod', 'ftruncate', 'rename', 'renameat', 'renameat2', 'unlink')
 MOST_CALLS = 100  # of each of these system calls, by one run
@@ -106,7 +104,7 @@ class Interrupt(KbuildCase):
             seen[self.state(target, old, new)] += 1
             for name in self.names() - known - {target}:
                 self.assertRegex(name, r'^\.tmp_btflink-[A-Za-z0-9]{6}$')
-                if number % PER_FOLDER == PER_FOLDER - 1:
+                if number % CLEAN_EVERY == CLEAN_EVERY - 1:
                     os.unlink(self.path(name))
             if number % 10 == 0:  # a complete run succeeds in spite of the leftovers
                 self.assertEqual(self.call(*command).returncode, 0)

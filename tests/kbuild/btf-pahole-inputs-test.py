@@ -329,9 +329,8 @@ class Modules(InputsCase):
         that was just linked."""
         self.module(MODULE, strip=True)
         self.encode_module('card.ko')
-        KERNEL_NOW = dict(KERNEL, print=KERNEL['print'] + 'int more; long long wider(void) '
-                          '{ return more; }\n')
-        objects = self.objects(KERNEL_NOW, ())
+        now = KERNEL | {'print': KERNEL['print'] + 'int more; long long wider(void) { return more; }\n'}
+        objects = self.objects(now, ())
         self.link('base', *objects)
         self.encode(VARIABLES, 'base')
         self.encode_module('card.ko')

@@ -16,7 +16,7 @@ from helpers.kbuild_case import run, target_of
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / 'docs/messages.md'
 PLACES = r'\.\.\.|\b(?:FILE|N|M|NAME|X|GCC|FEATURE|RULE)\b'
-NUMBERS = (('objects were', 'objects? (?:was|were)'), ('objects are', 'objects? (?:is|are)'),
+PLURALS = (('objects were', 'objects? (?:was|were)'), ('objects are', 'objects? (?:is|are)'),
            ('objects that are', 'objects? that (?:is|are)'), ('units are', 'units? (?:is|are)'),
            ('others', 'others?'))
 KFUNC = ('asm(".pushsection .BTF_ids,\\"a\\"\\n.local __BTF_ID__set8__k\\n__BTF_ID__set8__k: .long 1, 1\\n"'
@@ -36,8 +36,8 @@ def pattern(message):
     text = re.sub(r'(?<=[^.])\.\.\.$', '', message.replace('\\|', '|'))
     parts = [re.escape(part).replace('\\ ', ' ') for part in re.split(PLACES, text)]
     text = '.+'.join(parts)
-    for several, any_number in NUMBERS:
-        text = text.replace(several, any_number)
+    for plural, any_number in PLURALS:
+        text = text.replace(plural, any_number)
     return text
 
 

@@ -179,12 +179,12 @@ ModuleDifference compare_modules(const ModuleBase &base_a, const Btf &a, const M
     Leftover left = match(base_a, a, base_b, b, Arrays::as_written);
     difference.equal = left.size() == 0;
     if (!difference.equal) {
-        Leftover users = left, flat = match(base_a, a, base_b, b, Arrays::flat);
-        for (Leftover *some : {&users, &flat}) {
+        Leftover as_written = left, flat = match(base_a, a, base_b, b, Arrays::flat);
+        for (Leftover *some : {&as_written, &flat}) {
             drop_arrays(a, some->a);
             drop_arrays(b, some->b);
         }
-        difference.array_form = flat.size() < users.size();
+        difference.array_form = flat.size() < as_written.size();
         if (difference.array_form)
             left = std::move(flat);
     }

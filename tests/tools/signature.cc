@@ -84,7 +84,7 @@ std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
 }
 
 /// A hash of everything in a type except the types to which it refers.
-Signature own_words(const Btf &btf, std::vector<uint32_t> words)
+Signature own_hash(const Btf &btf, std::vector<uint32_t> words)
 {
     // Hashes the names, and the words with zeros in place of type ids and names.
     auto &blank = *reinterpret_cast<btf_type *>(words.data());
@@ -128,7 +128,7 @@ Graph make_graph(const Btf &btf, uint32_t first, Depth depth, Arrays arrays)
         btf::for_each_type_id(*reinterpret_cast<const btf_type *>(words.data()),
                               [&](uint32_t ref) { graph.refs.push_back(ref); });
         graph.ends.push_back(graph.refs.size());
-        graph.own.push_back(own_words(btf, std::move(words)));
+        graph.own.push_back(own_hash(btf, std::move(words)));
     }
     return graph;
 }

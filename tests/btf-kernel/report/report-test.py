@@ -96,7 +96,7 @@ class Browser:
         with OPENER.open(request, timeout=600) as answer:
             return json.load(answer)['value']
 
-    def look(self, width, height, dark, phone):
+    def emulate(self, width, height, dark, phone):
         self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=height,
                  deviceScaleFactor=1, mobile=phone)
         self.cdp('Emulation.setEmulatedMedia', features=[
@@ -142,7 +142,7 @@ class ReportCase(CliCase):
                   'vmlinux.o')
 
     def report(self, *arguments, status=0):
-        done = self.call(self.btf_kernel, 'report', '-q', *arguments, errors='surrogateescape')
+        done = self.call(self.btf_kernel, 'report', '-q', *arguments)
         self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
         return done.stderr
 
@@ -303,14 +303,14 @@ class InBrowser(ReportCase):
         browser.post('/url', {'url': 'file://' + self.path('report.html')})
         for width, height, phone in ((1280, 900, False), (390, 844, True)):
             for dark in (False, True):
-                browser.look(width, height, dark, phone)
+                browser.emulate(width, height, dark, phone)
                 # The page is not wider than the window, and has the requested colours.
                 self.assertLessEqual(browser.js('return document.documentElement.scrollWidth'), width)
-                light = browser.js('return getComputedStyle(document.body).backgroundColor')
-                first = int(re.search(r'\d+', light)[0])
-                self.assertEqual(first < 128, dark, light)
+                colour = browser.js('return getComputedStyle(document.body).backgroundColor')
+                red = int(re.search(r'\d+', colour)[0])
+                self.assertEqual(red < 128, dark, colour)
                 self.screenshot(browser, f'{"phone" if phone else "wide"}-{"dark" if dark else "light"}')
-        browser.look(1280, 900, False, False)
+        browser.emulate(1280, 900, False, False)
         self.sorts(browser)
         self.filters(browser)
         self.opens(browser)
