@@ -243,7 +243,8 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
     constexpr std::string_view raw_event = "btf_trace_";
     if (change.what == ChangeKind::added)
         out.add(Effect::Kind::none, nothing_gone);
-    else if (change.space == Space::alias && change.name.starts_with(raw_event))
+    else if (change.space == Space::alias && change.name.starts_with(raw_event) &&
+             !change.one_of_several)
         of_tracepoint(change, change.name.substr(raw_event.size()), out);
     else if (change.what == ChangeKind::removed)
         of_removed(change, out);
