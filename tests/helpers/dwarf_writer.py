@@ -170,7 +170,7 @@ class Writer:
         self.info, self.sections = [], []  # lines of .debug_info; lines of all other sections
         self.strings = {'.debug_str': Table(), '.debug_line_str': Table()}
         self.labels = 0
-        self.used, self.defined = set(), set()  # labels of entries
+        self.used = set()  # labels to which values refer
 
     def fresh(self):
         self.labels += 1
@@ -309,7 +309,6 @@ class Writer:
                  tuple((name, value.name, value.value if value.name == 'implicit_const' else None)
                        for name, value in attributes))
         if die.label:
-            self.defined.add(die.label)
             self.info.append(f'{label(die.label)}:')
         self.info.append(f'\t.uleb128 {self.abbrevs.number(shape) + 1}')
         for _, value in attributes:
@@ -390,9 +389,9 @@ class Writer:
                           f'{base}:', *lines, f'{end}:']
 
     def text(self):
-        own = {name for name in self.used - self.defined
-               if not any(label(name) in line for line in self.info if ' - ' not in line)}
-        assert not own, f'labels that are nowhere: {own}'
+        defined = set(re.findall(r'(?:^|\.set )(die\.\w+)[:,]', '\n'.join(self.info), re.M))
+        missing = {name for name in self.used if label(name) not in defined}
+        assert not missing, f'labels that are nowhere: {missing}'
         lines = [section('.debug_info'), *self.info, *self.sections]
         for name, table in self.strings.items():
             if table:

@@ -18,8 +18,8 @@ class ObjectBtf:
         self.functions = []
         self.variables = collections.Counter()   # (name, section, size, stub hash of the type)
         elf = btf_reader.Elf(path)
-        sections = [s for s in elf.sections if s.name == '.BTF']
-        self.data = sections[0].data if sections else b''
+        section = elf.get('.BTF')
+        self.data = section.data if section else b''
         self.order = elf.order
         # Names of functions that have a clone.
         self.cloned = {name.split('.')[0] for name in elf.symbol_names()
@@ -69,4 +69,4 @@ class ObjectBtf:
             kind = btf_reader.KINDS[info >> 24 & 127]
             fixed, each = btf_reader.TAIL.get(kind, (0, 0))
             yield f'{kind} {self._name(name)}', target
-            at += 12 + fixed + each * (info & 0xffff)
+            at += 12 + fixed + each * (info & 0xffffff)

@@ -76,11 +76,6 @@ protected:
 
 using Lines = std::vector<std::string>;
 
-bool has(const std::string &text, std::string_view part)
-{
-    return text.find(part) != text.npos;
-}
-
 TEST_F(CheckFile, ValidFilesHaveNoMessages)
 {
     std::string base = write("vmlinux", kernel_);
@@ -197,12 +192,15 @@ TEST_F(CheckFile, LastStringWithoutType)
 class DistilledBases : public CheckFile
 {
 protected:
+    void SetUp() override
+    {
+        if (!can_assemble())
+            GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    }
     /// The messages about a module with a pointer to type `second` of its distilled base, and with
     /// type `third` inside a struct, over a kernel that also has `more`.
     Lines module(const std::string &second, const std::string &third, const std::string &more = "")
     {
-        if (!can_assemble())
-            return {};
         TextBlob base =
             from_text("[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n[2] " +
                       second + "\n[3] " + third);
@@ -224,8 +222,6 @@ protected:
 /// kind, size or encoding.
 TEST_F(DistilledBases, AreLookedUp)
 {
-    if (!can_assemble())
-        GTEST_SKIP() << "the fixtures are x86-64 assembly";
     const std::string task = "STRUCT 'task' size=8",
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     EXPECT_EQ(module(task, state), Lines());
@@ -253,8 +249,6 @@ TEST_F(DistilledBases, AreLookedUp)
 /// candidates (kernel/bpf/btf_relocate.c). A forward declaration always is one.
 TEST_F(DistilledBases, AmbiguousNames)
 {
-    if (!can_assemble())
-        GTEST_SKIP() << "the fixtures are x86-64 assembly";
     const std::string task = "STRUCT 'task' size=8",
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     const Lines both = {
@@ -276,8 +270,6 @@ TEST_F(DistilledBases, AmbiguousNames)
 /// Kernels with a bug take the flag of a struct with bitfields for the mark of a union.
 TEST_F(DistilledBases, ForwardsOfBitfields)
 {
-    if (!can_assemble())
-        GTEST_SKIP() << "the fixtures are x86-64 assembly";
     const std::string state = "ENUM 'state' size=4 encoding=UNSIGNED";
     const std::string bits = "\n[7] STRUCT 'bits' size=4 kflag=1\n"
                              "'b' type_id=1 bits_offset=0 bitfield_size=3";

@@ -35,15 +35,6 @@ protected:
                             .features = features_});
     }
 
-    std::string link(const std::vector<std::string> &objects)
-    {
-        std::string command = "ld -e 0 -o " + (dir_ / "image");
-        for (const std::string &o : objects)
-            command += " " + o;
-        run(command);
-        return dir_ / "image";
-    }
-
     Options options(const std::vector<std::string> &objects) const
     {
         Options options;
@@ -57,7 +48,7 @@ protected:
     {
         Options all = options(objects);
         std::string text = text_of(merged(dir_, all));
-        all.image = link(objects);
+        all.image = link_file(dir_, "image", "-e 0", objects);
         EXPECT_EQ(text_of(merged(dir_, all)), text);
         return text;
     }

@@ -243,9 +243,8 @@ public:
         t.features = default_features();
         t.plain_end = builder_.next_id();
         t.hashes = stub_hashes(builder_.view());
+        auto bytes = encode_trailer(t, blob, host_order);
         blob.resize(align_up(blob.size(), 8));
-        auto parsed = Btf::parse(blob, Where{"made"});
-        auto bytes = encode_trailer(t, Bytes(blob).first(parsed->blob_size()), host_order);
         blob.insert(blob.end(), bytes.begin(), bytes.end());
         return blob;
     }

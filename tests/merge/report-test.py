@@ -123,8 +123,6 @@ int add(int n) { state.x = n; return get(&state); }
 
     def linked(self, *compiler):
         """Makes objects with pools, a program, and the result of `ld -r`."""
-        if not target_of(compiler[0]):
-            self.skipTest(f'{compiler[0]} is not installed')
         for name, text in (('main', self.MAIN), ('add', self.ADD)):
             self.write(name + '.c', text)
             self.must(*compiler, '-g', '-c', name + '.c')
@@ -136,8 +134,8 @@ int add(int n) { state.x = n; return get(&state); }
         return self.merge('-o', 'out.btf', *arguments).stderr
 
     def test_objects_that_are_missing(self):
-        for compiler in (['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-5'], ['clang', '-gdwarf-4'],
-                         ['clang', '-gdwarf-5']):
+        for compiler in [(name, version) for name in ('gcc', 'clang') if target_of(name)
+                         for version in ('-gdwarf-4', '-gdwarf-5')]:
             self.linked(*compiler)
             for image in '--image=prog', '--image=all.o':
                 self.assertEqual(self.said(image, 'main.o', 'add.o'), '')
@@ -302,7 +300,7 @@ class TimeTrace(Report):
             for e in events:
                 self.assertGreaterEqual(e['ts'], whole[0]['ts'])
                 self.assertLessEqual(e['ts'] + e['dur'], whole[0]['ts'] + whole[0]['dur'] + 0.002)
-            self.assertGreater(len({e['tid'] for e in events}), threads - 1)
+            self.assertGreaterEqual(len({e['tid'] for e in events}), threads)
             load = [e for e in events if e['name'] == 'load']
             self.assertEqual(load[0]['args']['objects'], 3)
 

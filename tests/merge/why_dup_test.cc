@@ -16,10 +16,10 @@ const std::string ints = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding
 class WhyDup : public testing::Test
 {
 protected:
-    void object(const std::string &text, const std::string &more_ints = ints)
+    void object(const std::string &text)
     {
         std::string name = "o" + std::to_string(options_.inputs.size());
-        options_.inputs.push_back(make_raw(dir_, name, more_ints + text));
+        options_.inputs.push_back(make_raw(dir_, name, ints + text));
     }
 
     /// The report for `name` ("": for all names), without folders in file names. It must be the

@@ -76,6 +76,9 @@ BtfBuilder every_kind()
     b.add_decl_tag("self", f, -1, true);
     b.add_ref(btf::Kind::TYPE_TAG, "user", i, true);
     b.add_ref(btf::Kind::TYPEDEF, "t", i);
+    b.add_composite(btf::Kind::UNION, "empty", 0, false);
+    for (btf::Kind kind : {btf::Kind::CONST, btf::Kind::VOLATILE, btf::Kind::RESTRICT})
+        b.add_ref(kind, "", p);
     return b;
 }
 
@@ -103,6 +106,10 @@ constexpr std::string_view every_kind_text =
 [14] DECL_TAG 'self' type_id=9 component_idx=-1 kflag=1
 [15] TYPE_TAG 'user' type_id=1 kflag=1
 [16] TYPEDEF 't' type_id=1
+[17] UNION 'empty' size=0 vlen=0
+[18] CONST '(anon)' type_id=2
+[19] VOLATILE '(anon)' type_id=2
+[20] RESTRICT '(anon)' type_id=2
 )";
 
 TEST(BtfBuilder, EveryKindInBothByteOrders)
@@ -131,7 +138,7 @@ TEST(BtfBuilder, TypesCanBeChangedAndCopied)
     EXPECT_EQ(b.words(), btf.words().size());
     EXPECT_EQ(b.string_bytes(), btf.str_size());
     TypeId copy = b.add_words(btf.words().subspan(btf.word_index(TypeId{2}), 3));
-    EXPECT_EQ(copy, TypeId{17});
+    EXPECT_EQ(copy, TypeId{21});
 }
 
 TEST(BtfBuilder, SplitBlobs)
@@ -139,13 +146,13 @@ TEST(BtfBuilder, SplitBlobs)
     auto base_bytes = every_kind().serialize(host_order);
     auto base = std::make_shared<const Btf>(Btf::parse(base_bytes, Where{"base"}).value());
     BtfBuilder b(base->end_id(), base->str_size());
-    EXPECT_EQ(b.next_id(), TypeId{17});
+    EXPECT_EQ(b.next_id(), TypeId{21});
     TypeId p = b.add_ref(btf::Kind::PTR, "", TypeId{3});
     b.add_ref(btf::Kind::TYPEDEF, "new", p);
     auto bytes = b.serialize(host_order);
     auto btf = Btf::parse(bytes, Where{"split"}, base);
     ASSERT_TRUE(btf) << btf.error().str();
-    EXPECT_EQ(btf_to_text(*btf), "[17] PTR '(anon)' type_id=3\n[18] TYPEDEF 'new' type_id=17\n");
+    EXPECT_EQ(btf_to_text(*btf), "[21] PTR '(anon)' type_id=3\n[22] TYPEDEF 'new' type_id=21\n");
 }
 
 TEST(BtfBuilder, TooManyElementsAreNoticed)

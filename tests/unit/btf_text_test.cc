@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests text_to_btf() and btf_to_text(): unusual values, short forms, names, errors.
-// btf_builder_test.cc tests the text of valid types of most kinds.
+// btf_builder_test.cc tests the text of valid types of all kinds.
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,9 +64,10 @@ TEST_F(UpdateObject, AppendsInPlace)
     ASSERT_TRUE(update("/link", object, added));
     EXPECT_EQ(*read_file(path), after);
     EXPECT_EQ(stat_of(path).st_ino, st.st_ino);
-    struct timespec changed = stat_of(path).st_mtim;
+    const struct timespec long_ago[2] = {{1, 0}, {1, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), long_ago, 0), 0);
     ASSERT_TRUE(update("/t.o", after, added)); // nothing to do, so the file is not touched
-    EXPECT_EQ(stat_of(path).st_mtim.tv_nsec, changed.tv_nsec);
+    EXPECT_EQ(stat_of(path).st_mtim.tv_sec, 1);
 }
 
 TEST_F(UpdateObject, StrippingReplacesTheFile)
