@@ -60,8 +60,8 @@ MACHINES_32 = ('arm', 'i386', 'm68k', 'mipsel', 'powerpc', 'riscv32', 'sparc')  
 def cross_compiler(machine):
     """A command that compiles and links for a machine of CROSS, or None."""
     command = CROSS[machine]
-    wanted = 'x86_64' if machine == 'i386' else target_of(command[0])
-    if wanted and target_of(command[0]) == wanted:
+    target = target_of(command[0])
+    if target and (machine != 'i386' or target == 'x86_64'):
         return command
     if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no gcc for loongarch64
         return ('clang-19', '--target=loongarch64-linux-gnu', '-fuse-ld=lld',

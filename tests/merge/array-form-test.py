@@ -70,10 +70,10 @@ class ArrayForm(CliCase):
         texts = []
         # libbpf 1.7 repeats typedefs of the base (docs/limits.md), so its result is not that of the other ways.
         libbpf = ctypes.CDLL('libbpf.so.1')
-        found = (libbpf.libbpf_major_version(), libbpf.libbpf_minor_version()) != (1, 7)
+        with_libbpf = (libbpf.libbpf_major_version(), libbpf.libbpf_minor_version()) != (1, 7)
         indexed = ['--base-index=index'] # the first run makes the index
         for how in (['--dedup=hash'], ['--threads=4'], indexed, indexed,
-                    *([['--dedup=libbpf']] if found else [])):
+                    *([['--dedup=libbpf']] if with_libbpf else [])):
             self.must(self.btf_merge, *how, '--base=base.btf', '-o', 'own.btf', module)
             texts.append(self.must(self.btf_dump, 'raw', '--base=base.btf', 'own.btf'))
         for given in ('module.o', module): # without object BTF, and with it
@@ -89,8 +89,8 @@ class ArrayForm(CliCase):
         counts = sorted(map(int, re.findall(r' nr_elems=(\d+)', text)))
         return counts, sum(element in found for element in found.values())
 
-    def check(self, flat, *wanted):
-        """Checks a module over a flat or chained base. `wanted`: what arrays() must return for gcc, and for clang."""
+    def check(self, flat, gcc, clang):
+        """Checks a module over a flat or chained base. `gcc`, `clang`: what arrays() must return for this compiler."""
         for compiler, version in VARIANTS:
             with self.subTest(compiler=compiler, version=version):
                 self.base(compiler, version, *(['-DFLAT'] if flat else []))
@@ -98,7 +98,7 @@ class ArrayForm(CliCase):
                 for text in self.results(module):
                     names = re.findall(r"(?:STRUCT|TYPEDEF|FUNC) '(\w+)'", text)
                     self.assertEqual(set(names) - {'row'}, {'own', 'own_function'}, text)
-                    self.assertEqual(self.arrays(text), wanted[compiler != 'gcc'], text)
+                    self.assertEqual(self.arrays(text), gcc if compiler == 'gcc' else clang, text)
 
     def test_over_a_chained_base(self):
         self.check(False, ([3, 5, 7], 1), ([3, 5, 7], 1))

@@ -77,7 +77,7 @@ class Determinism(MadeOnceCase):
             self.same(expected, *self.objects, threads=THREADS[1 + number % 4],
                       preexec_fn=lambda: os.sched_setaffinity(0, {one}))
         with contextlib.ExitStack() as stack:
-            for number in range(ROUNDS):
+            for _ in range(ROUNDS):
                 commands = [[self.btf_merge, ALL, f'--threads={threads}', '--image=program',
                              *self.objects, '-o', f'out{threads}'] for threads in THREADS[1:]]
                 running = [stack.enter_context(subprocess.Popen(c, cwd=self.folder))

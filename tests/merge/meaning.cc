@@ -57,24 +57,23 @@ public:
         std::set<Pair> seen{{x, y}};
         std::vector<Pair> open{{x, y}};
         while (!open.empty()) {
-            Pair pair = open.back();
+            const Pair pair = open.back();
             open.pop_back();
             bool stop = false;
-            if (!own(pair, stop))
+            if (!agree_alone(pair, stop))
                 return false;
             if (stop)
                 continue;
-            auto [i, j, in_struct, in_base] = pair;
-            const btf::Kind kind = btf::kind_of(b_.type(j));
-            if (kind == btf::Kind::STRUCT || kind == btf::Kind::UNION) {
-                in_struct = true;
-                in_base = in_base || j < b_.first_id();
-            }
+            const btf_type &type = b_.type(pair.y);
+            const bool is_struct =
+                btf::kind_of(type) == btf::Kind::STRUCT || btf::kind_of(type) == btf::Kind::UNION;
+            const bool in_struct = pair.in_struct || is_struct;
+            const bool in_base = pair.in_base || (is_struct && pair.y < b_.first_id());
             std::vector<TypeId> refs;
-            btf::for_each_type_id(a_.type(i), [&](uint32_t r) { refs.push_back(TypeId{r}); });
+            btf::for_each_type_id(a_.type(pair.x), [&](uint32_t r) { refs.push_back(TypeId{r}); });
             size_t next = 0;
-            btf::for_each_type_id(b_.type(j), [&, s = in_struct, b = in_base](uint32_t r) {
-                Pair p{refs[next++], TypeId{r}, s, b};
+            btf::for_each_type_id(type, [&](uint32_t r) {
+                const Pair p{refs[next++], TypeId{r}, in_struct, in_base};
                 if (seen.insert(p).second)
                     open.push_back(p);
             });
@@ -92,7 +91,7 @@ private:
 
     /// Compares two types, but not the types that they refer to. Sets `stop` if the latter need not
     /// be compared.
-    bool own(const Pair &pair, bool &stop)
+    bool agree_alone(const Pair &pair, bool &stop)
     {
         auto [x, y, in_struct, in_base] = pair;
         if (x == void_id || y == void_id)
@@ -169,8 +168,8 @@ size_t fewest_types(const std::vector<const Btf *> &objects)
     // The types of all objects, one object after the other; [0] is void.
     std::vector<std::pair<const Btf *, TypeId>> types{{nullptr, void_id}};
     std::vector<std::vector<uint32_t>> refs(1);
-    std::map<std::pair<std::vector<uint32_t>, std::string>, uint32_t> first;
-    std::vector<uint32_t> colour{0};
+    std::map<std::pair<std::vector<uint32_t>, std::string>, uint32_t> classes;
+    std::vector<uint32_t> class_of{0};
     for (const Btf *btf : objects) {
         auto begin = static_cast<uint32_t>(types.size()) - raw(btf->first_id());
         for (TypeId id : btf->ids()) {
@@ -179,27 +178,26 @@ size_t fewest_types(const std::vector<const Btf *> &objects)
             auto &mine = refs.emplace_back();
             btf::for_each_type_id(t, [&](uint32_t r) { mine.push_back(r ? begin + r : 0); });
             auto content = std::pair(own_words(t), names_of(*btf, t));
-            colour.push_back(
-                first.emplace(content, static_cast<uint32_t>(first.size()) + 1).first->second);
+            class_of.push_back(
+                classes.emplace(content, static_cast<uint32_t>(classes.size()) + 1).first->second);
         }
     }
-    // `colour` has the class of each type. Refine the classes until their number stays the same:
-    // the new class of a type depends on its class and on the classes of the types that it refers
-    // to.
-    for (size_t count = first.size(), last = 0; count != last;) {
+    // Refine the classes until their number stays the same: the new class of a type depends on its
+    // class and on the classes of the types that it refers to.
+    for (size_t count = classes.size(), last = 0; count != last;) {
         last = count;
         std::map<std::vector<uint32_t>, uint32_t> next;
         std::vector<uint32_t> now{0};
         for (uint32_t i = 1; i < types.size(); ++i) {
-            std::vector<uint32_t> key{colour[i]};
+            std::vector<uint32_t> key{class_of[i]};
             for (uint32_t r : refs[i])
-                key.push_back(colour[r]);
+                key.push_back(class_of[r]);
             now.push_back(next.emplace(key, static_cast<uint32_t>(next.size()) + 1).first->second);
         }
-        colour = std::move(now);
+        class_of = std::move(now);
         count = next.size();
     }
-    return *std::max_element(colour.begin(), colour.end());
+    return *std::max_element(class_of.begin(), class_of.end());
 }
 
 } // namespace btflink::merge::test

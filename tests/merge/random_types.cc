@@ -113,10 +113,12 @@ public:
                 Definition other = d;
                 if (other.members.empty() || random_.chance(30))
                     other.members.push_back(expr(2));
-                else if (random_.chance(30))
-                    other.bitfields ? ++other.bits : other.bitfields = true;
-                else
+                else if (!random_.chance(30))
                     other.members[random_.below(static_cast<uint32_t>(d.members.size()))] = expr(2);
+                else if (other.bitfields)
+                    ++other.bits;
+                else
+                    other.bitfields = true;
                 out_.structs[s].push_back(other);
             }
         }
@@ -346,7 +348,6 @@ private:
                 return builder.add_ref(kind, name, TypeId{*p[0]});
             };
         };
-        const Definition *d = nullptr;
         if (e.kind == Expr::structure) {
             const View &v = structs_[e.number];
             std::string name = name_of(e.number);
@@ -356,7 +357,7 @@ private:
                 return id;
             }
             bool local = e.local && v.local != none;
-            d = &program_.structs[e.number][local ? v.local : v.definition];
+            const Definition *d = &program_.structs[e.number][local ? v.local : v.definition];
             for (const ExprPtr &p : d->members)
                 parts.push_back(visit(*p));
             put([=, this](const auto &p) {

@@ -236,7 +236,7 @@ class Layout(Report):
             self.merge('--features=+layout', f'--base={base}', '-o', 'over-' + base, split)
             self.merge(f'--base={base}', '-o', 'plain-over-' + base, split)
         self.assertEqual(self.read('over-all'), self.read('over-plain'))
-        self.assertEqual(self.read('over-all')[4:5] + self.read('over-all')[24:32], b' ' + bytes(8))
+        self.assertEqual(self.read('over-all')[4:5] + self.read('over-all')[24:32], bytes([32]) + bytes(8))
         self.assertEqual(self.read('over-all')[32:], self.read('plain-over-all')[24:])
 
 

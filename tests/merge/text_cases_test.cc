@@ -93,7 +93,7 @@ TEST_P(TextCases, Merge)
     for (size_t i = 0; i < c.objects.size(); ++i)
         options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
     options.output = folder_ / "result.btf";
-    uint32_t of_libbpf = UINT32_MAX; // number of types of btf__dedup's result, if Case::at_most
+    uint32_t most = UINT32_MAX; // number of types of btf__dedup's result, if Case::at_most
     // libbpf 1.7 does not find the typedefs of a base (btf_dedup_prep); 1.8 does.
     const bool finds_base = libbpf_major_version() != 1 || libbpf_minor_version() != 7;
     for (Engine engine : {Engine::libbpf, Engine::hash})
@@ -123,10 +123,10 @@ TEST_P(TextCases, Merge)
             auto result = Btf::parse(*bytes, Where{"result"}, base);
             ASSERT_TRUE(result) << result.error().str();
             if (engine == Engine::libbpf && c.at_most) {
-                of_libbpf = result->size();
+                most = result->size();
                 continue;
             }
-            EXPECT_LE(result->size(), of_libbpf);
+            EXPECT_LE(result->size(), most);
             bool other = engine == Engine::libbpf && !c.of_libbpf.empty();
             EXPECT_EQ(btf_to_text(*result), other ? c.of_libbpf : c.result);
         }

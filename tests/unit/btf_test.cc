@@ -8,7 +8,7 @@ namespace btflink::test
 namespace
 {
 
-constexpr std::string_view all_kinds = R"(
+constexpr std::string_view many_kinds = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] PTR '' type_id=4
     [3] ARRAY '' type_id=1 index_type_id=1 nr_elems=3
@@ -39,7 +39,7 @@ std::vector<std::byte> blob_of(std::string_view text, ByteOrder order = host_ord
 TEST(Btf, ReadsBothByteOrders)
 {
     for (ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-        TextBlob blob = from_text(all_kinds, nullptr, order);
+        TextBlob blob = from_text(many_kinds, nullptr, order);
         EXPECT_EQ(blob->order(), order);
         EXPECT_EQ(blob->size(), 10u);
         EXPECT_EQ(blob->name(TypeId{4}), "s");
@@ -47,13 +47,13 @@ TEST(Btf, ReadsBothByteOrders)
         EXPECT_STREQ(blob->kind_name(TypeId{9}), "DATASEC");
         EXPECT_EQ(blob->kind(void_id), btf::Kind::VOID);
         EXPECT_EQ(blob->name(void_id), "");
-        EXPECT_EQ(btf_to_text(*blob), btf_to_text(*from_text(all_kinds)));
+        EXPECT_EQ(btf_to_text(*blob), btf_to_text(*from_text(many_kinds)));
     }
 }
 
 TEST(Btf, ReadsFromAnyAlignment)
 {
-    auto bytes = blob_of(all_kinds);
+    auto bytes = blob_of(many_kinds);
     for (size_t shift = 0; shift < 4; ++shift) {
         std::vector<std::byte> moved(shift);
         moved.insert(moved.end(), bytes.begin(), bytes.end());
@@ -65,7 +65,7 @@ TEST(Btf, ReadsFromAnyAlignment)
 
 TEST(Btf, LongerHeadersAndTrailingBytesAreIgnored)
 {
-    auto bytes = blob_of(all_kinds);
+    auto bytes = blob_of(many_kinds);
     size_t size = bytes.size();
     bytes.insert(bytes.begin() + 24, 8, std::byte{0});
     store<uint32_t>(bytes.data() + 4, 32, host_order);
@@ -80,7 +80,7 @@ TEST(Btf, LongerHeadersAndTrailingBytesAreIgnored)
 
 TEST(Btf, EveryTruncationIsAnError)
 {
-    auto bytes = blob_of(all_kinds);
+    auto bytes = blob_of(many_kinds);
     for (size_t size = 0; size < bytes.size(); ++size)
         EXPECT_NE(parse_error(Bytes(bytes).first(size)), "") << size;
     EXPECT_EQ(parse_error(bytes), "");
@@ -89,7 +89,7 @@ TEST(Btf, EveryTruncationIsAnError)
 TEST(Btf, WrongHeadersAreErrors)
 {
     auto error = [](size_t at, uint32_t value, size_t width = 4) {
-        auto bytes = blob_of(all_kinds);
+        auto bytes = blob_of(many_kinds);
         for (size_t i = 0; i < width; ++i)
             bytes[at + i] = static_cast<std::byte>(value >> 8 * i);
         return parse_error(bytes);
@@ -151,7 +151,7 @@ TEST(Btf, StringsMustBeginAndEndWithNul)
 
 TEST(Btf, SplitContinuesItsBase)
 {
-    TextBlob base = from_text(all_kinds);
+    TextBlob base = from_text(many_kinds);
     TextBlob split = from_text("[11] PTR '' type_id=4\n[12] TYPEDEF 't' type_id=11\n", base.btf);
     EXPECT_EQ(split->first_id(), TypeId{11});
     EXPECT_EQ(split->end_id(), TypeId{13});
@@ -176,7 +176,7 @@ Btf sampled(const Btf &btf, std::vector<uint32_t> &samples, uint32_t plain_end,
 
 TEST(Btf, ReadBySamplesIsTheSame)
 {
-    TextBlob blob = from_text(all_kinds);
+    TextBlob blob = from_text(many_kinds);
     std::vector<uint32_t> samples;
     for (uint32_t plain_end : {1, 6, 7}) { // types 1 to 6 refer only to each other; 7 is a FUNC
         MalformedFlag malformed;
@@ -194,7 +194,7 @@ TEST(Btf, ReadBySamplesIsTheSame)
 
 TEST(Btf, ReadBySamplesFindsDamageWhenATypeIsRead)
 {
-    TextBlob blob = from_text(all_kinds);
+    TextBlob blob = from_text(many_kinds);
     std::vector<uint32_t> samples;
     auto seen = [&](const Btf &btf) { // ids whose reading finds an error
         std::vector<uint32_t> ids;
@@ -215,7 +215,7 @@ TEST(Btf, ReadBySamplesFindsDamageWhenATypeIsRead)
     (void)sampled(*blob, samples, 8, malformed);
     EXPECT_EQ(seen(*blob), std::vector<uint32_t>{7}); // a FUNC below plain_end
 
-    auto with_word = [&](uint32_t id, uint32_t word, uint32_t value) {
+    auto seen_with = [&](uint32_t id, uint32_t word, uint32_t value) {
         auto *words =
             const_cast<uint32_t *>(blob->words().data()) + blob->word_index(TypeId{id}) + word;
         uint32_t before = *words;
@@ -225,18 +225,18 @@ TEST(Btf, ReadBySamplesFindsDamageWhenATypeIsRead)
         return ids;
     };
     using Ids = std::vector<uint32_t>;
-    EXPECT_EQ(with_word(2, 2, 8), (Ids{2, 7}));              // a plain PTR to a VAR
-    EXPECT_EQ(with_word(10, 2, 11), (Ids{7, 10}));           // no such type
-    EXPECT_EQ(with_word(4, 3, 1000), (Ids{4, 7}));           // no such string
-    EXPECT_EQ(with_word(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // all up to the next sample
-    EXPECT_EQ(with_word(9, 1, 0x0f00ffff), (Ids{7, 9, 10})); // too long
+    EXPECT_EQ(seen_with(2, 2, 8), (Ids{2, 7}));              // a plain PTR to a VAR
+    EXPECT_EQ(seen_with(10, 2, 11), (Ids{7, 10}));           // no such type
+    EXPECT_EQ(seen_with(4, 3, 1000), (Ids{4, 7}));           // no such string
+    EXPECT_EQ(seen_with(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // all up to the next sample
+    EXPECT_EQ(seen_with(9, 1, 0x0f00ffff), (Ids{7, 9, 10})); // too long
     samples[1] = UINT32_MAX;
     EXPECT_EQ(seen(*blob), (Ids{5, 6, 7, 8}));
 }
 
 TEST(Btf, AnyByteMayBeWrong)
 {
-    auto bytes = blob_of(all_kinds);
+    auto bytes = blob_of(many_kinds);
     for (size_t at = 0; at < bytes.size(); ++at)
         for (int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
             auto broken = bytes;
@@ -245,7 +245,7 @@ TEST(Btf, AnyByteMayBeWrong)
             if (btf)
                 (void)btf_to_text(*btf); // all types can be read
         }
-    TextBlob blob = from_text(all_kinds);
+    TextBlob blob = from_text(many_kinds);
     std::vector<uint32_t> samples;
     MalformedFlag malformed;
     (void)sampled(*blob, samples, 7, malformed);

@@ -261,6 +261,10 @@ private:
     size_t names_ = 0;
 };
 
+// Indexes of the sections and symbols of make_object().
+constexpr uint32_t sec_group = 1, sec_dwarf_group = 2, sec_text = 3, sec_info = 4, sec_comdat = 5,
+                   sec_comdat_info = 6, sec_types = 7, sec_data = 8, sec_addr = 9, sec_symtab = 11,
+                   sec_strtab = 12;
 constexpr uint32_t sym_text = 1, sym_info = 2, sym_local = 3, sym_sig = 4, sym_main = 5,
                    sym_var = 6;
 
@@ -270,17 +274,15 @@ inline TestObject make_object(const Target &target)
 {
     TestObject o(target);
     uint32_t word = target.is64 ? 8 : 4;
-    constexpr uint32_t dwarf_group = 2, text = 3, info = 4, comdat = 5, comdat_info = 6, types = 7,
-                       data = 8, symtab = 11;
     auto words = [&](std::initializer_list<uint32_t> values) {
         ByteWriter out(target.order);
         for (uint32_t v : values)
             out.put(v);
         return out.take();
     };
-    o.add(
-        {".group", SHT_GROUP, 0, words({GRP_COMDAT, comdat, comdat_info}), symtab, sym_main, 4, 4});
-    o.add({".group", SHT_GROUP, 0, words({GRP_COMDAT, types}), symtab, sym_sig, 4, 4});
+    o.add({".group", SHT_GROUP, 0, words({GRP_COMDAT, sec_comdat, sec_comdat_info}), sec_symtab,
+           sym_main, 4, 4});
+    o.add({".group", SHT_GROUP, 0, words({GRP_COMDAT, sec_types}), sec_symtab, sym_sig, 4, 4});
     o.add({".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TestObject::bytes("code code code"), 0,
            0, 16});
     o.add({".debug_info", SHT_PROGBITS, 0, TestObject::bytes("0123456789abcdef0")});
@@ -296,20 +298,20 @@ inline TestObject make_object(const Target &target)
            0, 0, 4});
     ByteWriter symbols(target.order);
     o.put_symbol(symbols, 0, 0, 0);
-    o.put_symbol(symbols, 0, STT_SECTION, text);
-    o.put_symbol(symbols, 0, STT_SECTION, info);
-    o.put_symbol(symbols, 1, STT_OBJECT, data);
-    o.put_symbol(symbols, 7, STT_NOTYPE, dwarf_group);
-    o.put_symbol(symbols, 11, STB_GLOBAL << 4 | STT_FUNC, comdat);
-    o.put_symbol(symbols, 16, STB_GLOBAL << 4 | STT_OBJECT, data);
-    o.add({".symtab", SHT_SYMTAB, 0, symbols.take(), symtab + 1, sym_main, word,
+    o.put_symbol(symbols, 0, STT_SECTION, sec_text);
+    o.put_symbol(symbols, 0, STT_SECTION, sec_info);
+    o.put_symbol(symbols, 1, STT_OBJECT, sec_data);
+    o.put_symbol(symbols, 7, STT_NOTYPE, sec_dwarf_group);
+    o.put_symbol(symbols, 11, STB_GLOBAL << 4 | STT_FUNC, sec_comdat);
+    o.put_symbol(symbols, 16, STB_GLOBAL << 4 | STT_OBJECT, sec_data);
+    o.add({".symtab", SHT_SYMTAB, 0, symbols.take(), sec_strtab, sym_main, word,
            target.is64 ? 24u : 16u});
     using namespace std::string_literals;
     o.add({".strtab", SHT_STRTAB, 0, TestObject::bytes("\0local\0sig\0main\0var\0"s)});
-    EXPECT_EQ(o.sections.size(), symtab + 2);
-    o.add_relocs(".text", text, symtab, {{0, sym_text}, {4, sym_local}, {8, sym_var}});
-    o.add_relocs(".debug_info", info, symtab, {{0, sym_info}, {8, sym_main}});
-    o.add_relocs(".debug_addr", 9, symtab, {{8, sym_main}});
+    EXPECT_EQ(o.sections.size(), sec_strtab + 1);
+    o.add_relocs(".text", sec_text, sec_symtab, {{0, sym_text}, {4, sym_local}, {8, sym_var}});
+    o.add_relocs(".debug_info", sec_info, sec_symtab, {{0, sym_info}, {8, sym_main}});
+    o.add_relocs(".debug_addr", sec_addr, sec_symtab, {{8, sym_main}});
     return o;
 }
 
@@ -317,7 +319,7 @@ inline TestObject make_object(const Target &target)
 /// table.
 inline std::vector<std::byte> build(const Target &target, bool llvm)
 {
-    return make_object(target).build(llvm ? 12 : 0);
+    return make_object(target).build(llvm ? sec_strtab : 0);
 }
 
 struct SymbolIndexes {
@@ -327,8 +329,8 @@ struct SymbolIndexes {
 /// sym_sig.
 constexpr SymbolIndexes stripped_symbols = {1, 2, 3, 4};
 
-ObjectBtf make_btf(const Target &target, const char *type_name = "int",
-                   const SymbolIndexes &symbols = {})
+inline ObjectBtf make_btf(const Target &target, const char *type_name = "int",
+                          const SymbolIndexes &symbols = {})
 {
     BtfBuilder builder;
     TypeId type = builder.add_int(type_name, 4, 1);

@@ -136,11 +136,11 @@ TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
         TestObject o = make_object(target);
         ObjectBtf old = make_btf(target, "old");
         uint32_t section = o.add({".BTF", 0x80425446, SHF_EXCLUDE, old.btf, 0, 0, 8});
-        o.add_relocs(".BTF", section, 11, {{4, sym_var}});
+        o.add_relocs(".BTF", section, sec_symtab, {{4, sym_var}});
         uint32_t pool = o.add({pool_name, SHT_PROGBITS, 0, old.pool, 0, 0, 8});
-        o.add_relocs(pool_name, pool, 11, {{16, sym_var}});
+        o.add_relocs(pool_name, pool, sec_symtab, {{16, sym_var}});
         o.add({".comment", SHT_PROGBITS, 0, TestObject::bytes("behind")});
-        std::vector<std::byte> linked = o.build(llvm ? 12 : 0);
+        std::vector<std::byte> linked = o.build(llvm ? sec_strtab : 0);
         std::vector<std::byte> out = emit(target, linked, btf);
         Reader after(out);
         EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".BTF"), 1);
@@ -203,24 +203,24 @@ TEST(ObjectWriterErrors, NameTheirPlace)
     };
     EXPECT_EQ(error([](TestObject &) {}), "none");
     auto names_dropped = [](TestObject &o) {
-        o.add_relocs(".data", 8, 11, {{0, 1}, {8, sym_info}});
+        o.add_relocs(".data", sec_data, sec_symtab, {{0, sym_text}, {8, sym_info}});
     };
     EXPECT_EQ(error(names_dropped),
               "t.o: .rela.data+0x18: relocation names symbol 2 of a section that is to be dropped");
     EXPECT_EQ(error([](TestObject &o) {
-                  o.add_relocs(".data", 8, 11, {{0, 1}});
+                  o.add_relocs(".data", sec_data, sec_symtab, {{0, sym_text}});
                   o.sections.back().link = 0;
               }),
               "t.o: .rela.data: relocations without the symbol table");
-    EXPECT_EQ(error([](TestObject &o) { o.sections[3].link = 99; }),
+    EXPECT_EQ(error([](TestObject &o) { o.sections[sec_text].link = 99; }),
               "t.o: .text: sh_link is 99, but there are 17 sections");
-    EXPECT_EQ(error([](TestObject &o) { o.sections[3].link = 4; }),
+    EXPECT_EQ(error([](TestObject &o) { o.sections[sec_text].link = sec_info; }),
               "t.o: .text: is linked to .debug_info, which is to be dropped");
-    EXPECT_EQ(error([](TestObject &o) { o.sections[1].info = sym_sig; }),
+    EXPECT_EQ(error([](TestObject &o) { o.sections[sec_group].info = sym_sig; }),
               "t.o: .group: section group is named by symbol 4 of a section that is to be dropped");
-    EXPECT_EQ(error([](TestObject &o) { o.sections[11].type = SHT_PROGBITS; }, false),
+    EXPECT_EQ(error([](TestObject &o) { o.sections[sec_symtab].type = SHT_PROGBITS; }, false),
               "t.o: .rela.BTF: relocations, but the file has no symbols");
-    EXPECT_EQ(error([](TestObject &o) { o.sections[11].data.resize(24 * 6); }, false),
+    EXPECT_EQ(error([](TestObject &o) { o.sections[sec_symtab].data.resize(24 * 6); }, false),
               "t.o: .rela.BTF+0x48: relocation names symbol 6, but there are 6");
 }
 
