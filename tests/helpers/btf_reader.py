@@ -60,7 +60,7 @@ class Elf:
         header = order + ('IIQQQQIIQQ' if wide else 'IIIIIIIIII')
         headers = [struct.unpack_from(header, data, table + i * size)
                    for i in range(count or 1)] if table else []
-        if headers and count == 0:
+        if headers and count == 0:  # more than the ELF header can count: the first section's size is the number
             count = headers[0][5]
             headers = [struct.unpack_from(header, data, table + i * size) for i in range(count)]
         if names == 0xffff:

@@ -113,8 +113,8 @@ class Redis(Server):
 
 
 class Sccache(Server):
-    """sccache's server, with its cache in `folder`. A server that a client starts keeps the client's settings; this
-    one is started without them."""
+    """sccache's server, with its cache in `folder`. The tests start it, because a server that a client starts keeps
+    the settings of this client."""
 
     def settings(self):
         return {'SCCACHE_DIR': str(self.folder / 'cache'), 'SCCACHE_SERVER_PORT': str(self.port),

@@ -24,7 +24,7 @@ def clangs():
 
 
 def knows_tags(command):
-    """True if the compiler knows btf_decl_tag, as gcc from 16 on and clang from 14 on do. They know btf_type_tag, too."""
+    """True if the compiler knows btf_decl_tag. gcc from 16 on and clang from 14 on do; they also know btf_type_tag."""
     done = subprocess.run([command, '-E', '-P', '-'], capture_output=True, text=True, check=False,
                           input='__has_attribute(btf_decl_tag)')
     return done.returncode == 0 and done.stdout.strip() == '1'
@@ -61,7 +61,7 @@ def cross_compiler(machine):
     """A command that compiles and links for a machine of CROSS, or None."""
     command = CROSS[machine]
     target = target_of(command[0])
-    if target and (machine != 'i386' or target == 'x86_64'):
+    if target and (machine != 'i386' or target == 'x86_64'):  # -m32 makes i386 of x86-64 only
         return command
     if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no gcc for loongarch64
         return ('clang-19', '--target=loongarch64-linux-gnu', '-fuse-ld=lld',

@@ -25,7 +25,7 @@ class Case:
     count: dict = dataclasses.field(default_factory=dict)  # pattern -> number of lines that match
     order: list = None  # 'KIND name' of all types, by id
     skipped: dict = dataclasses.field(default_factory=dict)  # reason -> count: all that --stats shows as skipped
-    error: str = None  # pattern of the error behind the file name; {LABEL} stands for the offset of the DIE
+    error: str = None  # pattern of the expected error, without the file name; {LABEL}: the offset of this DIE
     said: str = ''  # the same for a warning
     assembly: str = ''  # assembler text of variables and functions
     emit: list = dataclasses.field(default_factory=list)  # options of btf-emit

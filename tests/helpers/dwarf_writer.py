@@ -389,6 +389,7 @@ class Writer:
                           f'{base}:', *lines, f'{end}:']
 
     def text(self):
+        # Raw text may define labels, too.
         defined = set(re.findall(r'(?:^|\.set )(die\.\w+)[:,]', '\n'.join(self.info), re.M))
         missing = {name for name in self.used if label(name) not in defined}
         assert not missing, f'labels that are nowhere: {missing}'

@@ -61,7 +61,8 @@ def zimage(image, kind, order='<'):
 
 
 def s390_image(image, kind, trailer=True):
-    """s390x's Image. `kind`: the compression, or None."""
+    """s390x's Image. `kind`: the compression, or None. `trailer`: with the trailer for secure boot that Linux 5.3 and
+    newer have."""
     code = b'\x1f\x8b\x08 no gzip '.ljust(256, b'\0')
     payload = with_size(COMPRESSIONS[kind](image), image, kind) if kind else image
     whole = b''.ljust(0x10000, b'\0') + b'\xa7\xf4\0\x10\0\0\0\0S390EP\0\1' + code + payload

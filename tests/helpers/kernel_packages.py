@@ -173,7 +173,8 @@ APK3_PACKINGS = {
 
 def apk3(files, targets=(), long=False, kind=b'pckg'):
     """An apk package in format 3, not compressed. `targets` has names and targets of links; a target is a mode of two
-    bytes and a path. With `long`, the blocks of the files' contents have the header of large blocks."""
+    bytes and a path. With `long`, the blocks of the files' contents have the header of large blocks. `kind`: what the
+    file is; b'pckg' is a package."""
     tree, folders, data = _Apk3Tree(), {}, b''
     for name, content in files:
         folder, _, file = name.rpartition('/')

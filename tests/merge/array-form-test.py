@@ -97,6 +97,7 @@ class ArrayForm(CliCase):
                 module = self.make('module', HEADER + OWN, compiler, version)
                 for text in self.results(module):
                     names = re.findall(r"(?:STRUCT|TYPEDEF|FUNC) '(\w+)'", text)
+                    # clang writes the typedef `row`, gcc the array in its place.
                     self.assertEqual(set(names) - {'row'}, {'own', 'own_function'}, text)
                     self.assertEqual(self.arrays(text), gcc if compiler == 'gcc' else clang, text)
 
@@ -118,7 +119,7 @@ class ArrayForm(CliCase):
 
     def test_distilled(self):
         """With a distilled base, the module's arrays have the form of the original base."""
-        for flags, chained in (([], 3), (['-DFLAT'], 0)): # includes arrays of base.btf, which the module repeats
+        for flags, chained in (([], 3), (['-DFLAT'], 0)): # arrays of base.btf that the module repeats count, too
             self.base('gcc', '5', *flags)
             module = self.make('module', HEADER + OWN, 'gcc', '5')
             self.must(self.btf_merge, '--base=base.btf', '--distilled-base', '-o', 'own.btf', module)

@@ -98,6 +98,7 @@ class BaseIndex(MadeOnceCase):
         self.merge(module, INDEX)
         good = self.read(INDEX)
         chance = random.Random(1)
+        # All bytes of the header, then random ones.
         places = list(range(0, 80)) + [chance.randrange(len(good)) for _ in range(60 * ROUNDS)]
         for at in places:
             bad = bytearray(good)

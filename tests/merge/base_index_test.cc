@@ -44,7 +44,7 @@ protected:
         return merged_bytes(dir_, options);
     }
 
-    /// Merges with a forged index. Returns nothing if merge() fails; `refused` counts these merges.
+    /// Merges with a forged index. Returns no bytes if merge() fails, and counts this in `refused`.
     std::vector<std::byte> merge_over(const std::string &base, const std::string &index,
                                       size_t &refused)
     {

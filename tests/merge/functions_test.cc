@@ -181,7 +181,7 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
 {
     std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
     std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
-    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // pahole would keep the last of all names
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // pahole keeps the last name in the alphabet
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 
@@ -272,6 +272,7 @@ TEST_F(Functions, FlagsOfAllInstancesCount)
 
 TEST_F(Functions, InlineInstancesMustAgree)
 {
+    // b has no FUNC, so its prototype is void (void). The FWD only puts the string f into the blob.
     std::string a = object("a", "f", "x", define("f"), ".text");
     std::string b = make_object(dir_, "b",
                                 {.btf = "[1] FWD 'f' fwd_kind=struct",
@@ -334,6 +335,8 @@ TEST_F(Functions, KfuncSets)
     EXPECT_FALSE(has(text_of(merged(dir_, options)), "bpf_kfunc"));
 }
 
+/// The flags 0x2000, 0x4000 and 0x8000 of a kfunc say that its result, its first or its second
+/// parameter is a pointer into an arena. `none` and `wrong` have no second parameter.
 TEST_F(Functions, ArenaPointersOfKfuncs)
 {
     auto member = [](const std::string &name, uint32_t flags) {

@@ -338,7 +338,8 @@ TEST_F(Inputs, TraceAndResultAreTwoFiles)
                   std::string::npos);
     }
     options.time_trace = "";
-    const auto result = *read_file(options.output); // the second run wrote this file, then failed
+    // "./x" is the same file as x only once x exists. So the second run failed after it wrote x.
+    const auto result = *read_file(options.output);
     EXPECT_EQ(merged_bytes(dir_, options), result);
 }
 
@@ -454,8 +455,8 @@ TEST_F(Inputs, TypesOfOneObjectAreChecked)
     EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     EXPECT_TRUE(fails(with(size_of_struct + 8, 77),
                       "b.o: .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5"));
-    // An object without position samples gives the same result. Wrong position samples are an
-    // error.
+    // With a trailer header of 96 bytes, the object has no position samples: the result is the
+    // same. Wrong position samples are an error.
     EXPECT_EQ(with(trailer + 6, 96), whole);
     const uint32_t samples = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
     EXPECT_TRUE(

@@ -134,6 +134,7 @@ TEST_F(LinkageNames, OnlyIfAskedFor)
         EXPECT_TRUE(has(text, "FUNC 'f'") && has(text, "'own'")) << text;
         EXPECT_FALSE(has(text, "linkage:")) << text;
     }
+    // The merge asks for the feature, but the object was emitted without it.
     features_ = default_features();
     Options lacking = options({object("b", "", "f")});
     lacking.features = *parse_features("+linkage_names");

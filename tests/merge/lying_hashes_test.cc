@@ -273,9 +273,10 @@ TEST_F(LyingHashes, NumberOfTypesIsVerified)
 class CostOfLies : public LyingHashes
 {
 protected:
-    /// Merges the first object and 2000 small ones, and expects that the peak of memory use rises
+    /// Small objects that state the hash of a large type must cost no more than other small ones:
+    /// merges the object `first` and 2000 small ones, and expects that the peak of memory use rises
     /// by less than 256 MB. Each small object has a different struct s, and a last type, which
-    /// add_last() adds, with the hash of the first object's last type.
+    /// add_last() adds. This type states the hash of the last type of `first`.
     void expect_small(const BtfBuilder &first, auto add_last)
     {
         const Hash128 stated = stub_hashes(first.view()).back();

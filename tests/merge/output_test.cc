@@ -103,8 +103,8 @@ protected:
                             .variables = {{2, "v"}}});
     }
 
-    /// Symbols with their sections, and relocations of the sections that `sections`, options of
-    /// objdump, select.
+    /// Symbols with their sections, and relocations. `sections`: objdump's options that choose the
+    /// sections whose relocations are listed.
     std::string symbols(const std::vector<std::byte> &bytes,
                         const std::string &sections = "-j .text -j .data")
     {
@@ -349,9 +349,10 @@ TEST_F(Update, DamagedFilesDoNoHarm)
         auto good = file(path);
         for (size_t size = 0; size < good.size(); size += 5)
             EXPECT_FALSE(with_final_btf(Bytes(good).first(size), added, Where{"x"}));
+        // Damages the ELF header, and the last 4 KB, which have the section headers.
         for (size_t at = 0; at < good.size(); ++at) {
             if (at > 64 && at + 4096 < good.size())
-                continue; // damaged: the ELF header; 4 KB at the end, with the section headers
+                continue;
             auto damaged = good;
             for (int value : {0x00, 0x7f, 0xff}) {
                 damaged[at] = static_cast<std::byte>(value);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Merges random programs, 300 in each test. Our engine must keep the meaning of all types, and
-// write the same bytes with one and three threads. It must leave at most as many types as
-// btf__dedup. Two kinds of exceptions are counted: programs for which btf__dedup loses a type or
-// misses the only definition of a declaration; and, in tests with declarations, programs whose
-// declarations agree with several definitions, so that both engines may miss the smallest result.
-// Of the second kind, one program in 200 is allowed, and the seeds are printed (merge/NOTES.md).
+// write the same bytes with one and three threads. It must not leave more types than btf__dedup,
+// with two exceptions, which are counted:
+//  - btf__dedup has lost a type, or missed the only definition of a declaration.
+//  - A declaration agrees with several definitions, so that each engine may miss the smallest
+//    result. One program in 200 is allowed, and the seeds are printed (merge/NOTES.md).
 // btf__dedup may refuse the programs of the tests Loops*, so only our engine merges these.
 //
 // BTFLINK_SEEDS=COUNT chooses the seeds 1 to COUNT; BTFLINK_SEEDS=FIRST:COUNT, COUNT seeds from

@@ -79,6 +79,7 @@ class CommandLine(Report):
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
             self.assertIn(f'cannot be combined with {option.partition("=")[0]}\n',
                           self.merge('--check=x', option, status=2).stderr)
+        # These go together, so that x is opened. Status 1: an error in a file.
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
         self.assertIn('needs --check', self.merge('--kernel=6.12', 'x', '-oo', status=2).stderr)
         self.assertIn("'six' is not a kernel version",
@@ -91,7 +92,8 @@ class CommandLine(Report):
 
     def test_wrong_usage(self):
         for said, *arguments in (
-                ("feature .*'nonsense'", '--features=nonsense', 'x'), ("--format: 'elf' is neither", '--format=elf', 'x'),
+                ("feature .*'nonsense'", '--features=nonsense', 'x'),
+                ("--format: 'elf' is neither", '--format=elf', 'x'),
                 ("--dedup: 'pahole' is neither", '--dedup=pahole', 'x'), ('--check takes no INPUT', '--check=x', 'y'),
                 ('--check takes no INPUT', '--check=x', '-oy'), ('--check needs a value', '--check=', '-oo', 'x'),
                 ('--report needs a value', '--report=', '-oo', 'x'), ('INPUT is required', '-oo'),
@@ -229,8 +231,9 @@ class Layout(Report):
         self.merge('--features=all', '-o', 'all', *objects)
         self.merge('-o', 'plain', *objects)
         self.assertEqual(self.read('plain')[4], 24)
+        # The header is longer by 8 bytes. The layout section has 4 bytes for each of 20 kinds.
         self.assertEqual(len(self.read('all')), len(self.read('plain')) + 8 + 80)
-        # Whether the base has a layout section does not matter. Split BTF has none, but the longer header.
+        # Whether the base has a layout section does not matter. Split BTF has the longer header, but no layout section.
         split = self.object('d', DEEP + 'struct mine { struct outer o; } mine;', '-DFLAG=')
         for base in 'all', 'plain':
             self.merge('--features=+layout', f'--base={base}', '-o', 'over-' + base, split)
@@ -245,8 +248,8 @@ class Stats(Report):
         objects = self.three_objects()
         stats = self.stats('-o', 'out.btf', *objects)
         for name in ('inputs', 'objects', 'types_in', 'distinct_hashes', 'conflicting_names',
-                     'functions_kept', 'bytes_read.types', 'bytes_read.hashes', 'bytes_read.trailers', 'bytes_read.base',
-                     'bytes_written', 'time_ms.load', 'time_ms.write', 'time_ms.total'):
+                     'functions_kept', 'bytes_read.types', 'bytes_read.hashes', 'bytes_read.trailers',
+                     'bytes_read.base', 'bytes_written', 'time_ms.load', 'time_ms.write', 'time_ms.total'):
             self.assertIn(name, stats)
         self.assertEqual(stats['conflicting_names'], '1')
         self.assertEqual(int(stats['bytes_written']), len(self.read('out.btf')))
@@ -299,7 +302,7 @@ class TimeTrace(Report):
             self.assertEqual(len(whole), 1)
             for e in events:
                 self.assertGreaterEqual(e['ts'], whole[0]['ts'])
-                self.assertLessEqual(e['ts'] + e['dur'], whole[0]['ts'] + whole[0]['dur'] + 0.002)
+                self.assertLessEqual(e['ts'] + e['dur'], whole[0]['ts'] + whole[0]['dur'] + 0.002)  # inexact sums
             self.assertGreaterEqual(len({e['tid'] for e in events}), threads)
             load = [e for e in events if e['name'] == 'load']
             self.assertEqual(load[0]['args']['objects'], 3)

@@ -108,8 +108,8 @@ TEST_F(Settings, VariablesThatAreNotRequestedDoNotMatter)
     const std::vector<std::string> mixed = {object("few", all), object("b", default_features()),
                                             object("c", default_features())};
     EXPECT_TRUE(warnings(mixed).empty());
-    EXPECT_EQ(warnings(mixed, all).size(),
-              2u); // one object differs from most, and most objects lack the feature
+    // One warning says that an object differs from most, one that most objects lack the feature.
+    EXPECT_EQ(warnings(mixed, all).size(), 2u);
 }
 
 /// consistent_func does not change what btf-emit writes. btf-merge applies it.

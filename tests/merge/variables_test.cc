@@ -263,9 +263,9 @@ TEST_F(Variables, ObjectsThatWereNotLinkedDoNotAffectOthers)
     const std::string expected = text_of(merged(dir_, options));
     ASSERT_NE(expected.find("VAR 'b'"), expected.npos) << expected;
 
-    // The PTR of b has the hash of that of a, so it is read only if struct s has two definitions.
-    // Then the merge follows the references of objects that define a name twice, as a and b do.
-    // Here the PTR becomes invalid: an error shows that the s of c counted.
+    // The PTR of b becomes invalid, so that the merge fails if it reads this type. It usually reads
+    // only the PTR of a, which has the same hash. If struct s has two definitions, it also reads
+    // that of b, because b defines a name twice. c has the second definition of s.
     std::vector<std::byte> bytes = *read_file(b);
     const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());

@@ -55,6 +55,7 @@ TEST(AddressPool, FoundAmongOthersAndPadding)
     section.resize(section.size() + 8);
     append(section, encode_pool(2, 4, 4, ByteOrder::little));
     // Not a pool, but addresses of DWARF itself: one address, 99, in the 64-bit format.
+    // find_pools() returns them, too, because it does not know which ids are those of objects.
     ByteWriter dwarf(ByteOrder::little);
     dwarf.put<uint32_t>(UINT32_MAX);
     dwarf.put<uint64_t>(12);

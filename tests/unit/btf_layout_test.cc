@@ -23,7 +23,7 @@ constexpr std::string_view text = R"(
 
 struct Sizes {
     btf::Kind kind;
-    size_t once, each;
+    size_t once, each; // bytes after btf_type: of the type, and of each element
 };
 constexpr Sizes sizes[] = {
     {btf::Kind::INT, sizeof(uint32_t), 0},
@@ -92,13 +92,13 @@ TEST(BtfLayout, MustFitIntoTheBlob)
 {
     std::vector<std::byte> blob = laid_out(host_order, true);
     const auto size = static_cast<uint32_t>(blob.size());
-    store(blob.data() + 28, size, host_order);
+    store(blob.data() + 28, size, host_order); // layout_len
     EXPECT_NE(error_of(Btf::parse(blob, Where{"f"})).find("f+0x18: BTF layout ("),
               std::string::npos);
     // A layout section after the strings is also part of the blob.
     blob = laid_out(host_order, true);
     blob.resize(blob.size() + 4 * btf::kind_count);
-    store(blob.data() + 24, size - 32, host_order);
+    store(blob.data() + 24, size - 32, host_order); // layout_off
     auto btf = Btf::parse(blob, Where{"f"});
     ASSERT_TRUE(btf) << error_of(btf);
     EXPECT_EQ(btf->blob_size(), size + 4 * btf::kind_count);

@@ -131,7 +131,7 @@ TEST_P(Trailer, Samples)
 {
     auto bytes = encode();
     const auto [samples, types, plain_end] = trailer_samples(bytes);
-    if (GetParam() != host_order) {
+    if (GetParam() != host_order) { // trailer_samples() does not convert
         EXPECT_TRUE(samples.empty());
         return;
     }
@@ -167,6 +167,7 @@ TEST_P(Trailer, ObjectIdCoversBlobAndTrailer)
 
 TEST_P(Trailer, EachFieldIsChecked)
 {
+    // "" if `error` contains `part`.
     auto said = [](const std::string &error, const char *part) {
         return error.find(part) != std::string::npos ? "" : "not '" + error + "'";
     };
