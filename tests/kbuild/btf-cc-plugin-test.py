@@ -121,7 +121,7 @@ class Compiles(PluginCase):
         settings = {'BTF_CC_PLUGIN_DIR': self.path('plugins'),
                     'PAHOLE_FLAGS': '--btf_features=float,var --lang_exclude=rust'}
         said = self.plugin('./gcc-13', *COMPILE, settings=settings)
-        self.assertIn(b'-features=0x6', said)
+        self.assertIn(b'-features=0x6\n', said)
 
     def test_no_plugin(self):
         """A missing plugin is an error for a compile that would use it, before any output. Other calls work."""

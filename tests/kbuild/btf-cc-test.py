@@ -344,9 +344,9 @@ class Messages(KbuildCase):
         self.assertEqual(self.cc('--features=nonsense', '--help')[0], 0)
 
     def test_options_are_not_passed_on(self):
-        pathlib.Path(self.path('compiler')).write_text('#!/bin/sh\nenv | grep ^BTF_CC_\n')
+        pathlib.Path(self.path('compiler')).write_text('#!/bin/sh\necho ran\nenv | grep ^BTF_CC_\n')
         os.chmod(self.path('compiler'), 0o755)
-        self.assertEqual(self.cc('--strict', '--features=var', './compiler', '-E', 'add.c')[1], b'')
+        self.assertEqual(self.cc('--strict', '--features=var', './compiler', '-E', 'add.c')[1], b'ran\n')
 
     def test_empty_settings_count_as_unset(self):
         self.compile()
