@@ -86,8 +86,8 @@ WORDS = [
 ]
 
 
-def bundle(files, bits=0, features=DEFAULT_FEATURES, last=0):
-    out = struct.pack('<BBBB', bits, features & 0xff, features >> 8, last)
+def bundle(files, bits=0, features=DEFAULT_FEATURES, reader=0):
+    out = struct.pack('<BBBB', bits, features & 0xff, features >> 8, reader)
     for role, contents in files:
         out += struct.pack('<BI', ord(role), len(contents)) + contents
     return out
@@ -136,19 +136,18 @@ class Seeds:
             made = shutil.which(form[0]) and self.compile(str(source), 'x.o', *form, '-O2')
             if made:
                 self.put('emit', f'{source.stem}-form',
-                         bundle([('i', made)], ways[n % len(ways)], last=READERS[n % 2]))
+                         bundle([('i', made)], ways[n % len(ways)], reader=READERS[n % 2]))
 
     def shared_debug_seeds(self):
         """Images; DWARF compressed with zstd, by objcopy; partial units and an alternate file, made by dwz."""
         for name, text in KERNEL.items():
             (self.work / name).write_text(text)
-        for image, version in (('one', '-gdwarf-5'), ('two', '-gdwarf-4')):
-            for name in KERNEL:
-                self.compile(name, name[:-2] + '.o', 'gcc', '-O2', version)
-            self.run('ld', '-e', 'start', '-o', image, 'core.o', 'more.o')
+        for name in KERNEL:
+            self.compile(name, name[:-2] + '.o', 'gcc', '-O2', '-gdwarf-5')
+        self.run('ld', '-e', 'start', '-o', 'one', 'core.o', 'more.o')
         for reader in READERS:
             self.put('emit', f'image-{reader}',
-                     bundle([('i', self.read('one'))], EMIT['image'], last=reader))
+                     bundle([('i', self.read('one'))], EMIT['image'], reader=reader))
         self.run('objcopy', '--compress-debug-sections=zstd', 'core.o', 'packed.o')
         self.put('emit', 'zstd', bundle([('i', self.read('packed.o'))], EMIT['pool']))
         if not shutil.which('dwz'):
