@@ -10,11 +10,6 @@ from helpers.kernel_packages import MODULE, PROGRAMS, SOURCE, PackageCase, must,
 
 
 class Against(PackageCase):
-    def check(self, *paths, options=(), status=0, **more):
-        done = run(PROGRAMS['kernel'], 'check', '--json', *options, *paths, **more)
-        self.assertEqual(done.returncode, status, f'{paths}: {done.stdout[:3000]}{done.stderr}')
-        return json.loads(done.stdout) if done.stdout else done.stderr
-
     def build(self, name, source=SOURCE, flags=(), features=(), path='vmlinux.c'):
         """Builds another vmlinux in a new folder, and returns the folder. `path` is the source's name in the
         compile command; {} in it stands for the folder."""
@@ -34,7 +29,9 @@ class Against(PackageCase):
     def differences(self, here, there, status=1):
         """Compares `here` with `there`. Returns the texts of the findings, which must all be of rule `against`,
         and of the notes of this rule."""
-        report = self.check(here, options=[f'--against={there}'], status=status)
+        done = run(PROGRAMS['kernel'], 'check', '--json', f'--against={there}', here)
+        self.assertEqual(done.returncode, status, done.stdout[:3000] + done.stderr)
+        report = json.loads(done.stdout)
         self.assertTrue(all(f['rule'] == 'against' for f in report['findings']), report)
         return ([f['what'] for f in report['findings']],
                 [f['what'] for f in report['notes'] if f['rule'] == 'against'])

@@ -302,9 +302,9 @@ class Encode(PackageCase):
     def test_list_of_files(self):
         """If the list of files in a Debian package has no vmlinux, the files are not unpacked."""
         vmlinux, modules = self.members()
-        data = tar([vmlinux, *modules], 'w:gz')
+        whole = tar([vmlinux, *modules], 'w:gz')
         for lists, data, words in (
-                ([name for name, _ in (vmlinux, *modules)], data, None), (None, data, None),
+                ([name for name, _ in (vmlinux, *modules)], whole, None), (None, whole, None),
                 ([f'boot/vmlinuz-{RELEASE}', modules[0][0]], b'damaged', 'has no vmlinux; '),
                 ([vmlinux[0]], b'damaged', 'cannot be unpacked'), (None, b'damaged', 'cannot be unpacked')):
             with self.subTest(words):

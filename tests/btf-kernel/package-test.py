@@ -199,12 +199,12 @@ class Package(PackageCase):
 
     def test_apk(self):
         """An Alpine package of version 2 is several compressed tar archives. Only the last has an end marker."""
-        end = 2 * 512
-        parts = [tar([('.SIGN.RSA.test', b'signature')]), tar([('.PKGINFO', b'pkgname = linux\n')]),
-                 tar(self.files())]
-        data = b''.join(gzip.compress(part.rstrip(b'\0') + bytes(-len(part.rstrip(b'\0')) % 512))
-                        for part in parts[:2])
-        self.good(self.write('linux.apk', data + gzip.compress(parts[2] + bytes(end))))
+        def without_end(archive):
+            members = archive.rstrip(b'\0')
+            return members + bytes(-len(members) % 512)
+        parts = (without_end(tar([('.SIGN.RSA.test', b'signature')])),
+                 without_end(tar([('.PKGINFO', b'pkgname = linux\n')])), tar(self.files()))
+        self.good(self.write('linux.apk', b''.join(map(gzip.compress, parts))))
 
     def test_folder_of_packages(self):
         """Packages of other programs are ignored. If the folder has unpacked files of a kernel, all packages are

@@ -16,7 +16,7 @@ from helpers.btf_reader import type_heads
 from helpers.kbuild_case import KbuildCase, run
 
 FEATURES = '--features=+global_var'
-INT, PTR, STRUCT, ENUM, TYPEDEF, PROTO = 1, 2, 4, 6, 8, 13
+INT, PTR, STRUCT, ENUM, TYPEDEF = 1, 2, 4, 6, 8
 MAX_TYPES, MAX_ELEMENTS = 0xfffff, 0xffff
 
 # Abbreviations of DWARF: 1 a unit, 2 a base type, 3 an array, 4 the array's size, 5 a typedef.

@@ -34,6 +34,7 @@ KERNELS = {
         LISTED | {'decl_tag_kfuncs', 'reproducible_build'},
 }
 
+
 class ObjectsCase(KbuildCase):
     def setUp(self):
         super().setUp()

@@ -13,7 +13,7 @@ import sys
 
 from helpers.btf_reader import Elf
 from helpers.cache_tools import Ccache, Sccache, missing
-from helpers.kbuild_case import HERE, KbuildCase, run
+from helpers.kbuild_case import HERE, PROGRAM, KbuildCase, run
 from helpers.usage import check_arguments
 
 COMPILE = ['-g', '-O2', '-c', 'add.c', '-o', 'add.o']
@@ -31,9 +31,8 @@ def headers_of(gcc):
 class PluginCase(KbuildCase):
     def setUp(self):
         super().setUp()
-        for name in ('add.c', 'main.c', 'other.c'):
-            self.compile(name)
-            os.remove(self.path(name[:-2] + '.o'))
+        for name, text in PROGRAM.items():
+            self.write(name, text)
 
     def plugin(self, *arguments, said='', status=0, settings=None):
         """Runs btf-cc --plugin. Checks its exit status, and that it prints `said` on standard error. Returns standard
@@ -50,11 +49,11 @@ class PluginCase(KbuildCase):
         return first.split(': ', 2)[-1].removeprefix('object BTF by the ').removeprefix(
             'not by the plugin: ')
 
-    def sections(self, name, without=BTF):
-        """The contents of an object's sections by name, except those in `without`, the symbol table and its names, and
+    def sections(self, name):
+        """The contents of an object's sections by name, except those of object BTF, the symbol table and its names, and
         the names of sections."""
         return {s.name: bytes(s.data or b'') for s in Elf(self.path(name)).sections
-                if s.name not in (*without, '.symtab', '.strtab', '.shstrtab')}
+                if s.name not in (*BTF, '.symtab', '.strtab', '.shstrtab')}
 
 
 class Compiles(PluginCase):
@@ -185,13 +184,11 @@ class Compiles(PluginCase):
                 'plugin': [[*c, 'add.c'], [*c, '-x', 'c', 'odd'], [*c, '-xc', 'odd', '-o', 'odd.o'],
                            [*c, '-fno-lto', 'add.c'], [*c, '-flto', '-ffat-lto-objects', 'add.c'],
                            [*c, '-gdwarf-4', '-ggdb', 'add.c'], [*c, '-g0', '-g1', 'add.c']],
-                'not C': [[*c, 'code.S'], [*c, '-x', 'c', 'odd', '-x', 'none', 'code.S', '-o', 'both.o'],
+                'not C': [[*c, 'code.S'], [*c, '-x', 'c', 'odd', '-x', 'none', 'code.S'],
                           [*c, '-x', 'c-header', 'add.h', '-o', 'add.h.gch']],
                 'no -g': [[*c, '-g0', 'add.c']],
                 '-flto without -ffat-lto-objects': [[*c, '-flto', 'add.c'], [*c, '-flto=2', 'add.c']]}.items():
             for command in words:
-                if 'both.o' in command:
-                    command = [*command[:-2], '-I.']  # without -o, because there are two objects
                 self.assertEqual(self.way(*command), expected, command)
         if compiler := shutil.which('g++'):
             os.symlink(compiler, self.path('g++-12'))
@@ -429,8 +426,7 @@ class Builds(PluginCase):
 
     def test_errors(self):
         self.assertEqual(self.build()[0], 2)
-        self.write('stop', '#!/bin/sh\nkill $PPID\n')
-        os.chmod(self.path('stop'), 0o755)
+        self.script('stop', '#!/bin/sh\nkill $PPID\n')
         self.script('ccache', '')
         for arguments, settings, pattern in (
                 (['no-such-gcc'], {}, 'no-such-gcc: no such compiler'),

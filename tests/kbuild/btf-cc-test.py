@@ -7,7 +7,6 @@ usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
 import contextlib
 import os
-import pathlib
 import shlex
 import shutil
 import signal
@@ -15,7 +14,7 @@ import socket
 import subprocess
 import unittest
 
-from helpers.kbuild_case import KbuildCase, heed_signals, run
+from helpers.kbuild_case import PROGRAM, KbuildCase, heed_signals, run
 
 COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
 
@@ -26,9 +25,8 @@ class Plain(KbuildCase):
 
     def setUp(self):
         super().setUp()
-        for name in ('main.c', 'add.c', 'other.c'):
-            self.compile(name)
-            os.remove(self.path(name[:-2] + '.o'))
+        for name, text in PROGRAM.items():
+            self.write(name, text)
 
     def both(self, *command, status=None, **options):
         """Checks that exit status and output are the same with and without btf-cc, byte for byte, and that the exit
@@ -344,8 +342,7 @@ class Messages(KbuildCase):
         self.assertEqual(self.cc('--features=nonsense', '--help')[0], 0)
 
     def test_options_are_not_passed_on(self):
-        pathlib.Path(self.path('compiler')).write_text('#!/bin/sh\necho ran\nenv | grep ^BTF_CC_\n')
-        os.chmod(self.path('compiler'), 0o755)
+        self.script('compiler', '#!/bin/sh\necho ran\nenv | grep ^BTF_CC_\n')
         self.assertEqual(self.cc('--strict', '--features=var', './compiler', '-E', 'add.c')[1], b'ran\n')
 
     def test_empty_settings_count_as_unset(self):

@@ -47,14 +47,17 @@ class Module(KbuildCase):
         self.write('module.c', text)
         self.must('gcc', *flags, '-c', 'module.c', '-o', name)
 
+    def search_path(self, *first):
+        """PATH with the test's folders `first`, then btf-pahole."""
+        return ':'.join([*map(self.path, first), os.path.dirname(self.btf_pahole), os.environ['PATH']])
+
     def btf(self, *arguments, status=0, **settings):
         """Runs btf-module. Checks its exit status, and that it leaves no new files. Returns what it printed; with a
         `status` other than 0, only standard error."""
         before = self.names()
-        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         os.makedirs(self.path('tmp'), exist_ok=True)
         done = self.run_tool(SCRIPT, *arguments, text=True,
-                             settings={'PATH': path, 'TMPDIR': self.path('tmp'), **settings})
+                             settings={'PATH': self.search_path(), 'TMPDIR': self.path('tmp'), **settings})
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(self.names(), before | {'tmp'})
         self.assertEqual(os.listdir(self.path('tmp')), [])
@@ -71,10 +74,8 @@ class Module(KbuildCase):
         self.module('y.ko')
         before = self.read('y.ko')
         os.mkdir(self.path('bin'))
-        self.write('bin/cp', '#!/bin/sh\nhead -c 100 "$2" >"$3"; exit 1\n')
-        os.chmod(self.path('bin/cp'), 0o755)
-        path = f'{self.path("bin")}:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
-        said = self.btf('--build=build', 'x.ko', 'y.ko', status=1, PATH=path)
+        self.script('bin/cp', '#!/bin/sh\nhead -c 100 "$2" >"$3"; exit 1\n')
+        said = self.btf('--build=build', 'x.ko', 'y.ko', status=1, PATH=self.search_path('bin'))
         self.assertEqual(said, ''.join(f'btf-module: ERROR: {name}: cannot be copied within its folder\n'
                                        for name in ('x.ko', 'y.ko')))
         self.assertEqual(self.read('y.ko'), before)
@@ -116,11 +117,10 @@ class Module(KbuildCase):
     def test_standard_output_is_full(self):
         """btf-module fails because it cannot print. But the module has its BTF, and no message says that the module is
         unchanged."""
-        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         with open('/dev/full', 'w', encoding='utf-8') as full:
             done = subprocess.run([SCRIPT, '--build=build', 'x.ko'], stdout=full, stderr=subprocess.PIPE,
                                   text=True, check=False, cwd=self.folder,
-                                  env=self.environment({'PATH': path}))
+                                  env=self.environment({'PATH': self.search_path()}))
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn('unchanged', done.stderr)
         self.assertIn('.BTF', self.section_names('x.ko'))
@@ -184,8 +184,8 @@ class Module(KbuildCase):
         shutil.copytree(self.path('build'), self.path('lib/6.12.7/build'))
         os.makedirs(self.path('lib/6.12.8/build'))
         self.write('lib/6.12.8/build/vmlinux', 'no kernel')
-        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
-        done = self.run_tool(self.path('btf-module'), 'x.ko', 'y.ko', 'z.ko', text=True, settings={'PATH': path})
+        done = self.run_tool(self.path('btf-module'), 'x.ko', 'y.ko', 'z.ko', text=True,
+                             settings={'PATH': self.search_path()})
         self.assertEqual(done.stdout, ''.join(f'btf-module: {name}: BTF over lib/6.12.7/build/vmlinux\n'
                                               for name in ('x.ko', 'z.ko')))
         self.assertRegex(done.stderr, '^btf-module: ERROR: no BTF of kernel 6.12.8 was found; .*\n$')
@@ -220,15 +220,13 @@ class Module(KbuildCase):
         self.write('running', b'\x9f\xeb of the running kernel')
         script = self.read(SCRIPT).decode().replace('running=/sys/kernel/btf/vmlinux', 'running=running')
         self.assertIn('running=running', script)
-        here = self.path('here')
-        os.mkdir(here)
+        os.mkdir(self.path('here'))
         self.script('here/btf-module', script)
         self.script('here/dpkg', '#!/bin/sh\n')
         self.script('here/uname', '#!/bin/sh\ncase $1 in -r) echo 6.12.7-run;; *) echo x86_64;; esac\n')
-        path = f'{here}:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         def said(*arguments):
             done = self.run_tool(self.path('here/btf-module'), *arguments, 'x.ko', text=True,
-                                 settings={'PATH': path})
+                                 settings={'PATH': self.search_path('here')})
             return done.returncode, done.stdout + done.stderr
         before = self.read('x.ko')
         package = 'package linux-image-6.12.8 has it, or give --base\n'
@@ -298,9 +296,8 @@ class Module(KbuildCase):
         """Concurrent runs do not disturb each other, because each has its own copy of the module."""
         self.module('y.ko')
         self.btf('--build=build', 'x.ko')
-        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         runs = [subprocess.Popen([SCRIPT, '-q', '--build=build', 'y.ko'], cwd=self.folder,
-                                 env={**os.environ, 'PATH': path}) for _ in range(3)]
+                                 env={**os.environ, 'PATH': self.search_path()}) for _ in range(3)]
         self.assertEqual([r.wait(300) for r in runs], [0, 0, 0])
         self.assertEqual(self.read('y.ko'), self.read('x.ko'))
         self.assertEqual([name for name in self.names() if name.startswith('y.ko')], ['y.ko'])
@@ -316,8 +313,7 @@ class Module(KbuildCase):
         self.assertEqual(set(re.findall(r'--[a-z-]+', self.btf('--help'))), set(documented))
         self.assertRegex(self.btf('--version'), r'^btf-module [0-9.]+.*\n$')
         os.mkdir(self.path('bin'))
-        self.write('bin/btf-pahole', '#!/bin/sh\nexit 1\n')
-        os.chmod(self.path('bin/btf-pahole'), 0o755)
+        self.script('bin/btf-pahole', '#!/bin/sh\nexit 1\n')
         self.btf('--version', status=1, PATH=f'{self.path("bin")}:{os.environ["PATH"]}')
 
 
