@@ -93,11 +93,10 @@ class Linked(CliCase):
         whole = Elf(self.path('all.o')).get('.BTF')
         self.assertEqual(whole.type, SHT_BTF)
         self.assertEqual(len(Elf(self.path('all.o')).all('.BTF')), 1)
-        joined, base, want = b'', 0, []
+        joined, want = b'', []
         for part, relocs in zip(parts, apart):
-            base = len(joined)
+            want += [(len(joined) + offset, name) for offset, name, _ in relocs]
             joined += part.data
-            want += [(base + offset, name) for offset, name, _ in relocs]
         self.assertEqual(whole.data, joined)
         found = relocated(self.path('all.o'))
         self.assertEqual([(offset, name) for offset, name, _ in found], want)
@@ -265,10 +264,10 @@ class ManySections(CliCase):
         if not command:
             self.skipTest('no assembler for x86_64')
         int_ = Die('base_type', name='int', byte_size=4, encoding=5, label='int')
-        last = [Die('variable', name=name, type=ref('int'), external=True,
-                    location=expr(('addr', name))) for name in ('first', 'last')]
+        variables = [Die('variable', name=name, type=ref('int'), external=True,
+                         location=expr(('addr', name))) for name in ('first', 'last')]
         function = Die('subprogram', name='_start', low_pc=form('addr', '_start'))
-        text = [assembly([Unit([int_, *last, function])]),
+        text = [assembly([Unit([int_, *variables, function])]),
                 '\t.section .data.first,"aw"\n\t.globl first\nfirst:\t.4byte 1\n']
         text += [f'\t.section .text.f{i},"ax"\n\tnop\n' for i in range(self.COUNT)]
         text.append('\t.section .data.last,"aw"\n\t.globl last\nlast:\t.4byte 2\n'

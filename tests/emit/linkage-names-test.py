@@ -120,11 +120,10 @@ class LinkageNames(CliCase):
         self.must(cxx()[0], '-std=c++14', '-g', '-c', f'{SOURCES}/names.cc', '-o', 'names.o')
         self.write('c.c', 'int mine(int value) { return value; }\n')
         self.must('gcc', '-g', '-c', 'c.c', '-o', 'c.o')
-        for of_emit, of_merge in (('', FEATURE), (FEATURE, ''), ('', ''), ('all', 'all'),
-                                  (FEATURE, '--features=linkage_names')):
-            said = [word if word.startswith('-') else '--features=' + (word or 'default')
-                    for word in (of_emit, of_merge)]
-            lines = self.merge(*self.link('names.o', 'c.o', features=said[0]), features=said[1])
+        for of_emit, of_merge in (('default', '+linkage_names'), ('+linkage_names', 'default'),
+                                  ('default', 'default'), ('all', 'all'), ('+linkage_names', 'linkage_names')):
+            objects = self.link('names.o', 'c.o', features='--features=' + of_emit)
+            lines = self.merge(*objects, features='--features=' + of_merge)
             self.expect(lines, {'plain:.*': 1, 'mine:.*': 1, '(add|same|user|shape).*': 0})
             self.assertNotIn('linkage', '\n'.join(lines))
 

@@ -38,10 +38,11 @@ TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['
 
 class Readers(CliCase):
     def both(self, compiler, version):
-        """Makes folders `without` and `with`, each with objects, `program` and `module`. In `with`, all of
+        """Makes the folders `without` and `with` anew, each with objects, `program` and `module`. In `with`, all of
         these have pools, and the objects and `module` also have object BTF."""
         for kind in ('without', 'with'):
-            os.makedirs(self.path(kind))
+            shutil.rmtree(self.path(kind), ignore_errors=True)
+            os.mkdir(self.path(kind))
         self.compile_all('-gdwarf-' + version, '-ffile-prefix-map=' + self.folder + '=.',
                          compiler=compiler)
         for name in OBJECTS:
@@ -80,8 +81,6 @@ class Readers(CliCase):
             if not shutil.which(tool[0]):
                 print(f'SKIP {tool[0]}: not installed')
         for compiler, version in compilers:
-            for kind in ('without', 'with'):
-                shutil.rmtree(self.path(kind), ignore_errors=True)
             self.both(compiler, version)
             for tool in (tool for tool in TOOLS if shutil.which(tool[0])):
                 for name in ('add.o', 'program', 'module'):
@@ -89,7 +88,7 @@ class Readers(CliCase):
                         want = self.said(tool, 'without', name)
                         self.assertEqual(self.said(tool, 'with', name), want)
                         if name == 'add.o':
-                            self.assertRegex('\n'.join(want[2]), 'add|_?point')
+                            self.assertRegex('\n'.join(want[2]), 'add|point')
 
     def test_tools_for_programs(self):
         """Compares the output of tools that read programs but not objects."""
@@ -103,8 +102,6 @@ class Readers(CliCase):
         if not tools:
             self.skipTest('neither perf nor drgn is installed')
         for version in ('4', '5'):
-            for kind in ('without', 'with'):
-                shutil.rmtree(self.path(kind), ignore_errors=True)
             self.both('gcc', version)
             for tool in tools:
                 with self.subTest(tool=tool, version=version):
@@ -118,8 +115,6 @@ class Readers(CliCase):
         if not shutil.which('dwz'):
             self.skipTest('dwz is not installed')
         for version in ('4', '5'):
-            for kind in ('without', 'with'):
-                shutil.rmtree(self.path(kind), ignore_errors=True)
             self.both('gcc', version)
             for kind in ('without', 'with'):
                 done = self.call('dwz', kind + '/program')

@@ -27,12 +27,11 @@ def pointer_across_units(label, **more):
     return Die('pointer_type', type=form('ref_addr', label), **more)
 
 
-def two_units(name, value, *lines, order, **more):
-    """A case with a unit that refers to a later unit. `value` is that of note(); None: there is no note."""
+def two_units(name, value, *lines, order):
+    """A case with a unit that refers to a later unit, and with note(value)."""
     return Case(name, [Unit([pointer_across_units('int'), LONG]), Unit([INT, Die('pointer_type',
                                                                     type=ref('int'))])],
-                lines=list(lines), assembly='' if value is None else note(value), order=order,
-                **more)
+                lines=list(lines), assembly=note(value), order=order)
 
 
 # Assembler text of a value of each form, for attributes that are not read. implicit_const is missing: its value is in
@@ -64,8 +63,7 @@ def passed_over(name):
                                 type=ref('int')),
                        Die(0x4109, Die(0x4109, extra=extra), extra=extra),
                        typedef('last', 'int')], extra=extra)],
-                lines=[INT_LINE, 'TYPEDEF before = int', 'TYPEDEF last = int'],
-                assembly=note(0), versions=(5,))
+                lines=[INT_LINE, 'TYPEDEF before = int', 'TYPEDEF last = int'], versions=(5,))
 
 
 MERGED = ['PTR: *int', LONG_LINE, INT_LINE]

@@ -19,9 +19,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../
 from helpers import object_btf as ob  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 
+# In the order of their bits.
 FEATURES = ['encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64', 'optimized_func',
             'consistent_func', 'decl_tag_kfuncs', 'reproducible_build', 'global_var']
-BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 # gcc's DWARF has these types, which gcc uses in its own expressions, although the source does not name them.
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
@@ -78,7 +78,7 @@ def compare(path, by_dwarf, by_plugin, total, say):
 def compare_with_dwarf(emit, bits, path, total, say):
     """Compares the plugin's BTF in an object with that from the object's DWARF: adds to `total`, and calls say() for
     each difference. Returns both object BTFs, that from DWARF first."""
-    features = ','.join(f for f, bit in zip(FEATURES, BITS) if bits & bit)
+    features = ','.join(name for bit, name in enumerate(FEATURES) if bits >> bit & 1)
     by_plugin = ob.ObjectBtf(path)
     if not by_plugin.has_dwarf: # the plugin's BTF would be compared with itself
         raise NotComparable(f'{path}: no debug information')

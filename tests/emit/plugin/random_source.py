@@ -137,14 +137,13 @@ class RandomSource:
         name = self.name('v')
         attribute = self.pick(*VARIABLE_ATTRIBUTES)
         is_static = self.chance(.35) and attribute not in ('weak', 'common')
-        one = self.declaration(name, incomplete=False)
+        one = self.declaration(name)
         if self.chance(.1):
             return f'extern {self.declaration(name, incomplete=True)};'.replace('void ' + name, 'int ' + name)
         self.variables.append(name)
-        lines = [f'{one}']
+        lines = [one]
         if self.chance(.15) and '{' not in one: # a new type cannot be repeated
-            lines = [f'{one}', f'{one}']
-            lines[0] = f'extern {lines[0]}'
+            lines = [f'extern {one}', one]
             is_static = False
         thread = self.pick('', '', '', '_Thread_local ') if not attribute and len(lines) == 1 else ''
         lines[-1] = f'{"static " * is_static}{thread}{lines[-1]}'
@@ -169,7 +168,7 @@ class RandomSource:
         if attribute == 'always_inline':
             storage = 'static inline'
         if self.chance(.06) and attribute == '': # in K&R style
-            body = f'{{ return sink += a + sizeof *b; }}'
+            body = '{ return sink += a + sizeof *b; }'
             self.functions.append((name, 2))
             types = f'{self.pick("int", "short", "char")} a; {self.declaration("(*b)", 1)};'
             return f'{storage} long {name}(a, b) {types} {body}'
@@ -207,7 +206,7 @@ class RandomSource:
         if what < .48:
             return f'sink += ({{ {self.declaration("x", 1)}; use(&x); 3; }});'
         if what < .52:
-            return f'use(&(int [{self.random.randrange(1, 5)}]){{ {self.pick("1", "2, 3")[:1]} }});'
+            return f'use(&(int [{self.random.randrange(1, 5)}]){{ {self.pick("1", "2")} }});'
         if what < .56:
             other = self.declaration('', 1)
             return f'sink += __builtin_types_compatible_p({named}, {other}) + __alignof__({named});'
