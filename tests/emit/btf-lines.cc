@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints the BTF of a file as sorted lines without ids, so that the lines do not depend on the
-// order in which a compiler describes types. Tests compare the output with expected lines. For
-// object BTF, also prints the functions, true signatures, variables and ambiguous names of the link
+// Prints the BTF of a file as lines that tests compare with expected ones. The lines are sorted and
+// have no ids, so they do not depend on the order in which a compiler describes types. For object
+// BTF, also prints the functions, true signatures, variables and ambiguous names of the link
 // trailer. usage: btf-lines FILE
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
@@ -102,6 +102,7 @@ public:
     }
 
 private:
+    /// The text for a reference to a type. `depth` ends circles, which malformed DWARF may have.
     std::string ref(uint32_t id, int depth = 12) const
     {
         if (id == 0)

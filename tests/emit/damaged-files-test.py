@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that a message about damaged DWARF names the file that is damaged, which may not be the file to encode.
+"""Tests that a message about damaged DWARF names the damaged file: a .dwo file or an alternate file, not the file to
+encode.
 
 usage: damaged-files-test.py BTF-EMIT [TEST...]
 """
@@ -13,7 +14,7 @@ PLACE = r': \.debug_info\+0x[0-9a-f]+: '
 
 class DamagedFiles(CliCase):
     def damage(self, file, section):
-        """Overwrites the last bytes of a file's units with the code of an abbreviation that does not exist."""
+        """Overwrites the last bytes of each unit with 0x7f, the code of an abbreviation that does not exist."""
         self.must('objcopy', '--dump-section', section + '=units', file)
         units = bytearray(self.read('units'))
         end = 0

@@ -218,7 +218,7 @@ class Forms(CliCase):
 
     def test_partial_units(self):
         self.need('dwz')
-        # -flto: the abstract instances of functions are in other compile units than the code.
+        # With -flto, the abstract instances of functions are in other compile units than the code.
         for flags in (['-gdwarf-4'], ['-gdwarf-5'], ['-O2', '-flto']):
             self.program(*flags, output='plain')
             shutil.copy(self.path('plain'), self.path('small'))
@@ -320,13 +320,13 @@ class Forms(CliCase):
             self.must('objcopy', '--update-section', '.debug_tu_index=index', 'split.dwp')
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
         self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
-        types = self.read('types')
-        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # its first unit covers all of it
+        units = self.read('types')
+        self.write('types', len(units).to_bytes(4, 'little') + units[4:-4] + bytes(8)) # its first unit covers all of it
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: a unit begins here, inside the unit that '
                  'ends at 0x[0-9a-f]+', '--image', '-o', 'out', 'split')
-        self.write('types', types[:23] + b'\x7f' + types[24:]) # the abbreviation code of the first unit's entry
+        self.write('types', units[:23] + b'\x7f' + units[24:]) # the abbreviation code of the first unit's entry
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: unit whose entry has an abbreviation '
@@ -452,7 +452,7 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
 
     def test_cxx_declared_parameter(self):
-        """Kernels refuse a prototype with a type that is only declared, so a pointer to that prototype becomes void *."""
+        """Kernels refuse prototypes with types that are only declared. A pointer to such a prototype becomes void *."""
         self.write('param.cc', '''struct far;
 void (*given)(far, int);
 struct user { void (*take)(far); far (*give)(int); int last; } u;

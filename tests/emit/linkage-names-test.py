@@ -85,7 +85,7 @@ class LinkageNames(CliCase):
                                      {'_Z3addii': 'add', '_Z3addl': 'add', '_ZN3one4sameEi': 'same',
                                       '_ZN3two4sameEi': 'same', '_ZNK5shape4areaEi': 'area',
                                       '_ZN5shapeC2Ei': 'shape', '_Z5twiceIiET_S0_': 'twice_int_'})
-                    self.assertEqual(len(pairs), 5, pairs)
+                    self.assertEqual(len(pairs), 5, pairs)  # count, header, inlined, twice<long>, user
 
     def test_rust(self):
         if not shutil.which('rustc'):
@@ -113,8 +113,8 @@ class LinkageNames(CliCase):
                     self.assertIn('_closure_0_', names)
 
     def test_only_if_asked_for(self):
-        """Tags need the feature linkage_names, which `all` lacks, in both btf-emit and btf-merge; btf-merge also needs
-        decl_tag. Without tags, only functions whose symbols are their names get FUNCs."""
+        """Tags need the feature linkage_names in both btf-emit and btf-merge, and decl_tag in btf-merge. `all` lacks
+        linkage_names. Without tags, only functions whose symbols are their names get FUNCs."""
         if not cxx():
             self.skipTest('there is no C++ compiler')
         self.must(cxx()[0], '-std=c++14', '-g', '-c', f'{SOURCES}/names.cc', '-o', 'names.o')

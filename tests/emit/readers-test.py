@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compiles the sources of the emit suite in many ways. compare-readers checks that both DWARF readers read the
-same from all objects. The test fails if a compiler refuses sources that it should compile, because the
-objects of these sources would then not be compared.
+"""Tests that both DWARF readers read the same, from the sources of the emit suite, compiled in many ways. Also fails if
+a compiler refuses a source that it should compile, because its objects would then not be compared.
 
 usage: readers-test.py COMPARE_READERS SOURCE...
 """
@@ -19,7 +18,7 @@ from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
 # Compilers for other machines, used only in the first and the last of WAYS. Those of CROSS differ in word size, byte
-# order or form of relocations. Those of OTHERS compile only the sources FEW.
+# order or form of relocations. Those of OTHERS compile only FEW of the sources.
 CROSS = ['arm-linux-gnueabihf-gcc', 'powerpc-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
          'mips64el-linux-gnuabi64-gcc']
 OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc', 'powerpc64le-linux-gnu-gcc',

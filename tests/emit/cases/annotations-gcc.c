@@ -23,8 +23,8 @@
 // expect: DECL_TAG first on FUNC function
 // expect: DECL_TAG second on FUNC function
 // expect: DECL_TAG parameter on FUNC function part 0
-// The parameter has the tag twice, in the abstract instance and in the copy. The merge keeps one.
 // expect: DECL_TAG function on FUNC inlined
+// The parameter has the tag twice, in the abstract instance and in the copy. The merge keeps one.
 // count: 2 ^DECL_TAG parameter on FUNC inlined part 0
 // Pointers to pointers. A tag among the specifiers belongs to the declared pointer with gcc, and to the innermost
 // with clang. DWARF does not show how the source was written.

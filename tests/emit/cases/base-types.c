@@ -1,4 +1,4 @@
-// Sizes and encodings of base types. The flag CHAR is never set. A base type of a size that BTF lacks becomes an array of
+// Sizes and encodings of base types. The flag CHAR is never set. Base types with sizes that BTF lacks become arrays of
 // bytes.
 // compilers: gcc clang cross64
 // emit: --features=+global_var

@@ -1,4 +1,4 @@
-// Sign, width and truncation of enumerations.
+// Signs and sizes of enums. An enum that is only declared gets 4 bytes.
 // compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: ENUM plain size 4; A=0; B=5

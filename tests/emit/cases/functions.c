@@ -1,5 +1,5 @@
-// Candidates are definitions, inline-only instances and static functions, but not declarations. The blob has FUNCs
-// for those that can have an address; the link trailer has all.
+// The link trailer has all defined functions, even those that are only inlined, but no declared ones. The blob has
+// FUNCs for those that can have an address.
 // compilers: gcc clang riscv64-clang
 // flags: -O2
 // emit: --address-pool

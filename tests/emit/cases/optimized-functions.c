@@ -1,5 +1,5 @@
-// Changes of parameters by the optimiser are recorded: gcc drops one (.isra or .constprop), floats are in registers
-// that BTF does not count, a packed struct is on the stack.
+// Parameters that are not where BPF programs look for them: gcc drops one (.isra or .constprop), a double is in a
+// floating-point register, a packed struct is on the stack. The flags record this. A struct by value causes no flag.
 // compilers: gcc
 // flags: -O2
 // emit: --address-pool

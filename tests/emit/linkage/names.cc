@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Input of linkage-names-test.py: C++ functions, of which all but plain() have mangled symbols:
-// overloads, methods, templates, inline functions, and functions in namespaces. KEPT functions are
-// not inlined, and are in the object with all their parameters.
+// overloads, methods, templates, inline functions, functions in namespaces. KEPT functions are in
+// the object with all their parameters.
 #define KEPT __attribute__((noinline, used))
 struct shape {
     int sides;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Rust functions: methods, traits, generics, closures.
+// Input of linkage-names-test.py: Rust functions, of which all but plain() have mangled symbols:
+// methods, functions of traits, generics, closures.
 #![crate_type = "lib"]
 pub struct Shape {
     pub sides: u32,

@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '../..'))
 from helpers.usage import check_arguments  # noqa: E402
 
+# A gcc that fails if it has to run the plugin.
 GCC = '#!/bin/sh\ncase " $*" in *" -fplugin="*) exit 1 ;; esac\nexec gcc "$@"\n'
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compares the plugin with gcc's own debug information. Each case is compiled by gcc -g with the plugin, once for each
-of LEVELS. compare_objects.py compares the BTF that btf-emit makes from the DWARF with the plugin's BTF.
+"""Tests the gcc plugin against gcc's own debug information. Each case is compiled by gcc -g with the plugin, once for
+each of LEVELS. compare_objects.py compares the plugin's BTF with the BTF that btf-emit makes from the DWARF.
 
 usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
 
@@ -30,7 +30,8 @@ from compare_objects import NotComparable, compare_with_dwarf  # noqa: E402
 from helpers.object_btf import ObjectBtf  # noqa: E402
 from random_source import RandomSource  # noqa: E402
 
-# Without optimisation, and with the address sanitizer, DWARF does not have the registers of parameters.
+# Functions are not compared without optimisation, nor with the address sanitizer, because DWARF does not have the
+# registers of their parameters.
 UNJUDGED = (['-O0'], ['-O2', '-fsanitize=kernel-address', '--param=asan-stack=1', '--param=asan-globals=1'])
 M32 = ['-m32', '-O2']
 # Functions of the cases that DWARF and the plugin do not both keep on i386, which passes floating-point numbers on
@@ -39,7 +40,8 @@ OTHERWISE_ON_I386 = {'real', 'real_last', 'last', 'result_in_registers'}
 # With -m32, gcc 13 and newer use base types in locations of parts of 64-bit parameters. An INT that only these use is
 # not in the plugin's BTF.
 ONLY_IN_LOCATIONS = re.compile(r': missing: INT ')
-# gcc 9's DWARF has no definition of an array that was declared without its size. SIZED_LATER has such arrays.
+# gcc 9's DWARF has no definition of an array that was declared without its size. The cases in SIZED_LATER have such
+# arrays.
 ONLY_BY_PLUGIN_OF_9 = re.compile(r": more: (ARRAY|CONST) |: variables: Counter\(\) Counter\({"
                                  r"(\('(unknown_size|text|open|declared)', [^)]*\): 1(, )?)+}\)$")
 SIZED_LATER = {'types.c', 'variables.c', '42-declared-before.c'}
@@ -47,7 +49,7 @@ SIZED_LATER = {'types.c', 'variables.c', '42-declared-before.c'}
 LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
           ['-O2', '-fsanitize=undefined', '-fsanitize=thread', '-fpatchable-function-entry=16,16',
            '-fsanitize-coverage=trace-pc', '-fstack-protector-strong',
-         '--param=ggc-min-expand=0', '--param=ggc-min-heapsize=0'])
+           '--param=ggc-min-expand=0', '--param=ggc-min-heapsize=0'])
 # encode_force, var, float, decl_tag, type_tag, enum64, optimized_func, global_var (common/object_btf/features.h).
 FEATURES = 0x47f
 # Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
@@ -67,6 +69,7 @@ def is_gcc_9(gcc):
 
 
 def run(gcc, plugin, emit, case, level, folder, is_9):
+    """Returns None if the case is not for this gcc, '' if nothing differs, otherwise the command and what is wrong."""
     text = open(case, encoding='utf-8', errors='replace').read()
     compilers = directive(text, 'compilers')
     if compilers and 'gcc' not in compilers:

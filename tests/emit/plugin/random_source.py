@@ -139,6 +139,7 @@ class RandomSource:
         is_static = self.chance(.35) and attribute not in ('weak', 'common')
         one = self.declaration(name)
         if self.chance(.1):
+            # No variable is void.
             return f'extern {self.declaration(name, incomplete=True)};'.replace('void ' + name, 'int ' + name)
         self.variables.append(name)
         lines = [one]

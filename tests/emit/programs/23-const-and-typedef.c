@@ -1,5 +1,5 @@
-// The prototypes of a function in two units (inlined in one of them) may differ in const at any depth. A typedef and
-// its target are different types, and so are signed and unsigned.
+// A function with two prototypes is left out, unless they differ only in const, at any depth. A typedef and its target
+// are different types, and so are signed and unsigned. Unit b only inlines the functions.
 // flags: -O1
 // expect: FUNC with_const: int (const int x, *const char p)
 // reject: ^FUNC (with_typedef|with_sign|with_result)

@@ -1,4 +1,5 @@
-// A struct that one unit defines and another declares is one type. In prototypes only the names of structs count.
+// A struct that one unit defines and another declares is one type. Prototypes agree if structs have the same name, even
+// with other members. A struct and a union differ.
 // flags: -O1
 // expect: FUNC known: int (*struct s s)
 // expect: FUNC layout: int (*struct t t)

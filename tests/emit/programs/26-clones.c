@@ -1,4 +1,4 @@
-// Clones that lost parameters do not count as their function. Cold parts are not functions.
+// A function is left out if only a clone with fewer parameters remains. The cold part of a function gets no FUNC.
 // compilers: gcc
 // flags: -O2 -fno-ipa-icf
 // expect: FUNC whole: int (int a, int b)

@@ -1,5 +1,6 @@
-// A struct by value (also with const, or as a typedef) may take several registers, so that the count of registers is
-// wrong. Such functions are kept. A union by value is not an exception if gcc's count is wrong.
+// A function with a struct by value is kept, in whichever registers its parameters seem to be, because the struct may
+// take several or none. The struct may be const, or a typedef. A union by value is no excuse: with gcc's DWARF, union_first is
+// left out.
 // flags: -O1
 // expect: FUNC pair_first: word (struct pair p, word x)
 // expect: FUNC constant: word (const struct pair p, word x)

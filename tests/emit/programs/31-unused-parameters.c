@@ -1,5 +1,4 @@
-// Unused parameters do not make a global function uncertain, nor (case 30) does the register in which an unused parameter
-// would be.
+// Global functions with unused parameters are kept. The registers of unused parameters are not checked (case 30).
 // flags: -O2
 // expect: FUNC unused: int (int a, int b, int c)
 // expect: FUNC all_unused: int (int a, int b)

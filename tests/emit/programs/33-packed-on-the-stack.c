@@ -1,5 +1,5 @@
-// A packed struct on the stack, whose position is unknown. Other structs are kept, also structs with bitfields, whose
-// layout is the same if they are packed.
+// A function with a packed struct on the stack is left out, because the struct's position is unknown. Functions with
+// other structs are kept, also if the members are bitfields without holes.
 // flags: -O1
 // reject: ^FUNC (crooked_last|crooked_among|crooked_bits_last)
 // expect: FUNC crooked_first: word (struct crooked s)
