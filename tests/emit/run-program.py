@@ -47,7 +47,7 @@ REL_MACHINES = ('arm', 'i386', 'mipsel')  # use REL: addends are in the relocate
 # As in kernels, per-CPU variables keep their own section. lld requires that the section that INSERT names exists.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 SCRIPT_LLD = SCRIPT.replace('BEFORE .data', 'AFTER .text')
-ADDRESS_KINDS = 'bBdDgGrRsSvV'  # nm's letters for data
+DATA_LETTERS = 'bBdDgGrRsSvV'  # nm's letters for data
 
 
 def call(*command, **options):
@@ -221,7 +221,7 @@ class Build:
         elf = Elf(self.path('image'))
         symbols = {}
         for line in self.must('nm', 'image').splitlines():
-            match = re.match(rf'([0-9a-f]+) [{ADDRESS_KINDS}] (\S+)', line)
+            match = re.match(rf'([0-9a-f]+) [{DATA_LETTERS}] (\S+)', line)
             if match:
                 symbols.setdefault(match.group(2), set()).add(int(match.group(1), 16))
         problems = []

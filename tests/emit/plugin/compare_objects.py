@@ -109,7 +109,7 @@ def main():
         try:
             sides = compare_with_dwarf(emit, bits, path, total, print if verbose else lambda _: None)
         except NotComparable as reason:
-            total['no DWARF'] += 1
+            total['not comparable'] += 1
             print(reason)
             continue
         for side, of in zip(all_types, sides):
@@ -119,7 +119,7 @@ def main():
         for _, head in sorted(only):
             print(f'{side} in all objects: {head}')
     print(', '.join(f'{key}: {value}' for key, value in total.items()))
-    sys.exit(1 if any(total[what] for what in ('missing', 'more', 'variables', 'no DWARF')) else 0)
+    sys.exit(1 if any(total[what] for what in ('missing', 'more', 'variables', 'not comparable')) else 0)
 
 
 if __name__ == '__main__':
