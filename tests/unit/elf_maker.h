@@ -23,6 +23,7 @@ struct Target {
     Arch arch;
 };
 
+// The Archs have no debug relocations and no parameter registers: writing object BTF needs neither.
 inline const Target targets[] = {
     {"x86_64",
      true,
@@ -292,7 +293,7 @@ inline TestObject make_object(const Target &target)
     o.add({".debug_types", SHT_PROGBITS, SHF_GROUP, TestObject::bytes("t")});
     o.add({".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, TestObject::bytes("abcdefghijklmnop"), 0,
            0, 8});
-    // The first entry has a relocation, so it is an address and no object id.
+    // No pool, because no object has the id 0.
     o.add({".debug_addr", SHT_PROGBITS, 0,
            encode_pool(0, 2, static_cast<uint8_t>(word), target.order), 0, 0, 1});
     o.add({".debug_data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, TestObject::bytes("the program's"),
