@@ -59,10 +59,10 @@ public:
         while (!open.empty()) {
             const Pair pair = open.back();
             open.pop_back();
-            bool stop = false;
-            if (!agree_alone(pair, stop))
+            const Answer answer = compare_alone(pair);
+            if (answer == Answer::differ)
                 return false;
-            if (stop)
+            if (answer == Answer::agree)
                 continue;
             const btf_type &type = b_.type(pair.y);
             const bool is_struct =
@@ -89,34 +89,34 @@ private:
         auto operator<=>(const Pair &) const = default;
     };
 
-    /// Compares two types, but not the types that they refer to. Sets `stop` if the latter need not
-    /// be compared.
-    bool agree_alone(const Pair &pair, bool &stop)
+    enum class Answer { differ, agree, agree_if_references_do };
+    static Answer agree_if(bool condition) { return condition ? Answer::agree : Answer::differ; }
+
+    /// Compares two types, but not the types that they refer to.
+    Answer compare_alone(const Pair &pair)
     {
         auto [x, y, in_struct, in_base] = pair;
         if (x == void_id || y == void_id)
-            return stop = true, x == y;
+            return agree_if(x == y);
         const btf_type &s = a_.type(x), &t = b_.type(y);
         if (a_.name(x) != b_.name(y))
-            return false;
+            return Answer::differ;
         btf::Kind k = btf::kind_of(s), l = btf::kind_of(t);
         if (k == btf::Kind::FWD) {
-            stop = true;
             if (l == btf::Kind::FWD)
-                return s.info == t.info &&
-                       (in_base || !known_.defined_by_one.contains(struct_name(a_, s)));
-            return l == (btf::kflag_of(s) ? btf::Kind::UNION : btf::Kind::STRUCT);
+                return agree_if(s.info == t.info &&
+                                (in_base || !known_.defined_by_one.contains(struct_name(a_, s))));
+            return agree_if(l == (btf::kflag_of(s) ? btf::Kind::UNION : btf::Kind::STRUCT));
         }
         if (is_enum(s) && is_enum(t) &&
             (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
              (in_struct && known_.declared_enums.contains(std::string(a_.name(x))))))
-            return stop = true;
+            return Answer::agree;
         // In a struct of the base, a declaration agrees with any definition.
         if (in_base && l == btf::Kind::FWD)
-            return stop = true, k == (btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT);
-        if (s.info != t.info)
-            return false;
-        return own_words(s) == own_words(t);
+            return agree_if(k == (btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT));
+        const bool equal = s.info == t.info && own_words(s) == own_words(t);
+        return equal ? Answer::agree_if_references_do : Answer::differ;
     }
 
     const Btf &a_, &b_;
