@@ -4,9 +4,7 @@
 
 usage: against-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
-import json
-
-from helpers.kernel_packages import MODULE, PROGRAMS, SOURCE, PackageCase, must, run, run_tests
+from helpers.kernel_packages import MODULE, PROGRAMS, SOURCE, PackageCase, must, run_tests
 
 
 class Against(PackageCase):
@@ -29,9 +27,7 @@ class Against(PackageCase):
     def differences(self, here, there, status=1):
         """Compares `here` with `there`. Returns the texts of the findings, which must all be of rule `against`,
         and of the notes of this rule."""
-        done = run(PROGRAMS['kernel'], 'check', '--json', f'--against={there}', here)
-        self.assertEqual(done.returncode, status, done.stdout[:3000] + done.stderr)
-        report = json.loads(done.stdout)
+        report = self.check(here, options=[f'--against={there}'], status=status)
         self.assertTrue(all(f['rule'] == 'against' for f in report['findings']), report)
         return ([f['what'] for f in report['findings']],
                 [f['what'] for f in report['notes'] if f['rule'] == 'against'])

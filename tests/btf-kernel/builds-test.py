@@ -4,20 +4,12 @@
 
 usage: builds-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
-import json
-
-from helpers.kernel_packages import (MODULE, PROGRAMS, RELEASE, SOURCE, PackageCase, bz_image, must, run,
-                                     run_tests)
+from helpers.kernel_packages import MODULE, PROGRAMS, RELEASE, SOURCE, PackageCase, bz_image, must, run_tests
 
 VERMAGIC = 'static const char m[] __attribute__((section(".modinfo"), used)) = "vermagic=%s SMP";\n'
 
 
 class Builds(PackageCase):
-    def check(self, *paths, status=0):
-        done = run(PROGRAMS['kernel'], 'check', '--json', *paths)
-        self.assertEqual(done.returncode, status, f'{done.stdout[:3000]}{done.stderr}')
-        return json.loads(done.stdout)
-
     def make_other(self, source, features='default'):
         """Builds another vmlinux of the same release, and returns its bytes."""
         self.write('other.c', source.encode())

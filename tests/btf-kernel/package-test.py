@@ -6,7 +6,6 @@ tests version 3 of Alpine's format, wrapping-test.py the formats of firmware and
 usage: package-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
 import gzip
-import json
 import lzma
 import os
 import re
@@ -23,11 +22,6 @@ from helpers.kernel_packages import (COMPRESSIONS, MODULE, PROGRAMS, RELEASE, SO
 
 
 class Package(PackageCase):
-    def check(self, *paths, options=(), status=0, **more):
-        done = run(PROGRAMS['kernel'], 'check', '--json', *options, *paths, **more)
-        self.assertEqual(done.returncode, status, f'{paths}: {done.stdout[:3000]}{done.stderr}')
-        return json.loads(done.stdout) if done.stdout else done.stderr
-
     def good(self, *paths, modules=3, release=RELEASE):
         report = self.check(*paths)
         self.assertEqual((report['release'], report['modules'], report['modules_with_btf']),

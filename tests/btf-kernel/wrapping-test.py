@@ -5,7 +5,6 @@
 usage: wrapping-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
 import gzip
-import json
 import os
 import resource
 import shutil
@@ -20,11 +19,6 @@ STUB = '/usr/lib/systemd/boot/efi/linuxx64.efi.stub'
 
 
 class Wrapping(PackageCase):
-    def check(self, *paths, status=0):
-        done = run(PROGRAMS['kernel'], 'check', '--json', *paths)
-        self.assertEqual(done.returncode, status, f'{done.stdout[:3000]}{done.stderr}')
-        return json.loads(done.stdout) if done.stdout else done.stderr
-
     def good(self, data, name='image', release=RELEASE):
         report = self.check(self.write(name, data))
         self.assertEqual((report['release'], report['findings']), (release, []))

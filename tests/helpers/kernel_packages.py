@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import pathlib
@@ -238,6 +239,12 @@ class PackageCase(unittest.TestCase):
                 (image_name, image or bz_image(self.vmlinux, 'gz')),
                 *((f'{base}/drivers/m-{n}.ko{suffix}', compress(data))
                   for n, data in enumerate(self.modules))]
+
+    def check(self, *paths, options=(), status=0, **more):
+        """Runs btf-kernel check. Returns the report, or the error message if there is no report."""
+        done = run(PROGRAMS['kernel'], 'check', '--json', *options, *paths, **more)
+        self.assertEqual(done.returncode, status, f'{paths}: {done.stdout[:3000]}{done.stderr}')
+        return json.loads(done.stdout) if done.stdout else done.stderr
 
     def unpacked(self, files, name='folder'):
         folder = self.top / name
