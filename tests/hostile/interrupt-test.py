@@ -54,7 +54,7 @@ class Interrupt(KbuildCase):
     def kill_at_calls(self, call, command, target, old):
         """Kills `command` before its first, second ... system call `call`; yields what `target` then contains."""
         known = self.names() | {target}
-        for number in range(1, MOST_CALLS):
+        for number in range(1, MOST_CALLS + 2):
             self.write(target, old)
             done = self.call('strace', '-qq', '-o', '/dev/null', '-e', f'trace={call}',
                              '-e', f'inject={call}:signal=KILL:when={number}', *command,
@@ -66,6 +66,7 @@ class Interrupt(KbuildCase):
             for name in self.names() - known:
                 self.assertRegex(name, r'^\.tmp_btflink-[A-Za-z0-9]{6}$')
                 os.unlink(self.path(name))
+        self.fail(f'more than {MOST_CALLS} calls of {call}')
 
     def kill_at_changes(self, command, target, old):
         """Kills `command`, which changes `target`, before each of its changes of a file."""
