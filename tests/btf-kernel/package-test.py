@@ -17,7 +17,7 @@ import unittest
 import zlib
 
 from helpers.btf_reader import type_heads
-from helpers.kernel_packages import (COMPRESSIONS, MODULE, PROGRAMS, RELEASE, SOURCE, PackageCase, ar,
+from helpers.kernel_packages import (COMPRESSIONS, PROGRAMS, RELEASE, SOURCE, PackageCase, ar,
                                      bz_image, flat_image, must, run, run_tests, tar, zboot, zstd)
 
 

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import struct
-import unittest
 
 from helpers.cli_case import CliCase, run
 
