@@ -23,13 +23,12 @@
 //     [12] DECL_TAG 'tag' type_id=4 component_idx=-1
 //
 // TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, UNION looks like STRUCT, ENUM64
-// like ENUM; FLOAT has only a size. vlen=N is printed for all kinds with elements. For other kinds
-// vlen has no meaning; unless it is 0, it is printed, too. kflag=1 is printed wherever kflag is
-// set, even if it has no meaning. (kflag of ENUM and ENUM64 is their encoding, of FWD its fwd_kind;
-// vlen of FUNC is its linkage.) The third word of ARRAY and FWD has no meaning; unless it is 0, it
-// is printed as size=N. An encoding or linkage without a name is a number. '(anon)' is the empty
-// name, and so is '' in a text that is parsed. In names, \' stands for a quote, \\ for a backslash,
-// and \xHH for a control character or any other byte except NUL.
+// like ENUM; FLOAT has only a size. The encoding of ENUM and ENUM64 is their kflag, and so is the
+// fwd_kind of FWD; the linkage of FUNC is its vlen. A word without a meaning for its kind is
+// printed unless it is 0: vlen=N, kflag=1, or size=N (the third word of ARRAY and FWD). An encoding
+// or linkage without a name is a number. '(anon)' is the empty name, and so is '' in a text that is
+// parsed. In names, \' stands for a quote, \\ for a backslash, and \xHH for a control character or
+// any other byte except NUL.
 #pragma once
 
 #include "common/btf/btf.h"

@@ -20,25 +20,28 @@ struct Run {
 };
 
 /// Runs btf-emit on the first file. The files with roles 'w' and 'p' are its part.dwo and its .dwp;
-/// a further file is the one that .gnu_debugaltlink may name. Settings: byte 0: 1 --image, 2
-/// --strip-dwarf, 4 --address-pool, 8 add units that existing object BTF lacks, 16 write another
-/// file, 32 (without 16) --detached, 64 two threads, 128 then merge the first file; bytes 1 and 2:
-/// features; byte 3: the number of a ReaderChoice, modulo 3.
+/// a further file is the one that .gnu_debugaltlink may name. Settings:
+///     byte 0      1 --image, 2 --strip-dwarf, 4 --address-pool, 8 add units that existing object
+///                 BTF lacks, 16 write another file, 32 (without 16) --detached, 64 two threads,
+///                 128 then merge the first file
+///     bytes 1, 2  features
+///     byte 3      the number of a ReaderChoice, modulo 3
 Run run_emit(const Bundle &bundle);
 
-/// Runs btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings: byte
-/// 0: 1 --dedup=libbpf, 2 --format=object, 4 run again with --update of the image, 8 run again with
-/// more threads (the result must be the same), 16 --verify, 32 without an 'm', the first input is
-/// the image, 64 run again with --update of the first input, as for a module; bytes 1 and 2:
-/// features. With a base and the feature distilled_base, the only run is --update of the first
-/// input.
+/// Runs btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings:
+///     byte 0      1 --dedup=libbpf, 2 --format=object, 4 run again with --update of the image,
+///                 8 run again with more threads (the result must be the same), 16 --verify,
+///                 32 without an 'm', the first input is the image,
+///                 64 (instead of 4) run again with --update of the first input, as for a module
+///     bytes 1, 2  features; with a base and distilled_base, the only run is --update of the first
+///                 input
 Run run_merge(const Bundle &bundle);
 
 /// Runs btf-merge --check on the last file whose role is not 'b', with the base 'b'. The error is
 /// the first finding.
 Run run_check(const Bundle &bundle);
 
-/// Runs btf-kernel check on all files as one package. Settings: byte 0: 1 two threads, 2 also
+/// Runs btf-kernel check on all files as one package. Byte 0 of the settings: 1 two threads, 2 also
 /// report, 4 also diff and check --against. Only errors of opening are returned. Does nothing if
 /// btf-kernel was not built.
 Run run_package(const Bundle &bundle);
