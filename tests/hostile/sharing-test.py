@@ -89,10 +89,10 @@ def abbreviation(code, tag, children, *attributes):
     return bytes([code, tag, children, *attributes, 0, 0])
 
 
+INT_DIE = 13  # the offset of the int in dwarf_unit(); the contents begin 7 bytes later
 # The abbreviations 1 to 12, for dwarf_unit(): a unit with a language; int; a struct of one byte; a member without
 # attributes; one with a type; a struct with a name; a function; its parameters; an array; its dimensions; a variable;
 # its tags.
-UNIT_AT_INT = 13  # the offset of the int in dwarf_unit(); the contents begin 7 bytes later
 ABBREVIATIONS = b''.join([
     abbreviation(1, 0x11, 1, 0x13, 0x0b), abbreviation(2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b),
     abbreviation(3, 0x13, 1, 0x0b, 0x0b), abbreviation(4, 0x0d, 0), abbreviation(5, 0x0d, 0, 0x49, 0x13),
@@ -248,22 +248,22 @@ class Sharing(KbuildCase):
 
     def test_types_of_members(self):
         """Members whose type has many children: first a struct with unnamed members, then an array with dimensions."""
-        many = UNIT_AT_INT + 7
+        many = INT_DIE + 7
         users = b''.join(b'\x06t%d\0' % i + struct.pack('<I', 4) + (b'\x05' + reference(many)) * (N // 2) + b'\0'
                          for i in range(6))
         self.emit_ends(C_PLUS_PLUS, b'\x03\x01' + b'\x04' * 10 * N + b'\0' + users)
-        self.emit_ends(C_PLUS_PLUS, b'\x09' + reference(UNIT_AT_INT) + b'\x0a' * 5 * N + b'\0' + users)
+        self.emit_ends(C_PLUS_PLUS, b'\x09' + reference(INT_DIE) + b'\x0a' * 5 * N + b'\0' + users)
 
     def test_structs_by_value(self):
         """Functions whose last parameter, on the stack, is a struct with many members."""
-        large, word = (b'\x08p\0' + reference(at) for at in (UNIT_AT_INT + 7, UNIT_AT_INT))
-        contents = b'\x06P\0' + struct.pack('<I', 16) + (b'\x05' + reference(UNIT_AT_INT)) * N + b'\0'
+        large, word = (b'\x08p\0' + reference(at) for at in (INT_DIE + 7, INT_DIE))
+        contents = b'\x06P\0' + struct.pack('<I', 16) + (b'\x05' + reference(INT_DIE)) * N + b'\0'
         for i in range(N // 4):
             contents += b'\x07f%d\0' % i + word * 6 + large + b'\0'
         self.emit_ends(C, contents)
 
     def test_tags_of_a_variable(self):
-        variable = b'\x0bv\0' + reference(UNIT_AT_INT) + b'\x09\x03'
+        variable = b'\x0bv\0' + reference(INT_DIE) + b'\x09\x03'
         tags = b''.join(b'\x0c' + reference(0) + b'%06d\0' % i for i in range(2 * N)) + b'\0'
         self.write_dwarf(dwarf_unit(C, len(variable) + 8 + len(tags)) + variable, ABBREVIATIONS,
                          b'btf_decl_tag\0', tags + b'\0')
