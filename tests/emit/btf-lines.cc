@@ -102,8 +102,9 @@ public:
     }
 
 private:
-    /// The text for a reference to a type. `depth` ends circles, which malformed DWARF may have.
-    std::string ref(uint32_t id, int depth = 12) const
+    static constexpr int max_depth = 12; // ends circles, which malformed DWARF may have
+
+    std::string ref(uint32_t id, int depth = max_depth) const
     {
         if (id == 0)
             return "void";
@@ -130,13 +131,13 @@ private:
         case btf::Kind::FUNC_PROTO: {
             std::string text = target() + " (";
             for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
-                text += (i ? ", " : "") + param(tail[2 * i], tail[2 * i + 1]);
+                text += (i ? ", " : "") + param(tail[2 * i], tail[2 * i + 1], depth - 1);
             return text + ")";
         }
         case btf::Kind::STRUCT:
-            return "struct " + (name.empty() ? "{" + members(t) + " }" : name);
+            return "struct " + (name.empty() ? "{" + members(t, depth - 1) + " }" : name);
         case btf::Kind::UNION:
-            return "union " + (name.empty() ? "{" + members(t) + " }" : name);
+            return "union " + (name.empty() ? "{" + members(t, depth - 1) + " }" : name);
         case btf::Kind::FWD:
             return (btf::kflag_of(t) ? "union " : "struct ") + name;
         case btf::Kind::ENUM:
@@ -147,20 +148,20 @@ private:
         }
     }
 
-    std::string param(uint32_t name, uint32_t type) const
+    std::string param(uint32_t name, uint32_t type, int depth = max_depth) const
     {
         if (name == 0 && type == 0)
             return "...";
-        return ref(type) + (btf_.str(name).empty() ? "" : " " + std::string(btf_.str(name)));
+        return ref(type, depth) + (btf_.str(name).empty() ? "" : " " + std::string(btf_.str(name)));
     }
 
-    std::string members(const btf_type &t) const
+    std::string members(const btf_type &t, int depth = max_depth) const
     {
         std::string text;
         const uint32_t *m = btf::tail_of(t);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i, m += 3) {
             bool kflag = btf::kflag_of(t);
-            text += "; " + ref(m[1], 4) + " " + std::string(btf_.str(m[0])) +
+            text += "; " + ref(m[1], depth) + " " + std::string(btf_.str(m[0])) +
                     strf("@%u", kflag ? m[2] & 0xffffff : m[2]);
             if (kflag && m[2] >> 24)
                 text += strf(":%u", m[2] >> 24);
