@@ -84,10 +84,12 @@ def one(emit, btf_lines, obj, wanted, family, compile_command, options):
         return [f'btf-emit: exit {done.returncode}: {done.stderr}']
     with open(obj, 'rb') as f:
         once = f.read()
-    run([emit, obj] + options)
+    again = run([emit, obj] + options)
     with open(obj, 'rb') as f:
         twice = f.read()
     problems = [] if once == twice else ['emitting twice gives other bytes than once']
+    if again.returncode:
+        problems.append(f'second btf-emit: exit {again.returncode}: {again.stderr}')
     done = run([btf_lines, obj])
     if done.returncode:
         return problems + [f'btf-lines: exit {done.returncode}: {done.stderr}']
