@@ -35,7 +35,8 @@ def headers_tree(tree):
 
 def external_module(checks, tree):
     """Builds the module without a base, so that it gets no BTF, and adds BTF with btf-pahole. Then builds the module
-    with a base and with DWARF dropped. Checks both; returns the path of the second."""
+    with a base and with DWARF dropped. Both builds have the settings of `tree`. Checks both; returns the path of the
+    second."""
     btf = BtfChecks(checks, tree, f'{tree.name}: external module')
     headers = headers_tree(tree)
     saved = tree.workshop.work / 'saved.btf'
@@ -47,7 +48,7 @@ def external_module(checks, tree):
 
     def build(**settings):
         return command(['make', '-s', '-C', headers, f'M={module}', *tree.arguments],
-                       env=tree.workshop.environment(settings))
+                       env=tree.workshop.environment(tree.settings | settings))
 
     # Without a base nothing would merge object BTF, so the module must not have any.
     output = build()
@@ -67,6 +68,10 @@ def external_module(checks, tree):
         (module / name).unlink(missing_ok=True)
     output = build(BTF_CC_STRIP_DWARF='1')
     btf.ok('the build prints nothing', not output.strip(), output)
+    by_plugin = 'BTF_CC_PLUGIN' in tree.settings
+    trailer = command([btf.dump_tool, '--trailer', module / 'hello.o'])
+    btf.ok(f'hello.o: object BTF {"by the gcc plugin" if by_plugin else "from DWARF"}',
+           ('by-compiler' in trailer) == by_plugin, trailer)
     base = module / 'base.btf'
     base.write_bytes(btf.contents_of(result, '.BTF.base'))
     check_contents(btf, result, base)
