@@ -38,8 +38,8 @@ TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['
 
 class Readers(CliCase):
     def both(self, compiler, version):
-        """Makes the folders `without` and `with` anew, each with objects, `program` and `module`. In `with`, all of
-        these have pools, and the objects and `module` also have object BTF."""
+        """Makes the folders `without` and `with`, or makes them again, each with objects, `program` and `module`. In
+        `with`, all of these have pools, and the objects and `module` also have object BTF."""
         for kind in ('without', 'with'):
             shutil.rmtree(self.path(kind), ignore_errors=True)
             os.mkdir(self.path(kind))
