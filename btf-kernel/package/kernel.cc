@@ -137,10 +137,14 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
 Result<std::string> Collector::choose_release() const
 {
     if (!options_.release.empty()) {
-        if (releases_seen_.empty() || releases_seen_.contains(options_.release))
+        std::set<std::string> seen = releases_seen_;
+        if (seen.empty()) // no path states a release
+            for (const Image &image : own_.images)
+                if (image.facts && !image.facts->release.empty())
+                    seen.emplace(image.facts->release);
+        if (seen.empty() || seen.contains(options_.release))
             return options_.release;
-        return fail({},
-                    "has no kernel " + options_.release + ", but: " + joined(releases_seen_, ", "));
+        return fail({}, "has no kernel " + options_.release + ", but: " + joined(seen, ", "));
     }
     std::set<std::string> releases;
     for (const Binary &module : own_.modules)

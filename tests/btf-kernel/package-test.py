@@ -303,6 +303,9 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
                   ('boot/vmlinuz-linux-lts', image)]
         report = self.check(self.unpacked(files, 'unnamed'), options=[f'--release={RELEASE}'])
         self.assertEqual((report['release'], report['modules_with_btf']), (RELEASE, 3))
+        alone = self.unpacked([('vmlinuz-linux', image)], 'alone')
+        self.refused(alone, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
+        self.check(alone, options=[f'--release={RELEASE}'])
 
     def test_unreadable_folder(self):
         """If root runs this test, btf-kernel runs as another user, because root may read everything."""
