@@ -89,6 +89,7 @@ class Bench:
 
     def table(self, title, cases, first=None, extra=()):
         """Measures the cases, and prints them with ratios to the case `first`, by default the first one.
+        There are no ratios if that case exceeds PATIENCE.
         `extra` has texts that follow the names of cases: name -> text."""
         found = rounds(cases, self.options.rounds)
         print(f'\n| {title} | wall | user | system | private memory | times wall | times CPU | '
@@ -99,10 +100,13 @@ class Bench:
             if cost is None:
                 print(text + f'| | more than {PATIENCE} s | | | | | |')
                 continue
+            text += (f'| {cost.wall:.3f} s | {cost.user:.3f} s | {cost.system:.3f} s | '
+                     f'{cost.memory:.0f} MB |')
+            if unit is None:
+                print(text + ' | | |', flush=True)
+                continue
             cpu, unit_cpu = cost.user + cost.system, unit.user + unit.system
-            print(text + f'| {cost.wall:.3f} s | {cost.user:.3f} s | {cost.system:.3f} s | '
-                  f'{cost.memory:.0f} MB | {cost.wall / unit.wall:.2f} | '
-                  f'{cpu / max(unit_cpu, .001):.2f} | '
+            print(text + f' {cost.wall / unit.wall:.2f} | {cpu / max(unit_cpu, .001):.2f} | '
                   f'{cost.memory / max(unit.memory, 1):.2f} |', flush=True)
 
     def whole(self):
