@@ -196,6 +196,8 @@ def difference(compare, pahole, folder, variant, case):
         theirs = os.path.join(os.path.dirname(os.path.dirname(folder)), 'no split',
                               os.path.basename(case), 'ours.btf')
     else:
+        if os.path.exists(theirs):  # of an earlier comparison
+            os.remove(theirs)
         done = call(folder, pahole, '-J', f'--btf_features={features(case)}',
                     '--btf_encode_detached=theirs.btf', 'image')
         if not os.path.exists(theirs):
