@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Checks one rule for the source tree.
 
-usage: tidy.py RULE SOURCE_ROOT [BUILD_ROOT]
+usage: tidy.py RULE SOURCE_ROOT [BUILD_ROOT]     (rules headers and clang-tidy need BUILD_ROOT)
 
 Prints a line "FILE:LINE: problem" for each violation, or what clang-format and clang-tidy print. Exit status: 0 no
 violations, 1 violations, 2 wrong usage, 77 the rule cannot be checked on this machine.
@@ -332,12 +332,13 @@ RULES = {"layers": layers, "length": length, "heads": heads, "headers": headers,
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in RULES:
+    rule, *folders = sys.argv[1:] or [""]
+    if rule not in RULES or len(folders) < (2 if rule in ("headers", "clang-tidy") else 1):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    roots = [pathlib.Path(arg).resolve() for arg in sys.argv[2:]] + [None]
+    roots = [pathlib.Path(folder).resolve() for folder in folders] + [None]
     violations = 0
-    for violation in RULES[sys.argv[1]](roots[0], roots[1]):
+    for violation in RULES[rule](roots[0], roots[1]):
         print(violation)
         violations += 1
     return 1 if violations else 0
