@@ -175,6 +175,7 @@ class Installed(unittest.TestCase):
                        env=self.environment)
             options = set(re.findall(r'^\*?(--[a-z-]+)=?\[', said, re.M))
             self.assertGreaterEqual(options, self.options(program))
+            self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())
 
 
 if __name__ == '__main__':
