@@ -87,7 +87,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
     const Where blamed = base.btf ? base.input->where : where_of_inputs(options);
     const bool by_libbpf = options.engine == Engine::libbpf;
     // Selection and deduplication are independent, and each takes a quarter of a kernel's merge.
-    auto selection = std::async(second_thread(options, in),
+    auto selection = std::async(launch_policy(options, in),
                                 [&] { return select_contents(options.features, in, link); });
     const MergedTypes types =
         by_libbpf ? keep_all(objects, not_linked, base.btf.get())

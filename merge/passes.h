@@ -38,7 +38,7 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
 
 /// How std::async() runs a pass on which the next pass does not depend: on a second thread if that
 /// saves time, otherwise when its result is needed.
-std::launch second_thread(const Options &options, const MergeInputs &in);
+std::launch launch_policy(const Options &options, const MergeInputs &in);
 
 /// The file that an error names if it concerns all inputs.
 Where where_of_inputs(const Options &options);

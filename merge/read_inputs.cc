@@ -222,7 +222,7 @@ bool has_dwarf(const Input &input)
 
 } // namespace
 
-std::launch second_thread(const Options &options, const MergeInputs &in)
+std::launch launch_policy(const Options &options, const MergeInputs &in)
 {
     // Most modules have fewer objects; there a thread costs more than it saves.
     constexpr size_t many_objects = 64;

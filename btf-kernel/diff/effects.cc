@@ -52,7 +52,7 @@ private:
     std::vector<Entry> list_;
 };
 
-void of_type(const Detail &d, Effects &out)
+void add_type_effects(const Detail &d, Effects &out)
 {
     if (!d.fits)
         out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
@@ -93,10 +93,10 @@ constexpr DetailEffect detail_effects[] = {
      "programs that were compiled with the old BTF contain the low half of the value"},
 };
 
-void of_detail(const Detail &d, Effects &out)
+void add_detail_effects(const Detail &d, Effects &out)
 {
     if (d.kind == Detail::Kind::member_type || d.kind == Detail::Kind::target)
-        return of_type(d, out);
+        return add_type_effects(d, out);
     for (const DetailEffect &known : detail_effects)
         if (known.detail == d.kind)
             return out.add(known.kind, known.text, breaks(known.kind) ? d.place : "");
@@ -114,7 +114,7 @@ bool is_iterator(const Change &change)
     return !change.old_side->find({Space::type, context}).empty();
 }
 
-void of_function(const Change &change, Effects &out)
+void add_function_effects(const Change &change, Effects &out)
 {
     const bool removed = change.what == ChangeKind::removed;
     const char *how = removed ? "is not there" : "has another signature";
@@ -160,7 +160,7 @@ bool changes_signature(const Change &change)
     });
 }
 
-void of_tracepoint(const Change &change, const std::string &event, Effects &out)
+void add_tracepoint_effects(const Change &change, const std::string &event, Effects &out)
 {
     if (change.what == ChangeKind::removed)
         out.add(Effect::Kind::tracepoint, "tp_btf/" + event + ": the tracepoint is not there");
@@ -181,7 +181,7 @@ void of_struct_ops(const Change &change, Effects &out)
     }
 }
 
-void of_removed(const Change &change, Effects &out)
+void add_removed_effects(const Change &change, Effects &out)
 {
     if (change.one_of_several)
         return out.add(Effect::Kind::none, "another definition of that name is there");
@@ -197,17 +197,17 @@ void of_removed(const Change &change, Effects &out)
         out.add(Effect::Kind::core, "CO-RE does not find the type");
         break;
     default:
-        of_function(change, out);
+        add_function_effects(change, out);
     }
 }
 
-void of_changed(const Change &change, bool is_struct_ops, Effects &out)
+void add_changed_effects(const Change &change, bool is_struct_ops, Effects &out)
 {
     switch (change.space) {
     case Space::function:
     case Space::kfunc:
         if (changes_signature(change))
-            return of_function(change, out);
+            return add_function_effects(change, out);
         return out.add(Effect::Kind::none, nothing_gone);
     case Space::variable:
         for (const Detail &d : change.details) {
@@ -226,7 +226,7 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     }
     constexpr std::string_view event = "struct trace_event_raw_";
     for (const Detail &d : change.details) {
-        of_detail(d, out);
+        add_detail_effects(d, out);
         if (change.name.starts_with(event) && d.kind == Detail::Kind::member_moved)
             out.add(Effect::Kind::tracepoint,
                     "programs at this event without CO-RE read wrong data");
@@ -245,11 +245,11 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
         out.add(Effect::Kind::none, nothing_gone);
     else if (change.space == Space::alias && change.name.starts_with(raw_event) &&
              !change.one_of_several)
-        of_tracepoint(change, change.name.substr(raw_event.size()), out);
+        add_tracepoint_effects(change, change.name.substr(raw_event.size()), out);
     else if (change.what == ChangeKind::removed)
-        of_removed(change, out);
+        add_removed_effects(change, out);
     else
-        of_changed(change, is_struct_ops, out);
+        add_changed_effects(change, is_struct_ops, out);
     return out.take();
 }
 

@@ -27,7 +27,7 @@ constexpr uint32_t accepted_length = 128; // all kernels accept names of up to 1
 /// Checks all types with `rule`. Stops when `found` has `most` violations. Returns whether there
 /// are none.
 template <typename Rule>
-bool check_all(BtfChecking &c, Rule rule, size_t most, std::vector<Error> &found)
+bool check_all(BtfCheckState &c, Rule rule, size_t most, std::vector<Error> &found)
 {
     for (TypeId id = c.btf.first_id(); id != c.btf.end_id() && found.size() < most;
          id = TypeId{raw(id) + 1})
@@ -36,7 +36,7 @@ bool check_all(BtfChecking &c, Rule rule, size_t most, std::vector<Error> &found
     return found.empty();
 }
 
-Result<void> check_kind(BtfChecking &c, TypeId id)
+Result<void> check_kind(BtfCheckState &c, TypeId id)
 {
     if (btf::kind_of(c.btf.type(id)) > c.forms().newest_kind)
         return violation(c, id, "this kernel does not know the kind");
@@ -44,7 +44,7 @@ Result<void> check_kind(BtfChecking &c, TypeId id)
 }
 
 /// Up to `most` violations, all from the first pass that finds any.
-std::vector<Error> run_check(Bytes blob, BtfChecking c, size_t most)
+std::vector<Error> run_check(Bytes blob, BtfCheckState c, size_t most)
 {
     if (auto header = check_btf_header(blob, c.btf, c.where, c.kernel); !header)
         return {header.error()};
@@ -72,19 +72,20 @@ const char *element_noun(btf::Kind kind)
 
 } // namespace
 
-const KernelForms &BtfChecking::forms()
+const KernelForms &BtfCheckState::forms()
 {
     if (!known_forms)
         known_forms = kernel_forms(kernel, btf);
     return *known_forms;
 }
 
-Failure violation(const BtfChecking &c, TypeId id, const std::string &rule, size_t words)
+Failure violation(const BtfCheckState &c, TypeId id, const std::string &rule, size_t words)
 {
     return fail_type(c.btf, id, c.where, rule, words);
 }
 
-Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule)
+Failure element_violation(const BtfCheckState &c, TypeId id, uint32_t index,
+                          const std::string &rule)
 {
     const btf_type &t = c.btf.type(id);
     const btf::WordRow &element = btf::kind_info(t).element;
@@ -97,7 +98,7 @@ Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const
     return violation(c, id, text + ": " + rule, 3 + words);
 }
 
-bool is_identifier_at(BtfChecking &c, uint32_t offset)
+bool is_identifier_at(BtfCheckState &c, uint32_t offset)
 {
     auto good = [&](std::string_view name) {
         return is_identifier(name) && is_short_enough(c, name);
@@ -112,19 +113,19 @@ bool is_identifier_at(BtfChecking &c, uint32_t offset)
     return is_known_good;
 }
 
-bool is_short_enough(BtfChecking &c, std::string_view name)
+bool is_short_enough(BtfCheckState &c, std::string_view name)
 {
     return name.size() <= accepted_length || name.size() <= c.forms().name_length;
 }
 
-std::string too_long(BtfChecking &c, std::string_view name)
+std::string too_long(BtfCheckState &c, std::string_view name)
 {
     const unsigned most = c.forms().name_length;
     return strf("name has %zu characters, %s read %u at most", name.size(),
                 most < KernelForms{}.name_length ? "kernels before 6.1" : "kernels", most);
 }
 
-std::string identifier_fault(BtfChecking &c, uint32_t offset)
+std::string identifier_fault(BtfCheckState &c, uint32_t offset)
 {
     const std::string_view name = c.btf.str(offset);
     return is_identifier(name) ? too_long(c, name) : illegal_name;
@@ -193,7 +194,7 @@ std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &wher
                                    uint32_t pointer_size, size_t most,
                                    std::optional<KernelVersion> kernel)
 {
-    return run_check(blob, BtfChecking{btf, where, pointer_size, kernel}, most);
+    return run_check(blob, BtfCheckState{btf, where, pointer_size, kernel}, most);
 }
 
 } // namespace btflink

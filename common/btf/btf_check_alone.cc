@@ -15,7 +15,7 @@ namespace
 constexpr uint32_t int_data_bits = 0x0fffffff;
 
 /// The fields that all kinds have, and the offsets of all names, also of elements.
-Result<void> check_common_fields(BtfChecking &c, TypeId id)
+Result<void> check_common_fields(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     const btf::Kind kind = btf::kind_of(t);
@@ -44,7 +44,7 @@ Result<void> check_common_fields(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_section_name(BtfChecking &c, TypeId id)
+Result<void> check_section_name(BtfCheckState &c, TypeId id)
 {
     const std::string_view name = c.btf.name(id);
     if (!is_section_name(name))
@@ -57,7 +57,7 @@ Result<void> check_section_name(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_name(BtfChecking &c, TypeId id)
+Result<void> check_name(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     switch (btf::kind_info(t).naming) {
@@ -85,7 +85,7 @@ Result<void> check_name(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_int(BtfChecking &c, TypeId id)
+Result<void> check_int(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     uint32_t word = btf::tail_of(t)[0], encoding = word >> 24;
@@ -102,7 +102,7 @@ Result<void> check_int(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_enum(BtfChecking &c, TypeId id)
+Result<void> check_enum(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     const uint32_t *tail = btf::tail_of(t);
@@ -114,7 +114,7 @@ Result<void> check_enum(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_members(BtfChecking &c, TypeId id)
+Result<void> check_members(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     uint32_t last = 0, i = 0;
@@ -138,7 +138,7 @@ Result<void> check_members(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_section_layout(BtfChecking &c, TypeId id)
+Result<void> check_section_layout(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     if (t.size == 0)
@@ -163,7 +163,7 @@ Result<void> check_section_layout(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_fields_of_kind(BtfChecking &c, TypeId id)
+Result<void> check_fields_of_kind(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     const uint32_t vlen = btf::vlen_of(t);
@@ -217,7 +217,7 @@ Result<void> check_fields_of_kind(BtfChecking &c, TypeId id)
 
 } // namespace
 
-Result<void> check_alone(BtfChecking &c, TypeId id)
+Result<void> check_alone(BtfCheckState &c, TypeId id)
 {
     TRY(check_common_fields(c, id));
     TRY(check_name(c, id));

@@ -57,7 +57,7 @@ Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::stri
                   size_t words = 0);
 
 /// The state of a check.
-struct BtfChecking {
+struct BtfCheckState {
     const Btf &btf;
     const Where &where;
     uint32_t pointer_size;
@@ -73,25 +73,26 @@ struct BtfChecking {
 // return the first violation of a type.
 
 /// Second pass: the words of the type itself, such as names, flags, counts, sizes and offsets.
-Result<void> check_alone(BtfChecking &c, TypeId id);
+Result<void> check_alone(BtfCheckState &c, TypeId id);
 /// Fourth pass: the type against the types that it refers to.
-Result<void> check_targets(BtfChecking &c, TypeId id);
+Result<void> check_targets(BtfCheckState &c, TypeId id);
 /// Fourth pass: the number of modifiers in a row, and where TYPE_TAGs are among them.
-Result<void> check_modifier_chain(BtfChecking &c, TypeId first);
+Result<void> check_modifier_chain(BtfCheckState &c, TypeId first);
 
 /// The error for a violation `words` 32-bit words after the start of a type.
-Failure violation(const BtfChecking &c, TypeId id, const std::string &rule, size_t words = 0);
+Failure violation(const BtfCheckState &c, TypeId id, const std::string &rule, size_t words = 0);
 /// The error for a violation by an element: "member 2 'next': RULE".
-Failure element_violation(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
+Failure element_violation(const BtfCheckState &c, TypeId id, uint32_t index,
+                          const std::string &rule);
 
 /// Is the string at `offset` an identifier of a length that kernels accept? If so, this is cached
 /// for strings of the blob itself, because most names are used more than once.
-bool is_identifier_at(BtfChecking &c, uint32_t offset);
-bool is_short_enough(BtfChecking &c, std::string_view name);
+bool is_identifier_at(BtfCheckState &c, uint32_t offset);
+bool is_short_enough(BtfCheckState &c, std::string_view name);
 /// What is wrong with a name that is too long.
-std::string too_long(BtfChecking &c, std::string_view name);
+std::string too_long(BtfCheckState &c, std::string_view name);
 /// What is wrong with a name for which is_identifier_at() is false.
-std::string identifier_fault(BtfChecking &c, uint32_t offset);
+std::string identifier_fault(BtfCheckState &c, uint32_t offset);
 
 struct IntLayout {
     uint32_t offset, bits; // in bits

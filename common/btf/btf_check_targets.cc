@@ -16,7 +16,7 @@ constexpr uint32_t max_modifiers = 32; // in a row
 // In a struct with kflag, kernels count every enum as an int: also an ENUM64 or one of 1 byte.
 constexpr uint32_t max_enum_bitfield = 32;
 
-Result<void> check_array(BtfChecking &c, TypeId id)
+Result<void> check_array(BtfCheckState &c, TypeId id)
 {
     const uint32_t *tail = btf::tail_of(c.btf.type(id));
     auto is_irregular_int = [&](TypeId type) {
@@ -36,7 +36,7 @@ Result<void> check_array(BtfChecking &c, TypeId id)
 }
 
 /// The rule that a member violates, or "".
-std::string member_rule(BtfChecking &c, const btf_type &t, const btf_member &m)
+std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m)
 {
     TypeId type = c.sizes.behind_modifiers(TypeId{m.type});
     uint64_t size = c.sizes.of(type), offset = bit_offset(t, m);
@@ -78,7 +78,7 @@ std::string member_rule(BtfChecking &c, const btf_type &t, const btf_member &m)
     return "";
 }
 
-Result<void> check_func(BtfChecking &c, TypeId id)
+Result<void> check_func(BtfCheckState &c, TypeId id)
 {
     TypeId proto{c.btf.type(id).type};
     if (c.btf.kind(proto) != btf::Kind::FUNC_PROTO)
@@ -92,7 +92,7 @@ Result<void> check_func(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_proto(BtfChecking &c, TypeId id)
+Result<void> check_proto(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     if (t.type && c.sizes.of(TypeId{t.type}) == unsized)
@@ -113,7 +113,7 @@ Result<void> check_proto(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_section_entries(BtfChecking &c, TypeId id)
+Result<void> check_section_entries(BtfCheckState &c, TypeId id)
 {
     uint32_t i = 0;
     for (const btf_var_secinfo &entry : elements<btf_var_secinfo>(c.btf.type(id))) {
@@ -129,7 +129,7 @@ Result<void> check_section_entries(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_decl_tag(BtfChecking &c, TypeId id)
+Result<void> check_decl_tag(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     TypeId target{t.type};
@@ -154,7 +154,7 @@ Result<void> check_decl_tag(BtfChecking &c, TypeId id)
 
 } // namespace
 
-Result<void> check_targets(BtfChecking &c, TypeId id)
+Result<void> check_targets(BtfCheckState &c, TypeId id)
 {
     const btf_type &t = c.btf.type(id);
     TypeId target{t.type};
@@ -207,7 +207,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
     return {};
 }
 
-Result<void> check_modifier_chain(BtfChecking &c, TypeId first)
+Result<void> check_modifier_chain(BtfCheckState &c, TypeId first)
 {
     // The walk ends with the first type whose id is less than `first`: kernels check chains in the
     // order of ids, so the chain that begins with this type was checked before.

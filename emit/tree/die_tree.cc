@@ -137,7 +137,7 @@ const UnitLanguage *DieTree::language_of(const Die &d) const
     return behind == languages.begin() ? nullptr : &*std::prev(behind);
 }
 
-void DieTree::keep_types()
+void DieTree::drop_functions_and_variables()
 {
     functions.clear();
     variables.clear();

@@ -264,7 +264,7 @@ public:
     /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);
     /// Empties the lists of functions and variables. All entries stay.
-    void keep_types();
+    void drop_functions_and_variables();
     /// In a type unit, a type inside a namespace or another type has two entries: a declaration in
     /// that scope, and a definition that refers to the declaration (DW_AT_specification). Drops
     /// such declarations from `types`.

@@ -232,7 +232,7 @@ public:
             TRY(add(unit));
             DieTree &part = parts_.at(file_.number_of(unit.die));
             if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
-                part.keep_types();
+                part.drop_functions_and_variables();
             else if (dwarf_tag(&unit.die) == DW_TAG_type_unit)
                 part.drop_specified();
         }
