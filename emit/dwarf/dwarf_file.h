@@ -7,6 +7,7 @@
 #include "common/elf/elf_image.h"
 #include "emit/tree/die_tree.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,24 @@ struct DebugSection {
     bool rela = true;                  // relocations have addends (SHT_RELA)
 
     bool present() const { return !data.empty(); }
+};
+
+/// Bounds the time for what any number of entries or units may share, such as a location list: what
+/// is shared is read again for each of them.
+class SharedReads
+{
+public:
+    /// Counts one read of `bytes`, of which the first `usual` are free.
+    void add(uint64_t bytes, uint64_t usual) const
+    {
+        if (bytes > usual) [[unlikely]]
+            sum_ += bytes - usual;
+    }
+    bool are_too_many() const { return sum_ > most; }
+
+private:
+    static constexpr uint64_t most = 128 << 20; // files from compilers stay far below
+    mutable std::atomic<uint64_t> sum_ = 0;
 };
 
 class DwarfFile;
@@ -78,6 +97,11 @@ public:
     /// In split DWARF, `info` also has the units of .debug_types.dwo, from this offset on;
     /// UINT64_MAX if there is no .debug_types.dwo.
     uint64_t types_at = UINT64_MAX;
+
+    SharedReads list_reads; // location lists of parameters
+    /// A location list, in bytes, that is not long.
+    static constexpr uint64_t usual_list = 1024;
+    static constexpr const char *too_many_lists = "parameters share long location lists";
 
     /// The relocated value of `raw`, which is in `section` at the place of relocation entry
     /// `reloc`.

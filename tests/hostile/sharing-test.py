@@ -221,13 +221,14 @@ class Sharing(KbuildCase):
             self.ends([self.btf_emit, 'x.o'],
                       said='names are longer than 64 MB' if step else SHARED_NAMES)
 
-    def write_dwarf(self, info, abbreviations, strings, rest=b''):
-        """Writes x.o. Its .debug_info is `info`; if `rest` is given, the address of a variable v and `rest` follow."""
-        parts = {'info': info, 'rest': rest, 'abbrev': abbreviations, 'str': strings}
+    def write_dwarf(self, info, abbreviations, strings, rest=b'', **more):
+        """Writes x.o. Its .debug_info is `info`; if `rest` is given, the address of a variable v and `rest` follow.
+        `more`: other debug sections."""
+        parts = {'info': info, 'rest': rest, 'abbrev': abbreviations, 'str': strings, **more}
         for name, contents in parts.items():
             self.write(name, contents)
         self.write('x.s', '.data\nv: .long 0\n' + ''.join(
-            f'.section .debug_{s},"",@progbits\n.incbin "{s}"\n' for s in ('abbrev', 'str', 'info'))
+            f'.section .debug_{s},"",@progbits\n.incbin "{s}"\n' for s in ('abbrev', 'str', *more, 'info'))
             + ('.quad v\n.incbin "rest"\n' if rest else ''))
         self.must('as', 'x.s', '-o', 'x.o')
 
@@ -253,6 +254,19 @@ class Sharing(KbuildCase):
                          for i in range(6))
         self.emit_ends(C_PLUS_PLUS, b'\x03\x01' + b'\x04' * 10 * N + b'\0' + users)
         self.emit_ends(C_PLUS_PLUS, b'\x09' + reference(INT_DIE) + b'\x0a' * 5 * N + b'\0' + users)
+
+    def test_location_lists(self):
+        """The lists of a function's parameters are tails of one list, in DWARF 4 and 5."""
+        abbreviations = b''.join([abbreviation(1, 0x11, 1), abbreviation(2, 0x2e, 1, 0x03, 0x08),
+                                  abbreviation(3, 0x05, 0, 0x02, 0x17), b'\0'])
+        for head, section, entry in ((struct.pack('<HIB', 4, 0, 8), 'loc', struct.pack('<QQH', 1, 2, 1) + b'\x50'),
+                                     (struct.pack('<HBBI', 5, 1, 8, 0), 'loclists', b'\5\1\x50')):
+            contents = head + b'\1\2f\0' + b''.join(b'\3' + struct.pack('<I', i * len(entry))
+                                                    for i in range(N)) + b'\0\0'
+            self.write_dwarf(struct.pack('<I', len(contents)) + contents, abbreviations, b'\0',
+                             **{section: entry * 2 * N + bytes(16)})
+            for reader in 'fast', 'libdw':
+                self.ends([self.btf_emit, '--reader=' + reader, 'x.o'], said='parameters share long location lists')
 
     def test_structs_by_value(self):
         """Functions whose last parameter, on the stack, is a struct with many members."""

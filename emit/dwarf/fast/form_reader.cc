@@ -275,7 +275,8 @@ std::optional<AddressRef> FormReader::range_start()
     DebugCursor in(lists, *offset, lists.size(), file_.order());
     std::optional<AddressRef> base = unit_.low_pc, start;
     bool found = false;
-    while (!in.overrun()) {
+    // A base, a range and the end; a longer list has several ranges.
+    for (int entries = 0; entries < 3 && !in.overrun(); ++entries) {
         const auto kind = in.read<uint8_t>();
         if (kind == DW_RLE_end_of_list)
             return start;

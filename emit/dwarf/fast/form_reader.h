@@ -68,7 +68,13 @@ public:
     /// The start of the only range in a range list of split DWARF 5. Empty for a list of several
     /// ranges, for other forms than DW_FORM_rnglistx, and in files that are not split.
     std::optional<AddressRef> range_start();
-    ParamLocation param_location() { return decode_param_location(unit_, location()); }
+    ParamLocation param_location()
+    {
+        const ParamLocation out = decode_param_location(unit_, location());
+        if (file_.list_reads.are_too_many())
+            problem_ = DwarfFile::too_many_lists;
+        return out;
+    }
 
 private:
     /// Replaces DW_FORM_indirect by the form that precedes the value.

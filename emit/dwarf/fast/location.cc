@@ -158,11 +158,8 @@ public:
     {
         if (location.kind == LocationAttr::expression)
             add_entry(file_.info.data, location.offset, location.size);
-        else if (location.kind == LocationAttr::list &&
-                 (unit_.widths.version >= 5 || file_.is_split()))
-            add_list5(location.offset);
         else if (location.kind == LocationAttr::list)
-            add_list4(location.offset);
+            add_list(location.offset);
         return rules_.result();
     }
 
@@ -187,13 +184,24 @@ private:
                    : -1;
     }
 
+    void add_list(uint64_t offset)
+    {
+        const uint16_t version = unit_.widths.version;
+        const Bytes section = (version < 5 ? file_.loc : file_.loclists).data;
+        DebugCursor in(section, offset, section.size(), file_.order());
+        const std::byte *const begin = in.position();
+        if (version >= 5 || file_.is_split())
+            add_list5(in, section);
+        else
+            add_list4(in);
+        file_.list_reads.add(static_cast<uint64_t>(in.position() - begin), DwarfFile::usual_list);
+    }
+
     /// A list of DWARF 5, or of GNU's form for split DWARF 4. The latter has only the first four
     /// kinds of entries. In it, the length of a range has 4 bytes, and the size of an expression 2.
-    void add_list5(uint64_t offset)
+    void add_list5(DebugCursor &in, Bytes section)
     {
         const bool is_old = unit_.widths.version < 5;
-        const Bytes section = (is_old ? file_.loc : file_.loclists).data;
-        DebugCursor in(section, offset, section.size(), file_.order());
         while (!in.overrun() && !in.at_end()) {
             bool has_expression = true;
             switch (in.read<uint8_t>()) {
@@ -244,10 +252,9 @@ private:
     }
 
     /// A list of DWARF 2 to 4.
-    void add_list4(uint64_t offset)
+    void add_list4(DebugCursor &in)
     {
         const DebugSection &section = file_.loc;
-        DebugCursor in(section.data, offset, section.data.size(), file_.order());
         uint8_t width = unit_.widths.address;
         while (!in.overrun() && !in.at_end()) {
             uint64_t at = in.offset();

@@ -78,8 +78,12 @@ public:
         Dwarf_Op *ops;
         size_t count;
         ptrdiff_t offset = 0;
+        constexpr uint64_t entry_size = 16; // about as much as in the file
+        uint64_t bytes = 0;
         while ((offset = dwarf_getlocations(attr_, offset, &base, &start, &end, &ops, &count)) >
                0) {
+            bytes += entry_size;
+            context_.file.elf().list_reads.add(bytes > DwarfFile::usual_list ? entry_size : 0, 0);
             std::vector<LocationOp> entry;
             for (size_t i = 0; i < count; ++i) {
                 // The parameter is not yet at this location. The list ends here, as it does in
@@ -245,6 +249,8 @@ private:
         Attributes attributes{context_, {d, parent.tag, tree_, context_.skips}, d};
         if (dwarf_getattrs(&die, &Attributes::set, &attributes, 0) == -1 || attributes.failed)
             return context_.file.dwarf_error(die, "cannot read the attributes of this entry");
+        if (context_.file.elf().list_reads.are_too_many())
+            return fail(context_.file.place(die), DwarfFile::too_many_lists);
         if (tag == DW_TAG_variable && !is_static_member(die) &&
             !d.is(Die::file_level | Die::declaration))
             return {};
