@@ -268,6 +268,15 @@ class Sharing(KbuildCase):
             for reader in 'fast', 'libdw':
                 self.ends([self.btf_emit, '--reader=' + reader, 'x.o'], said='parameters share long location lists')
 
+    def test_abbreviation_tables(self):
+        """Units of one entry, which refer to one long table, or to two in turn."""
+        table = abbreviation(2, 0x34, 0) * 2 * N + abbreviation(1, 0x11, 0) + b'\0'
+        for tables in 1, 2:
+            info = b''.join(struct.pack('<IHIBB', 8, 4, i % tables * len(table), 8, 1) for i in range(N))
+            self.write_dwarf(info, table * tables, b'\0')
+            self.ends([self.btf_emit, '--quiet', 'x.o'], status=tables - 1,
+                      said='.debug_abbrev: units share long tables' if tables == 2 else '^$')
+
     def test_structs_by_value(self):
         """Functions whose last parameter, on the stack, is a struct with many members."""
         large, word = (b'\x08p\0' + reference(at) for at in (INT_DIE + 7, INT_DIE))

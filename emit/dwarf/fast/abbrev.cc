@@ -185,8 +185,10 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
     DebugCursor in(section, offset, section.size(), file.order());
     for (;;) {
         const uint64_t at = in.offset(), code = in.uleb();
-        if (code == 0 && !in.overrun())
+        if (code == 0 && !in.overrun()) {
+            table.bytes_ = in.offset() - offset;
             return table;
+        }
         const Abbrev abbrev = TRY(table.read(in, file, widths, at));
         table.add(code, abbrev);
     }

@@ -132,7 +132,7 @@ Result<std::optional<Unit>> SplitFiles::find_in(const std::string &path, const U
     if (auto known = file->list.units.find(skeleton.dwo_id); known != file->list.units.end())
         unit = known->second;
     else if (auto place = file->places.find(skeleton.dwo_id); place != file->places.end())
-        unit = TRY(read_split_unit(place->second));
+        unit = TRY(read_split_unit(place->second, abbrevs_));
     if (!unit || unit->dwo_id != skeleton.dwo_id)
         return std::nullopt;
     unit->addr_base = skeleton.addr_base;

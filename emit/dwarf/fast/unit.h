@@ -69,6 +69,7 @@ public:
     const AbbrevStep *steps(uint32_t first) const { return steps_.data() + first; }
     /// May an entry refer to another unit (DW_FORM_ref_addr)?
     bool uses_ref_addr() const { return uses_ref_addr_; }
+    uint64_t bytes() const { return bytes_; }
 
 private:
     Result<Abbrev> read(DebugCursor &in, const DwarfFile &file, const UnitWidths &widths,
@@ -79,6 +80,7 @@ private:
     std::unordered_map<uint64_t, Abbrev> sparse_;
     std::vector<AbbrevStep> steps_;
     bool uses_ref_addr_ = false;
+    uint64_t bytes_ = 0; // in .debug_abbrev
 };
 
 class SplitFiles;
@@ -114,11 +116,13 @@ struct Unit : UnitHead {
 class Abbrevs
 {
 public:
-    /// Sets `unit.abbrevs` and `unit.refers_to_other_units`, unless they are set already.
+    /// Sets `unit.abbrevs` and `unit.refers_to_other_units`, unless they are set already. Errors: a
+    /// malformed table; many units that share long tables, but not successively.
     Result<void> attach(Unit &unit);
 
 private:
     Unit last_; // has the table that was used last
+    SharedReads reads_;
 };
 
 struct TypeUnit {
@@ -166,7 +170,7 @@ struct SplitUnits {
 Result<SplitUnits> list_split_units(const DwarfFile &file);
 
 /// The compile unit at `place` of a .dwp file. Empty if there is none.
-Result<std::optional<Unit>> read_split_unit(const SplitPlace &place);
+Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, Abbrevs &abbrevs);
 /// The type unit at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
@@ -196,6 +200,7 @@ private:
 
     const DwarfFile &skeletons_;
     std::map<std::string, OpenFile> opened_; // by path
+    Abbrevs abbrevs_;                        // of units in packages
 };
 
 // location.cc: location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF

@@ -11,10 +11,16 @@ namespace btflink::emit
 namespace
 {
 
-// Of the thousands of units of an image, only the first ones keep their tables of abbreviations.
-// The tables of the others are compiled again when the units are read. Units of split DWARF all
-// keep their tables.
+// Of the thousands of units of an image, only the first ones keep their tables of abbreviations,
+// and those whose tables are long. The tables of the others are compiled again when the units are
+// read. Units of split DWARF all keep their tables.
 constexpr size_t tables_kept = 16;
+
+/// The size of a table that is not long for this unit.
+uint64_t usual_table(const Unit &unit)
+{
+    return std::max<uint64_t>(4096, unit.end - unit.offset);
+}
 
 struct Header {
     Unit unit;
@@ -223,6 +229,9 @@ Result<void> Abbrevs::attach(Unit &unit)
     }
     if (!unit.abbrevs) {
         AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths));
+        reads_.add(table.bytes(), usual_table(unit));
+        if (reads_.are_too_many())
+            return fail(unit.file->where().in(".debug_abbrev"), "units share long tables");
         unit.refers_to_other_units = table.uses_ref_addr();
         unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
     }
@@ -259,13 +268,12 @@ Result<SplitUnits> list_split_units(const DwarfFile &file)
     return out;
 }
 
-Result<std::optional<Unit>> read_split_unit(const SplitPlace &place)
+Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, Abbrevs &abbrevs)
 {
     const uint64_t at = place.at[SplitPlace::info];
     if (at >= place.file->info.data.size())
         return std::nullopt;
     auto header = TRY(read_header(*place.file, at));
-    Abbrevs abbrevs;
     return make_split_unit(header, place, abbrevs);
 }
 
@@ -294,7 +302,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
                 ++skips[Skip::split_dwarf_unit];
             continue;
         }
-        if (units.size() >= tables_kept)
+        if (units.size() >= tables_kept && unit.abbrevs->bytes() <= usual_table(unit))
             unit.abbrevs = nullptr;
         units.push_back(std::move(unit));
     }
