@@ -77,27 +77,67 @@ std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
     return l.address;
 }
 
-/// Is the instance at the address of a symbol for which test(symbol) holds?
-template <typename Test>
-bool is_at_symbol(const SelectionInput &in, const FunctionGroup &group, const Instance &c,
-                  Test test)
-{
-    const auto at = address_of(in, c);
-    return at && std::ranges::any_of(group.symbols, [&](uint32_t i) {
-               return in.symbol(i).address == *at && test(in.symbol(i));
-           });
-}
-
-bool is_at_symbol(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
-{
-    return is_at_symbol(in, group, c, [](const FunctionSymbol &) { return true; });
-}
-
 /// A clone with different parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
 bool has_other_parameters(const FunctionSymbol &s)
 {
     const std::string_view suffix = s.name.substr(s.base.size());
     return suffix.find(".isra") != suffix.npos || suffix.find(".constprop") != suffix.npos;
+}
+
+/// The symbols of a group that are at one address.
+struct SymbolPlace {
+    Address address;
+    bool has_other_parameters; // one of them has
+    std::string_view clone;    // name of the first clone, of whatever kind; empty: there is none
+
+    auto key() const { return std::pair(address.section, address.value); }
+};
+
+/// A group with its symbols by address: a group may have many symbols and many instances.
+struct PlacedGroup : FunctionGroup {
+    std::vector<SymbolPlace> places; // sorted, each address once
+
+    void assign(const SelectionInput &in, const FunctionGroup &group)
+    {
+        FunctionGroup::operator=(group);
+        places.clear();
+        for (uint32_t i : symbols) {
+            const FunctionSymbol &s = in.symbol(i);
+            const bool is_clone = s.name.size() > s.base.size();
+            places.push_back(
+                {s.address, has_other_parameters(s), is_clone ? s.name : std::string_view()});
+        }
+        if (places.size() < 2)
+            return;
+        std::ranges::stable_sort(places, {}, &SymbolPlace::key);
+        auto last = places.begin();
+        for (auto next = last + 1; next != places.end(); ++next) {
+            if (next->address != last->address) {
+                *++last = *next;
+                continue;
+            }
+            last->has_other_parameters |= next->has_other_parameters;
+            if (last->clone.empty())
+                last->clone = next->clone;
+        }
+        places.erase(last + 1, places.end());
+    }
+
+    /// The symbols at the address of an instance; null: there are none.
+    const SymbolPlace *place_of(const SelectionInput &in, const Instance &c) const
+    {
+        const auto at = address_of(in, c);
+        if (!at)
+            return nullptr;
+        auto place = std::ranges::lower_bound(places, SymbolPlace{*at, false, {}}.key(), {},
+                                              &SymbolPlace::key);
+        return place != places.end() && place->address == *at ? &*place : nullptr;
+    }
+};
+
+bool is_at_symbol(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
+{
+    return group.place_of(in, c);
 }
 
 /// Does the record describe the parameters that are really passed?
@@ -108,54 +148,46 @@ bool has_true_signature(const SelectionInput &in, const Instance &c)
 }
 
 /// Does the prototype differ from what callers pass?
-bool lost_parameters(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
+bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
 {
     const uint32_t flags = in.record(c).flags;
     if (!(flags & fn_optimized_param) || has_true_signature(in, c))
         return false;
-    return (flags & fn_signature_changed) || is_at_symbol(in, group, c, has_other_parameters);
-}
-
-/// The name of the clone, of whatever kind, at `address`; empty: there is none.
-std::string_view clone_at(const SelectionInput &in, const FunctionGroup &group, Address address)
-{
-    for (uint32_t i : group.symbols) {
-        const FunctionSymbol &s = in.symbol(i);
-        if (s.address == address && s.name.size() > s.base.size())
-            return s.name;
-    }
-    return {};
+    if (flags & fn_signature_changed)
+        return true;
+    const SymbolPlace *place = group.place_of(in, c);
+    return place && place->has_other_parameters;
 }
 
 /// The first clone whose arguments are where its true signature says. As in pahole, the first
 /// instance with an address is judged by the flags of all instances. Each later one is judged by
 /// its own flags and those of the instances with an address before it.
-std::optional<SelectedFunction> find_clone(const SelectionInput &in, const FunctionGroup &group)
+std::optional<SelectedFunction> find_clone(const SelectionInput &in, const PlacedGroup &group)
 {
     uint32_t all = 0, so_far = 0;
     for (const Instance &c : group.instances)
         all |= in.record(c).flags;
     bool is_first = true;
     for (const Instance &c : group.instances) {
-        const auto at = address_of(in, c);
-        if (!at)
+        if (!address_of(in, c))
             continue;
         so_far |= in.record(c).flags;
         const uint32_t flags = is_first ? all : so_far;
         is_first = false;
-        const std::string_view name = clone_at(in, group, *at);
+        const SymbolPlace *place = group.place_of(in, c);
         const bool knows_order = !(in.record(c).flags & fn_reordered) || has_true_signature(in, c);
-        if (name.empty() || !knows_order || (flags & (fn_unexpected_reg | fn_uncertain_loc)))
+        if (!place || place->clone.empty() || !knows_order ||
+            (flags & (fn_unexpected_reg | fn_uncertain_loc)))
             continue;
         SelectedFunction f{c};
-        f.clone = name;
+        f.clone = place->clone;
         return f;
     }
     return std::nullopt;
 }
 
 /// The instance that provides the FUNC.
-const Instance &choose_instance(const SelectionInput &in, const FunctionGroup &group)
+const Instance &choose_instance(const SelectionInput &in, const PlacedGroup &group)
 {
     const Instance *at_symbol = nullptr;
     for (const Instance &c : group.instances) {
@@ -171,7 +203,7 @@ const Instance &choose_instance(const SelectionInput &in, const FunctionGroup &g
 
 /// Does the instance have an address, but none of the group's symbols there? Then the name leads to
 /// other code.
-bool is_superseded(const SelectionInput &in, const FunctionGroup &group, const Instance &c)
+bool is_superseded(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
 {
     return address_of(in, c) && !is_at_symbol(in, group, c);
 }
@@ -183,20 +215,13 @@ bool may_be_assembly(const SelectionInput &in, const Instance &c)
     return proto.result == 0 && proto.params.empty();
 }
 
-bool is_ambiguous(const SelectionInput &in, const FunctionGroup &group)
-{
-    auto address = [&](uint32_t i) { return in.symbol(i).address; };
-    return std::ranges::adjacent_find(group.symbols, std::ranges::not_equal_to(), address) !=
-           group.symbols.end();
-}
-
 /// The combined information of a group's instances.
 struct GroupFacts {
     uint32_t flags = 0;        // of any of them
     bool inconsistent = false; // two prototypes that should agree differ
 };
 
-GroupFacts combine(const SelectionInput &in, const FunctionGroup &group, const Instance &chosen)
+GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Instance &chosen)
 {
     const bool is_linked = is_at_symbol(in, group, chosen);
     const bool exact = in.features.has(Feature::true_signature) && is_linked;
@@ -223,7 +248,7 @@ GroupFacts combine(const SelectionInput &in, const FunctionGroup &group, const I
 
 /// If there are several reasons to leave the function out, the last one in this order is reported,
 /// as by pahole.
-FunctionSkip judge(const SelectionInput &in, const FunctionGroup &group, const Instance &chosen)
+FunctionSkip judge(const SelectionInput &in, const PlacedGroup &group, const Instance &chosen)
 {
     const auto [flags, inconsistent] = combine(in, group, chosen);
     FunctionSkip skip = FunctionSkip::none;
@@ -237,7 +262,7 @@ FunctionSkip judge(const SelectionInput &in, const FunctionGroup &group, const I
         skip = FunctionSkip::reordered;
     if (lost_parameters(in, group, chosen))
         skip = FunctionSkip::optimized;
-    if (is_ambiguous(in, group))
+    if (group.places.size() > 1)
         skip = FunctionSkip::ambiguous;
     return skip;
 }
@@ -353,7 +378,7 @@ void set_linkage(const SelectionInput &in, const FunctionGroup &group, SelectedF
 }
 
 /// Selects or skips the function of a group. Returns whether the function was selected.
-bool decide(const SelectionInput &in, const FunctionGroup &group, Functions &out)
+bool decide(const SelectionInput &in, const PlacedGroup &group, Functions &out)
 {
     std::optional<SelectedFunction> chosen;
     if (in.features.has(Feature::true_signature))
@@ -427,9 +452,12 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
     const FunctionGroups groups = group_functions(inputs, objects, image, locations, linkage_names);
     Functions out;
     std::vector<const FunctionGroup *> of_selected;
-    for (const FunctionGroup &group : groups.list)
-        if (decide(in, group, out))
+    PlacedGroup placed;
+    for (const FunctionGroup &group : groups.list) {
+        placed.assign(in, group);
+        if (decide(in, placed, out))
             of_selected.push_back(&group);
+    }
     sort_by_name(in, of_selected, out.selected);
     std::ranges::sort(out.skipped, {}, &SkippedFunction::name);
     std::ranges::sort(out.no_arena);

@@ -369,6 +369,17 @@ class Sharing(KbuildCase):
         self.must('as', 'x.s', '-o', 'image')
         self.merge_ends('one', functions(1, 0), '--image=image', status=0)
 
+    def test_symbols_of_a_function(self):
+        """A function has many symbols, and many instances with another address."""
+        self.write('abbrev', abbreviation(1, 0x11, 1) + abbreviation(2, 0x2e, 0, 0x03, 0x08, 0x11, 0x01) + b'\0')
+        self.write('x.s', ''.join(f'.type f.{i}, @function\nf.{i}: .byte 0\n' for i in range(3 * N))
+                   + 'v: .byte 0\n.section .debug_abbrev,"",@progbits\n.incbin "abbrev"\n'
+                   '.section .debug_info,"",@progbits\n.long 2f - 1f\n1: .short 4\n.long 0\n.byte 8, 1\n'
+                   f'.rept {2 * N}\n.byte 2, 102, 0\n.quad v\n.endr\n.byte 0\n2:\n')
+        self.must('as', 'x.s', '-o', 'x.o')
+        self.ends([self.btf_emit, '--address-pool', 'x.o'], status=0)
+        self.ends([self.btf_merge, '-o', 'out', 'x.o'], status=0)
+
     def test_symbols_of_ids(self):
         """The symbols of a kernel's .BTF_ids have one name."""
         self.write('vmlinux', elf(62, (b'.BTF', 1, btf(INT_WORDS, b'\0int\0'), 0, 0), (b'.BTF_ids', 1, bytes(8), 0, 0),
