@@ -83,7 +83,7 @@ std::string legal_name(std::string_view name, size_t length_limit)
 {
     std::string out(name.empty() || is_digit(name.front()) ? "_" : "");
     bool in_character = false;
-    for (char c : name) {
+    for (char c : name.substr(0, 4 * length_limit)) { // a character has at most 4 bytes
         if (is_ascii_identifier_part(c))
             out += c;
         else if (!in_character || !continues_character(c))
