@@ -170,7 +170,7 @@ void add_tracepoint_effects(const Change &change, const std::string &event, Effe
         out.add(Effect::Kind::none, nothing_gone);
 }
 
-void of_struct_ops(const Change &change, Effects &out)
+void add_struct_ops_effects(const Change &change, Effects &out)
 {
     for (const Detail &d : change.details) {
         if (d.kind == Detail::Kind::member_removed || d.kind == Detail::Kind::member_renamed)
@@ -232,7 +232,7 @@ void add_changed_effects(const Change &change, bool is_struct_ops, Effects &out)
                     "programs at this event without CO-RE read wrong data");
     }
     if (is_struct_ops)
-        of_struct_ops(change, out);
+        add_struct_ops_effects(change, out);
 }
 
 } // namespace

@@ -138,10 +138,15 @@ Result<std::string> Collector::choose_release() const
 {
     if (!options_.release.empty()) {
         std::set<std::string> seen = releases_seen_;
-        if (seen.empty()) // no path states a release
+        if (seen.empty()) { // no path states a release, but contents may
+            seen.insert(release_);
             for (const Image &image : own_.images)
-                if (image.facts && !image.facts->release.empty())
+                if (image.facts)
                     seen.emplace(image.facts->release);
+            for (const Binary &module : own_.modules)
+                seen.emplace(module.release);
+            seen.erase("");
+        }
         if (seen.empty() || seen.contains(options_.release))
             return options_.release;
         return fail({}, "has no kernel " + options_.release + ", but: " + joined(seen, ", "));

@@ -306,6 +306,8 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         alone = self.unpacked([('vmlinuz-linux', image)], 'alone')
         self.refused(alone, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
         self.check(alone, options=[f'--release={RELEASE}'])
+        build = self.unpacked([('include/config/kernel.release', RELEASE.encode()), ('m.ko', files[0][1])], 'build')
+        self.refused(build, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
 
     def test_unreadable_folder(self):
         """If root runs this test, btf-kernel runs as another user, because root may read everything."""
