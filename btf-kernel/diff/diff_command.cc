@@ -160,8 +160,8 @@ std::string answers_text(const Answers &answers, const diff::Difference &d,
     return text;
 }
 
-/// Does the difference set the exit status 1?
-bool counts(const diff::Difference &d, const diff::PrintOptions &options)
+/// With --breaking: only changes that break programs, and modules that are gone.
+bool has_changes(const diff::Difference &d, const diff::PrintOptions &options)
 {
     if (!options.only_breaking)
         return !d.changes.empty() || !d.module_changes.empty();
@@ -204,7 +204,7 @@ int diff_command(int argc, char **argv)
     if (!opened)
         return input_error(opened.error());
     const diff::ComparedKernels compared = diff::compare(before.types, after.types);
-    bool good = !counts(compared.difference, line.print);
+    bool good = !has_changes(compared.difference, line.print);
     std::string text;
     if (questions->none()) {
         text = difference_text(compared.difference, line);

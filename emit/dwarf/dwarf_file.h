@@ -44,7 +44,7 @@ public:
     /// Counts one read of `bytes`, of which the first `usual` are free.
     void add(uint64_t bytes, uint64_t usual) const
     {
-        if (bytes > usual) [[unlikely]]
+        if (bytes > usual)
             sum_ += bytes - usual;
     }
     bool are_too_many() const { return sum_ > most; }

@@ -231,7 +231,8 @@ Result<void> Abbrevs::attach(Unit &unit)
         AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths));
         reads_.add(table.bytes(), usual_table(unit));
         if (reads_.are_too_many())
-            return fail(unit.file->where().in(".debug_abbrev"), "units share long tables");
+            return fail(unit.file->where().in(".debug_abbrev").at(unit.abbrev_offset),
+                        "units share long tables");
         unit.refers_to_other_units = table.uses_ref_addr();
         unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
     }

@@ -83,7 +83,8 @@ public:
         while ((offset = dwarf_getlocations(attr_, offset, &base, &start, &end, &ops, &count)) >
                0) {
             bytes += entry_size;
-            context_.file.elf().list_reads.add(bytes > DwarfFile::usual_list ? entry_size : 0, 0);
+            if (bytes > DwarfFile::usual_list)
+                context_.file.elf().list_reads.add(entry_size, 0);
             std::vector<LocationOp> entry;
             for (size_t i = 0; i < count; ++i) {
                 // The parameter is not yet at this location. The list ends here, as it does in
