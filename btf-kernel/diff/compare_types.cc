@@ -47,6 +47,16 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
     return static_cast<uint32_t>(a.value) == static_cast<uint32_t>(b.value);
 }
 
+/// Of an enum of up to 4 bytes only the bits count: -1 in one BTF may be 4294967295 in the other.
+bool same_value(const SideType &before, const EnumValue &a, const SideType &after,
+                const EnumValue &b)
+{
+    auto bits = [](const SideType &of, const EnumValue &v) {
+        return of.type().size > 4 ? v.value : int64_t{static_cast<int32_t>(v.value)};
+    };
+    return a.value == b.value || bits(before, a) == bits(after, b);
+}
+
 /// A change of an enumerator's value. The caller sets Detail::place.
 Detail changed_value(const SideType &before, const EnumValue &a, const SideType &after,
                      const EnumValue &b)
@@ -151,9 +161,7 @@ private:
                 added.back().new_unsigned = v.is_unsigned;
                 continue;
             }
-            // Up to 4 bytes, only the bits count: -1 in one BTF may be 4294967295 in the other.
-            if (!has_same_low_half(old->second, v) ||
-                (before.type().size > 4 && old->second.value != v.value)) {
+            if (!same_value(before, old->second, after, v)) {
                 details.push_back(changed_value(before, old->second, after, v));
                 details.back().place = inside(place, v.name);
             }
