@@ -153,8 +153,10 @@ std::string places_text(const Difference &difference, const Change &change)
         return "";
     auto name = [&](uint32_t place) { return place ? difference.modules[place - 1] : "vmlinux"; };
     std::string text = " in " + joined(change.places, ", ", name, named_modules);
-    if (change.places.size() > named_modules)
-        text += strf(" and %zu more modules", change.places.size() - named_modules);
+    if (change.places.size() > named_modules) {
+        const size_t more = change.places.size() - named_modules;
+        text += strf(" and %zu more module%s", more, more == 1 ? "" : "s");
+    }
     return text;
 }
 
@@ -251,8 +253,8 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Adds changes of a space while there is room, and the number of the rest. Adds only those that
-/// break programs, or if not `breaking`, only those that do not.
+/// Adds the changes of a space that break programs or, if not `breaking`, those that do not. When
+/// there is no more room, adds the number of the others.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;
@@ -355,11 +357,16 @@ std::string markdown_code(std::string_view untrusted)
 
 std::string markdown_text(std::string_view untrusted)
 {
+    const std::string text = plain_text(untrusted);
+    auto in_word = [&](size_t i) { return i < text.size() && std::isalnum(text[i] & 0xff); };
     std::string out;
-    for (char c : plain_text(untrusted)) {
-        if (std::string_view("*<>[]`|&").find(c) != std::string_view::npos)
+    for (size_t i = 0; i < text.size(); ++i) {
+        // Markdown takes an underscore for markup unless it is within a word.
+        const bool is_inner_underscore = text[i] == '_' && in_word(i - 1) && in_word(i + 1);
+        if (std::string_view("\\*_<>[]`|&").find(text[i]) != std::string_view::npos &&
+            !is_inner_underscore)
             out += '\\';
-        out += c;
+        out += text[i];
     }
     return out;
 }
