@@ -124,7 +124,8 @@ private:
             // compare_named() found the members equal by name, so their order differs. The order
             // does not show in the offsets of a union.
             differ("members are in another order");
-        } else if (own < btf_.first_id() && t.name_off) { // vmlinux has two types with this name
+        } else if (own < btf_.first_id() && t.name_off && kind != btf::Kind::TYPE_TAG) {
+            // Both are in the base, which has two types with this name.
             differ("refers to another " + name);
         } else if (may_be_redefined(t)) {
             difference_.edges.push_back(pair);

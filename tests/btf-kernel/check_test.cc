@@ -122,6 +122,29 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
     EXPECT_EQ(last(true)[1].subject, "struct task_struct");
 }
 
+/// vmlinux has two types with one name. A tag between bar and foo is not taken for a type with a
+/// name.
+TEST_F(CheckKernel, RefersToTheOtherOfTwoTypes)
+{
+    set_vmlinux(std::string(vmlinux_text) + R"(
+    [17] STRUCT 'foo' size=4
+        'a' type_id=1 bits_offset=0
+    [18] TYPE_TAG 'rcu' type_id=17
+    [19] PTR '' type_id=18
+    [20] STRUCT 'bar' size=8
+        'p' type_id=19 bits_offset=0
+    [21] STRUCT 'foo' size=8
+        'b' type_id=1 bits_offset=0
+    [22] TYPE_TAG 'rcu' type_id=21)");
+    set_module(R"(
+    [23] STRUCT 'bar' size=8
+        'p' type_id=24 bits_offset=0
+    [24] PTR '' type_id=22)");
+    EXPECT_EQ(findings().size(), 1u); // this module has no bpf_mine
+    EXPECT_EQ(notes(), Lines{"redefined mine: bar differs from the type of that name in vmlinux "
+                             "(vmlinux -> here: refers to another struct foo)"});
+}
+
 /// A copy of a type is harmless if neither kfuncs nor helpers take the type.
 TEST_F(CheckKernel, CopyThatNobodyTakes)
 {
