@@ -76,10 +76,10 @@ Result<void> Collector::take(Role role, Content content)
 {
     if (role == Role::config || role == Role::release) {
         const std::string_view text = as_text(content.bytes);
-        if (role == Role::config)
-            configs_.emplace_back(content.path, text);
-        else
+        if (role == Role::release)
             release_ = trimmed(text);
+        else if (text.find("CONFIG_") != text.npos) // other programs call files "config", too
+            configs_.emplace_back(content.path, text);
         return {};
     }
     // A file that the user names counts as the kernel's own, even if btf-kernel encode wrote it.
@@ -243,11 +243,11 @@ Result<Kernel> Collector::finish(std::string package)
     kernel.release = *release;
     kernel.version = parse_kernel_version(kernel.release);
     std::ranges::sort(configs_);
-    for (auto &[path, text] : configs_) {
-        const std::string_view named = release_in(path);
-        if (kernel.config.empty() && (named.empty() || named == kernel.release))
-            kernel.config = std::move(text);
-    }
+    // A path with the release is preferred.
+    for (const std::string_view wanted : {std::string_view(kernel.release), std::string_view()})
+        for (auto &[path, text] : configs_)
+            if (kernel.config.empty() && release_in(path) == wanted)
+                kernel.config = std::move(text);
     std::optional<Error> unreadable;
     if (auto chosen = choose_image(kernel, unreadable); !chosen)
         return in_package(chosen.error());

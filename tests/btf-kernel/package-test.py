@@ -101,6 +101,16 @@ class Package(PackageCase):
         report = self.check(image, bare)
         self.assertEqual(self.unchecked(report), [('no-btf', ['bare']), ('ids', ['vmlinux'])])
 
+    def test_other_files_called_config(self):
+        files = [(name, data) for name, data in self.files() if 'boot/config' not in name]
+        bare = self.write('bare.ko', self.make.joinpath('m-0.ko').read_bytes())
+        must('objcopy', '--remove-section=.BTF', bare)
+        files[1] = (files[1][0], bare.read_bytes())
+        files.append((f'lib/modules/{RELEASE}/config', b'CONFIG_DEBUG_INFO_BTF_MODULES=y\n'))
+        for other in (b'[core]\n', b'CONFIG_DEBUG_INFO_BTF_MODULES=n\n'):
+            report = self.check(self.unpacked([*files, ('.git/config', other)], 'tree'), status=1)
+            self.assertIn('although CONFIG_DEBUG_INFO_BTF_MODULES=y', report['findings'][0]['what'])
+
     def test_results_of_encode(self):
         """Raw BTF of vmlinux and modules, as btf-kernel encode writes it, is read like a kernel. The raw BTF is
         ignored if the kernel's own files are there, too."""
