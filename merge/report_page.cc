@@ -84,6 +84,11 @@ Result<void> ReportPage::prepare(Options &options)
             return fail(updated.where, "is relocatable; --report needs its --base, too");
     }
     objects_ = options.inputs;
+    for (const std::string &input : options.inputs)
+        if (std::error_code unknown;
+            input.size() > 1 && input[0] == '@' && !fs::is_regular_file(input.substr(1), unknown))
+            return fail(Where{input.substr(1)},
+                        "is not a regular file; --report reads a list of inputs several times");
     std::vector<std::string> files = TRY(unfold_response_files(options.inputs));
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))

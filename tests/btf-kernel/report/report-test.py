@@ -221,6 +221,12 @@ class Report(ReportCase):
             page = self.read('module.html').decode()
             self.assertIn('<span>module.c</span>', page)
             self.assertIn('>module</td>', page)
+        # A list that can be read only once is refused.
+        pipe = subprocess.Popen(['echo', 'vmlinux.o'], stdout=subprocess.PIPE)
+        done = self.call(self.btf_merge, '--report=x.html', '-o', 'raw', '@/dev/stdin', stdin=pipe.stdout,
+                         env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
         # --report is refused with these options and files, and without btf-kernel.
         self.assertIn('--report with --base needs --update',
                       merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
