@@ -48,12 +48,12 @@ class Builds(PackageCase):
                                         'another build or flavour'),
                               ('6.12.0-other', '1 of these modules states release 6.12.0-other, vmlinux '
                                                f'{RELEASE}')):
-            files = self.files()
-            files[3] = (files[3][0], self.module_over(other, release))
-            findings = self.check(self.unpacked(files, 'mixed'), status=1)['findings']
+            *others, (module, _) = self.files()
+            mixed = [*others, (module, self.module_over(other, release))]
+            findings = self.check(self.unpacked(mixed, 'mixed'), status=1)['findings']
             self.assertIn(('base', '', said), [(f['rule'], f['binary'], f['what']) for f in findings])
-            files[3] = (files[3][0], self.module_over(self.vmlinux, release))
-            self.check(self.unpacked(files, 'good'))
+            good = [*others, (module, self.module_over(self.vmlinux, release))]
+            self.check(self.unpacked(good, 'good'))
 
     def test_layout(self):
         for features, notes in (('default', []), ('+layout', ['layout'])):

@@ -63,14 +63,13 @@ class Run:
         before = read(obj)
         said = self.case.said and self.message('WARNING', self.case.said)
         done = self.call(self.emit, *self.case.emit, 'case.o')
+        stray = [f'stray file: {name}' for name in sorted(os.listdir(self.folder))
+                 if name not in ('case.o', 'case.s')]
         if self.case.error is not None:
-            found = self.bad(done)
-            return found + ['the file was changed'] * (read(obj) != before)
+            return self.bad(done) + stray + ['the file was changed'] * (read(obj) != before)
         if done.returncode or done.stdout or not re.fullmatch(said, done.stderr):
             return [f'btf-emit: exit {done.returncode}: {done.stdout}{done.stderr}']
-        if sorted(os.listdir(self.folder)) != ['case.o', 'case.s']:
-            return [f'stray files: {os.listdir(self.folder)}']
-        return self.good(obj, before)
+        return stray or self.good(obj, before)
 
     def message(self, kind, text):
         """Makes the pattern of a message from `text`, in which {LABEL} stands for the offset of the entry with this
@@ -154,6 +153,8 @@ def main():
         return
     tools = [os.path.abspath(path) for path in sys.argv[1:3]]
     cases, names = load(sys.argv[3]), sys.argv[4:]
+    if unknown := set(names) - {case.name for case in cases}:
+        sys.exit(f'run-dwarf: no such case: {", ".join(sorted(unknown))}')
     if names:
         cases = [case for case in cases if case.name in names]
     variants = []

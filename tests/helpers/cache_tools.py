@@ -7,6 +7,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 
 # Prefixes of variables in the user's environment that must not affect the tests.
@@ -83,6 +84,10 @@ class Server:
                 said = (self.folder / 'output').read_text(errors='replace')
                 raise RuntimeError(f'{self.command()}: does not listen\n{said}')
             time.sleep(0.05)
+        time.sleep(0.05)
+        if self.process.poll() is not None:
+            self.__exit__()
+            raise RuntimeError(f'{self.command()}: another program listens on port {self.port}')
         return self
 
     def _listens(self):
@@ -137,8 +142,8 @@ class Sccache(Server):
 
 
 class Distccd(Server):
-    """distccd, a compile server. If the tests run as root, distccd runs as user nobody. command() makes `folder`
-    accessible to all users."""
+    """distccd, a compile server. If the tests run as root, distccd runs as user nobody. command() then makes `folder`,
+    which is in the folder for temporary files, accessible to all users."""
 
     def __init__(self, folder, *options, **settings):
         super().__init__(folder)
@@ -149,10 +154,12 @@ class Distccd(Server):
 
     def command(self):
         user = 'nobody' if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
-        for folder in (self.folder, *self.folder.parents):
-            if folder.stat().st_uid == os.getuid() and str(folder) != '/':
+        if user == 'nobody':
+            for folder in (self.folder, *self.folder.parents):
+                if folder == pathlib.Path(tempfile.gettempdir()):
+                    break
                 folder.chmod(folder.stat().st_mode | 0o011)
-        self.folder.chmod(0o777)
+            self.folder.chmod(0o777)
         return ['distccd', '--daemon', '--no-detach', '--listen', '127.0.0.1', '--port', self.port,
                 '--allow', '127.0.0.1', '--user', user, '--jobs', '2',
                 '--log-file', self.folder / 'log', '--log-level', 'info', *self.options]
