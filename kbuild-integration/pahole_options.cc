@@ -246,7 +246,7 @@ bool next_file(PaholeCommandLine &line, const std::vector<char *> &argv)
 }
 
 /// Reads options and files; words[0] is the program. Returns what is wrong with the first wrong
-/// option, or "": this matters only for encoding.
+/// option, or "". A wrong option is an error only in a command line that encodes.
 Result<std::string> read_words(std::vector<std::string> words, PaholeCommandLine &line)
 {
     std::vector<char *> argv;

@@ -14,8 +14,9 @@ namespace
 using namespace diff;
 
 constexpr int max_depth = 32;
-// Limits the visited types. Without this limit, prototypes whose parameters refer to prototypes
-// could take time that is exponential in max_depth.
+// Limits the visited types, members and enumerators; types that need more do not match. libbpf has
+// no such limit, but prototypes whose parameters refer to prototypes can take time that is
+// exponential in max_depth.
 constexpr size_t max_looks = 1 << 20;
 
 /// `a` and `p` are types of the program, `b` and `q` types of the kernel. `level`: how much deeper

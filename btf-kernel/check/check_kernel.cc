@@ -131,7 +131,7 @@ bool is_passed(const CheckContext &context, const std::string &name, TypeId base
     return context.passed_types.contains(raw(base)) || is_well_known(name);
 }
 
-/// A few of the names, those of well-known types first.
+/// Moves the names of well-known types to the front of `names`; returns the first few as text.
 std::string list_of(std::vector<std::string> &names)
 {
     std::stable_partition(names.begin(), names.end(), is_well_known);

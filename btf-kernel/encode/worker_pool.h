@@ -16,8 +16,9 @@ namespace btflink::kernel
 
 struct WorkResult {
     bool failed = false;
-    std::string text;  // cut to 4,000 bytes
-    bool lost = false; // the process ended without a result; `text` says only how it ended
+    std::string text; // cut to 4,000 bytes
+    // The process ended without a result. `failed` is then set, and `text` says how it ended.
+    bool lost = false;
 };
 
 /// Several forked processes at a time. The calling process must have only one thread. Only one pool

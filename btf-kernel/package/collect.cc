@@ -176,7 +176,7 @@ Result<void> collect(const std::string &path, Collector &collector)
         return collect_folder(path, collector);
     // A pipe can be read only once, so it cannot be an archive.
     auto parts = TRY(read_parts(path));
-    if (!is_image(parts.bytes) && fs::is_regular_file(path, ignored))
+    if (!is_binary(parts.bytes) && fs::is_regular_file(path, ignored))
         return collect_archive(path, collector);
     return collector.take(Role::none, {own_name(path), path, parts.bytes, parts.owner});
 }

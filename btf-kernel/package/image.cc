@@ -368,7 +368,7 @@ std::vector<Bytes> loaded_data(const ElfImage &elf)
 
 } // namespace
 
-bool is_image(Bytes file)
+bool is_binary(Bytes file)
 {
     return is_elf(file) || is_btf(file) || find_wrapping(file);
 }

@@ -102,7 +102,7 @@ bool is_source(std::string_view file)
     return without_end(file, {".c", ".h", ".S", ".lds", ".pl", ".py", ".sh"}) != file;
 }
 
-bool is_image(std::string_view file)
+bool has_image_name(std::string_view file)
 {
     file = without_end(without_compression(file), {".efi", ".debug"});
     return file == "vmlinux.unstripped" ||
@@ -148,8 +148,8 @@ Role role_of(std::string_view path)
     // Kbuild keeps parts of the boot image in folders called compressed; .hmac files are checksums.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
         return Role::none;
-    return is_image(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image
-                                                                                : Role::none;
+    return has_image_name(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image
+                                                                                      : Role::none;
 }
 
 Role role_of_encoded(std::string_view path)
@@ -207,7 +207,8 @@ std::string_view release_in(std::string_view path)
     if (!is_digit(file[dash + 1]))
         return {};
     const std::string_view release = file.substr(dash + 1);
-    return is_image(file) ? without_image_suffix(release, is_called(file, "vmlinux")) : release;
+    return has_image_name(file) ? without_image_suffix(release, is_called(file, "vmlinux"))
+                                : release;
 }
 
 bool is_linked_image(std::string_view path)

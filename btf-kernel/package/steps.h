@@ -44,7 +44,7 @@ struct ArchiveVisitor {
     /// or is too large.
     std::function<void(Error)> refuse;
     /// Takes the paths of all members before the first one is unpacked, if the archive has a list
-    /// of them. An error ends the walk. May be empty.
+    /// of them. An error ends the walk. A visitor need not have this function.
     std::function<Result<void>(const std::vector<std::string> &paths)> list = {};
 };
 
@@ -54,9 +54,9 @@ struct WantedMember {
     Where where;
 };
 
-/// Decides about a member of the archive at `archive`. `size`: the member's, by the archive's
-/// header. `flaw`: why it must be refused, or null. Empty: the member is not wanted, or
-/// visitor.refuse() got the reason.
+/// Decides about a member of the archive at `archive`. `name`: its path, as the archive has it.
+/// `size`: bytes, by the archive's header. `flaw`: why it must be refused, or null. Returns nothing
+/// if the member is not wanted, or if visitor.refuse() got the reason.
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
                                           std::string_view name, uint64_t size, const char *flaw);
 
@@ -81,7 +81,13 @@ bool is_compressed(Bytes bytes);
 
 // names.cc: the role of a file in a kernel package, by its name.
 
-enum class Role : uint8_t { none, image, module, config, release };
+enum class Role : uint8_t {
+    none,
+    image,
+    module,
+    config,  // the kernel's configuration
+    release, // Kbuild's file kernel.release
+};
 
 /// The role of a file, by its name and some folders of its path.
 Role role_of(std::string_view path);
@@ -126,7 +132,7 @@ inline bool has(Bytes file, size_t at, std::string_view magic)
 // image may be compressed, and wrapped in a format that firmware and boot loaders expect.
 
 /// Does the file begin like ELF, raw BTF or a known wrapping? False for compressed files.
-bool is_image(Bytes file);
+bool is_binary(Bytes file);
 
 /// The content of a wrapping: a kernel, compressed or not, or another wrapping.
 struct Payload {

@@ -145,7 +145,7 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
 }
 
 /// By id of the distilled base: does a struct or union of the module have a member of this type, or
-/// of an array of it? If so, a struct or union must have the same size in the kernel.
+/// of an array of it? If this type is a struct or union, the kernel's must then have the same size.
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id()));
@@ -222,7 +222,8 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 }
 
 /// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
-/// `embedded`: see find_embedded(). The kernel then compares the size of the first match only.
+/// `embedded`: see find_embedded(). For an embedded type, the kernel compares the size of the first
+/// match only.
 /// `whole`: the kernel's types; `name`: what to call the kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)

@@ -178,8 +178,8 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     if (variant == defined)
         return add_typedef(decl);
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // `variant` is the typedef with an attribute such as ms_abi. Since September 2026 (GCC
-    // PR125421), gcc 16 describes `variant` as the typedef.
+    // `variant` is the typedef with an attribute such as ms_abi. gcc describes it as the typedef
+    // since September 2026 (GCC PR125421). The first versions of gcc 16 do not: see README.md.
     if (TYPE_QUALS(variant) == TYPE_QUALS(defined) &&
         !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
         return number_of(variant) = type_of(defined, quals);

@@ -118,7 +118,8 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
     }
 }
 
-/// The member that begins at byte `offset` of `p`'s struct; 0 if there is none with name and type.
+/// The member that begins at byte `offset` of `p`'s struct; 0 if there is none with name and type,
+/// or if, as in a concrete instance, only the origin of `p` states its type: the same as in pahole.
 DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
 {
     const DieIndex type = layout_.target_past(tree_.at(p.die), [](const Die &d) {

@@ -89,11 +89,12 @@ struct CommandLine {
     std::string language; // of the following sources, by -x; empty: by their suffixes
     bool compile_only = false;
     bool makes_no_object = false; // ends before an object is made, or only prints information
-    bool lto = false, fat_lto = false, other_language = false;
-    bool build_vdso = false; // -DBUILD_VDSO, -DBUILD_VDSO32, ...
-    bool real_mode = false;  // -m16
-    bool pic = false;        // -fpic or -fPIC, and no later option against it
-    bool assembler = false;  // there is an assembler source
+    bool lto = false, fat_lto = false;
+    bool has_other_source = false; // a source that is not C
+    bool build_vdso = false;       // -DBUILD_VDSO, -DBUILD_VDSO32, ...
+    bool real_mode = false;        // -m16
+    bool pic = false;              // -fpic or -fPIC, and no later option against it
+    bool assembler = false;        // there is an assembler source
 };
 
 /// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
@@ -237,7 +238,7 @@ void read_file_name(std::string_view word, CommandLine &line)
     }
     if (!line.language.empty() || is_source(word)) {
         line.sources.emplace_back(word);
-        line.other_language |= !is_c(word, line.language);
+        line.has_other_source |= !is_c(word, line.language);
     }
     line.assembler |= word.ends_with(".S") || word.ends_with(".s");
 }
@@ -275,7 +276,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
     command.asks_for_dwarf &= !line.assembler;
     if (std::ranges::count(line.sources, "-") && !command.asks_for_dwarf)
         return command; // a probe of Kbuild, such as as-instr
-    command.only_c = !line.sources.empty() && !line.other_language;
+    command.only_c = !line.sources.empty() && !line.has_other_source;
     command.slim_lto = line.lto && !line.fat_lto;
     if (!line.output.empty())
         command.objects = {line.output};

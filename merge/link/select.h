@@ -67,7 +67,7 @@ enum class FunctionSkip : uint8_t {
     inconsistent,   // instances differ in their prototypes
     uncertain,      // a parameter is a packed struct on the stack
     reordered,      // parameters in another order than in the source
-    optimized,      // a clone that lost parameters
+    optimized,      // a parameter is not passed
     ambiguous,      // one name, several addresses
     count,
 };
