@@ -290,7 +290,7 @@ void on_start_unit(void *, void *)
                       static_cast<unsigned>(UNITS_PER_WORD),
                       BYTES_BIG_ENDIAN != 0,
                       plugin.features,
-                      main_input_filename ? main_input_filename : ""};
+                      main_input_filename ? remap_debug_filename(main_input_filename) : ""};
     plugin.entries = Entries::create(setup);
     if (!plugin.entries)
         return give_up("unsupported architecture");
@@ -350,6 +350,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
         return 1;
     if (!is_c())
         return 0;
+    flag_pch_preprocess = false; // a preprocessor of its own (-save-temps) reads headers, too
     register_callback(info->base_name, PLUGIN_START_UNIT, on_start_unit, nullptr);
     register_callback(info->base_name, PLUGIN_GGC_MARKING, on_ggc_marking, nullptr);
     return 0;

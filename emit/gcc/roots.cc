@@ -128,7 +128,7 @@ void TreeReader::function(tree decl)
 
 void TreeReader::add_signature_types(tree type)
 {
-    type_of(TREE_TYPE(type));
+    result_of(type);
     for (tree link = TYPE_ARG_TYPES(type); link && !VOID_TYPE_P(TREE_VALUE(link));
          link = TREE_CHAIN(link))
         type_of(TREE_VALUE(link));
@@ -139,7 +139,7 @@ void TreeReader::add_function(tree decl)
 {
     tree type = TREE_TYPE(decl);
     Entry function{.kind = Kind::function, .uid = DECL_UID(decl), .name = decl_name(decl)};
-    function.type = type_of(TREE_TYPE(type));
+    function.type = result_of(type);
     function.is_external = TREE_PUBLIC(decl);
     std::vector<std::pair<tree, TypeNumber>> parameters;
     for (tree p = DECL_ARGUMENTS(decl); p; p = DECL_CHAIN(p))

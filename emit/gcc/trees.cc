@@ -224,6 +224,19 @@ TypeNumber TreeReader::type_of_decl(tree decl)
     return type_of(type, decl_quals(decl) | TYPE_QUALS(type));
 }
 
+/// As type_of(), for what a typedef names and for results: there gcc's add_type_attribute()
+/// describes void without its qualifiers and typedefs.
+TypeNumber TreeReader::type_or_void(tree type, int quals)
+{
+    return type && VOID_TYPE_P(type) ? void_type : type_of(type, quals);
+}
+
+TypeNumber TreeReader::result_of(tree function_type)
+{
+    tree result = TREE_TYPE(function_type);
+    return type_or_void(result, TYPE_QUALS(result));
+}
+
 /// `qualified_type`: the variant of `type` with `quals`, or null.
 TypeNumber TreeReader::add_qualified(tree type, int quals, tree qualified_type)
 {
@@ -277,7 +290,7 @@ TypeNumber TreeReader::add_typedef(tree decl)
 {
     const TypeNumber number = new_type(TREE_TYPE(decl));
     tree original = original_of(decl);
-    const TypeNumber target = type_of(original, decl_quals(decl) | TYPE_QUALS(original));
+    const TypeNumber target = type_or_void(original, decl_quals(decl) | TYPE_QUALS(original));
     entries_.add(number, {.kind = Kind::typedef_type, .name = decl_name(decl), .type = target});
     add_decl_tags(DECL_ATTRIBUTES(decl));
     return number;
@@ -410,7 +423,7 @@ void TreeReader::describe_enum(tree type, TypeNumber number)
 
 void TreeReader::describe_prototype(tree type, TypeNumber number)
 {
-    const TypeNumber result = type_of(TREE_TYPE(type));
+    const TypeNumber result = result_of(type);
     std::vector<TypeNumber> parameters;
     tree link = TYPE_ARG_TYPES(type);
     for (; link && !VOID_TYPE_P(TREE_VALUE(link)); link = TREE_CHAIN(link))

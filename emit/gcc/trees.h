@@ -32,6 +32,7 @@
 #include <emit-rtl.h>
 #include <target.h>
 #include <output.h>
+#include <c-family/c-common.h>
 #include <c-family/c-pragma.h>
 #include <calls.h>
 #include <cgraph.h>
@@ -39,6 +40,7 @@
 #include <diagnostic-core.h>
 #include <langhooks.h>
 #include <toplev.h>
+#include <file-prefix-map.h>
 #include <varasm.h>
 // clang-format on
 
@@ -83,6 +85,8 @@ private:
     TypeNumber type_of(tree type, int quals);
     TypeNumber type_of(tree type) { return type_of(type, TYPE_QUALS(type)); }
     TypeNumber type_of_decl(tree decl);
+    TypeNumber type_or_void(tree type, int quals);
+    TypeNumber result_of(tree function_type);
     std::optional<TypeNumber> type_by_typedef(tree type, int quals, tree variant);
     TypeNumber new_type(tree type);
     TypeNumber add_qualified(tree type, int quals, tree qualified_type);

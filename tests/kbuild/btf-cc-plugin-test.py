@@ -284,14 +284,26 @@ class Compiles(PluginCase):
         """gcc would use a header that was precompiled with -g or -g0, but calls no hooks for what it declares."""
         self.write('types.h', 'typedef int number; typedef int number;\n')
         self.write('use.c', '#include "types.h"\nnumber add(number *a, number b) { return *a + b; }\n')
-        use = ['gcc', '-g', '-c', 'use.c']
-        self.plugin(*use)
-        expected = self.dump('use.o')
-        self.assertIn("TYPEDEF 'number'", '\n'.join(expected))
-        for flags in (['-g'], ['-g0']):
-            self.plugin('gcc', *flags, '-c', 'types.h', '-o', 'types.h.gch')
+        for use in (['gcc', '-g', '-c', 'use.c'], ['gcc', '-g', '-save-temps', '-c', 'use.c']):
             self.plugin(*use)
-            self.assertEqual(self.dump('use.o'), expected, flags)
+            expected = self.dump('use.o')
+            self.assertIn("TYPEDEF 'number'", '\n'.join(expected))
+            for flags in (['-g'], ['-g0']):
+                self.plugin('gcc', *flags, '-c', 'types.h', '-o', 'types.h.gch')
+                self.plugin(*use)
+                self.assertEqual(self.dump('use.o'), expected, (use, flags))
+            os.remove(self.path('types.h.gch'))
+
+    def test_prefix_map(self):
+        """The name of the source does not depend on the build folder."""
+        objects = []
+        for folder in ('one', 'another'):
+            os.mkdir(self.path(folder))
+            self.write(f'{folder}/a.c', 'int a(void) { return 1; }\n')
+            path = self.path(folder)
+            self.plugin('gcc', '-g', '-c', f'-ffile-prefix-map={path}=.', f'{path}/a.c', '-o', f'{folder}/a.o')
+            objects.append(self.read(f'{folder}/a.o'))
+        self.assertEqual(objects[0], objects[1])
 
     def test_code(self):
         """With the plugin, all sections but those of BTF, symbols and names are the same as without -g."""

@@ -50,6 +50,16 @@ struct more {
     enum incomplete *inc;
 };
 struct more more;
+
+typedef void void_t;
+typedef const void const_void_t;
+typedef void_t void_again_t;
+const_void_t *const_nothing;
+void_again_t *again_nothing;
+void_t (*returns_nothing)(int);
+void_t take(int number)
+{
+}
 struct bits bits;
 struct packed packed;
 struct aligned aligned;
