@@ -62,6 +62,7 @@ void look_at_code(const ElfImage &image, EmitReport &report)
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {
     UnitOptions options = given.unit;
+    options.no_dwarf = given.strip_dwarf;
     if (!given.keep_settings || !file.relocatable())
         return options;
     auto found = read_existing_btf(file.image(), file.arch());

@@ -32,9 +32,9 @@ struct EmitOptions {
     /// Keep the object BTF of a relocatable file, and encode the units that this BTF does not
     /// cover. They come from objects without object BTF that `ld -r` has linked into the file.
     bool add_missing_units = false;
-    /// Skip units of these source files, because the merge gets their BTF from other files. If the
-    /// file has more units of a source file than are counted here, all of them are encoded.
-    /// Encoding a unit twice is harmless. Not used if add_missing_units applies.
+    /// Skip units of these source files, because the merge gets their BTF from other files. The units
+    /// that are counted must still have their DWARF in this file. If the file has more units of a
+    /// source file than are counted, all of them are encoded. Encoding a unit twice is harmless. Not used if add_missing_units applies.
     SourceCounts covered;
     uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
     bool exclude_flag = true;           // SHF_EXCLUDE on .BTF

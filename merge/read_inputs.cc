@@ -111,8 +111,8 @@ void append(std::vector<T> &to, std::vector<T> &&from)
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// The source that each object covers; "" if the object has no trailer, names no source or was not
-/// linked into the image.
+/// The source whose DWARF each object covers; "" if the object has no trailer or no DWARF, names no
+/// source, or was not linked into the image.
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));
@@ -123,7 +123,8 @@ Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
     });
     std::vector<std::string_view> sources;
     for (const Object &o : in.objects()) {
-        const bool counts = o.has_trailer && (!image_has_pools || !has_pool(o) || is_linked(o));
+        const bool counts = o.has_trailer && !(o.trailer.flags & trailer_no_dwarf) &&
+                            (!image_has_pools || !has_pool(o) || is_linked(o));
         sources.push_back(counts ? o.btf.str(o.trailer.source) : std::string_view());
     }
     return sources;

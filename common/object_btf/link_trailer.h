@@ -80,6 +80,7 @@ enum TrailerFlag : uint32_t {
     trailer_final_addresses = 1u << 0, // made from a linked image: `addresses` is set
     trailer_has_pool = 1u << 1,        // an address pool was written for the object
     trailer_by_compiler = 1u << 2,     // written by the gcc plugin, not made from DWARF
+    trailer_no_dwarf = 1u << 3,        // the object does not have the DWARF of these types
 };
 
 struct LinkTrailer {
@@ -87,7 +88,7 @@ struct LinkTrailer {
     FeatureSet features;         // that the object was emitted with
     uint32_t emitter = 0;        // version of btflink: major * 10000 + minor * 100 + patch
     uint64_t object_id = 0;      // connects blob and pool; set by encode_trailer()
-    StrOff source{};             // DW_AT_name of the unit, for diagnostics
+    StrOff source{};             // DW_AT_name of the unit; also says which DWARF is covered
     TypeId plain_end{};          // lower ids: plain types and their tags; other ids: VAR, FUNC,
                                  // DATASEC, and the prototypes and tags that only they need
     uint32_t pool_entries = 0;   // entries of the pool after the object id; indices are 1..entries

@@ -525,7 +525,7 @@ std::string Entries::assembly(Losses &losses)
     UnitOptions options;
     options.features = s.features;
     options.address_pool = true;
-    options.by_compiler = true;
+    options.by_compiler = options.no_dwarf = true;
     auto object = encode_tree(file, std::move(s.tree), options, {});
     if (!object) {
         losses.no_btf = loss(object.error(), s.source);

@@ -43,7 +43,8 @@ private:
             auto trailer = TRY(decode_trailer(part.trailer, blob, where, false));
             out_.features.emplace(out_.features.value_or(FeatureSet())).add(trailer.features);
             out_.has_pool |= (trailer.flags & trailer_has_pool) != 0;
-            if (std::string_view source = blob.str(trailer.source); !source.empty())
+            const std::string_view source = blob.str(trailer.source);
+            if (!source.empty() && !(trailer.flags & trailer_no_dwarf))
                 ++out_.sources[std::string(source)];
         }
         return append(section, 4, out_.all.btf, out_.all.btf_relocs);

@@ -53,7 +53,8 @@ uint32_t trailer_flags(const UnitFile &file, const UnitOptions &options)
 {
     return (options.address_pool && file.relocatable ? trailer_has_pool : 0u) |
            (file.relocatable ? 0u : trailer_final_addresses) |
-           (options.by_compiler ? trailer_by_compiler : 0u);
+           (options.by_compiler ? trailer_by_compiler : 0u) |
+           (options.no_dwarf ? trailer_no_dwarf : 0u);
 }
 
 /// Starts a contribution with the types, without duplicates. `hashes`: stub hashes of `types`.

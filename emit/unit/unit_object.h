@@ -18,6 +18,7 @@ struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
     bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
+    bool no_dwarf = false;    // the object will not have DWARF
     /// If set, encode_tree() makes an OpenUnit. C units in which no name had to be changed add
     /// their strings to this table, which stores a string once for all units; other units have a
     /// table of their own. Used by one thread at a time.

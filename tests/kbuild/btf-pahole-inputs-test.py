@@ -47,6 +47,29 @@ class Programs(InputsCase):
                 self.same_meaning(image, 'want')
                 self.final(image)
 
+    def test_sources_of_one_name(self):
+        """Object BTF without DWARF does not hide the DWARF of another source of the same name."""
+        self.write('main.c', 'int main(void) { return 0; }\n')
+        self.must('gcc', '-c', 'main.c')
+        for option in ('--strip-dwarf', '--plugin'):
+            with self.subTest(option):
+                self.write('t.c', 'struct first { int a; };\nint one(struct first *p) { return p->a; }\n')
+                done = self.cc(option, 'gcc', '-g', '-O2', '-c', 't.c', '-o', 'first.o',
+                               settings={'BTF_CC_FEATURES': self.features})
+                if option == '--plugin' and b'no plugin' in done[2]:
+                    self.skipTest('there is no plugin for gcc')
+                self.assertEqual(done, (0, b'', b''))
+                self.write('t.c', 'struct second { int a; };\nint two(struct second *p) { return p->a; }\n')
+                self.must('gcc', '-g', '-O2', '-c', 't.c', '-o', 'second.o')
+                self.must('ld', '-r', '-o', 'vmlinux.o', 'main.o', 'first.o', 'second.o')
+                self.link('vmlinux', 'main.o', 'first.o', 'second.o')
+                self.must('ld', '-r', '-o', 'm.ko', 'first.o', 'second.o')
+                for name in ('vmlinux', 'm.ko'):
+                    self.encode(VARIABLES, name)
+                    text = '\n'.join(self.dump(name))
+                    for item in ("STRUCT 'first'", "STRUCT 'second'", "FUNC 'one'", "FUNC 'two'"):
+                        self.assertIn(item, text, name)
+
     def test_stripped(self):
         """The objects with BTF have no DWARF."""
         self.reference()

@@ -99,7 +99,8 @@ constexpr FlagName variable_flags[] = {
     {var_external, "external"}, {var_declared, "declared"}, {var_weak, "weak"}};
 constexpr FlagName trailer_flags[] = {{trailer_final_addresses, "final_addresses"},
                                       {trailer_has_pool, "pool"},
-                                      {trailer_by_compiler, "by-compiler"}};
+                                      {trailer_by_compiler, "by-compiler"},
+                                      {trailer_no_dwarf, "no-dwarf"}};
 
 std::string names_of(std::span<const FlagName> table, uint32_t flags)
 {
