@@ -130,36 +130,46 @@ private:
         return after.status != Status::broken;
     }
 
-    /// Does the program test for `name` ("struct s.m"), or for what contains it ("struct s"), and
-    /// does the test fail on this kernel?
-    bool is_ruled_out(const std::string &name, Verdict Requirement::*kernel) const
+    /// The sections of programs that test for `name` ("struct s.m"), or for what contains it
+    /// ("struct s"), by tests that fail on this kernel.
+    std::set<std::string> failing_tests(const std::string &name, Verdict Requirement::*kernel) const
     {
+        std::set<std::string> out;
         for (size_t end = 0; end != std::string::npos;) {
             end = name.find_first_of(".[", end + 1);
             for (const char *test : {existence_test, match_test}) {
                 const auto found = requirements_.find({test, name.substr(0, end)});
                 if (found != requirements_.end() &&
                     (found->second.*kernel).status == Status::absent)
-                    return true;
+                    out.insert(found->second.programs.begin(), found->second.programs.end());
             }
         }
-        return false;
+        return out;
     }
 
-    /// Softens a verdict `broken` on a relocation. It becomes `absent` if the program tests for the
-    /// item, and the test fails. It becomes `unknown` if the type has a flavour ("s___v2") and each
-    /// section of r.programs tests for something, which may be another flavour of the type.
+    /// Softens a verdict `broken` on a relocation. It becomes `absent` if each section of
+    /// r.programs tests for the item, and the test fails. It becomes `unknown` if only some
+    /// sections test for it: a test in a caller may guard the others. It also becomes `unknown` if
+    /// the type has a flavour ("s___v2") and each section of r.programs tests for something, which
+    /// may be another flavour of the type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;
         if (!r.what.starts_with("CO-RE ") || r.what == existence_test ||
             verdict.status != Status::broken)
             return;
-        auto tests = [&](const std::string &program) { return testing_.contains(program); };
-        if (is_ruled_out(r.name, kernel)) {
+        auto all_in = [&](const std::set<std::string> &testing) {
+            return std::ranges::all_of(
+                r.programs, [&](const std::string &program) { return testing.contains(program); });
+        };
+        const std::set<std::string> tests = failing_tests(r.name, kernel);
+        if (!tests.empty() && all_in(tests)) {
             verdict.status = Status::absent;
+        } else if (!tests.empty()) {
+            verdict.status = Status::unknown;
+            verdict.text += "; tests for it are only in " + joined(tests, ", ");
         } else if (r.name.substr(0, r.name.find('.')).find("___") != std::string::npos &&
-                   std::ranges::all_of(r.programs, tests)) {
+                   all_in(testing_)) {
             verdict.status = Status::unknown;
             verdict.text += ": works if the program tests for it first";
         }

@@ -385,6 +385,18 @@ class Diff(DiffCase):
             ' (HAS(s->in) ? s->in.b : 0); }\n', 'k', what='CO-RE offset'),
             {'struct s.wide': 'broken', 'struct s.gone': 'absent', 'struct s.in.b': 'absent'})
 
+    def test_existence_excuses_only_programs_that_test(self):
+        """A test in one program does not guard another program, unless the one calls the other."""
+        self.write('k.c', 'struct s { int stay; } s;\n')
+        self.kernel('k', source='k.c')
+        self.assertEqual(self.verdicts(
+            'struct s { int gone, both; } CORE;\n'
+            '#define READ(field) (__builtin_preserve_field_info(field, 2) ? field : 0)\n'
+            'SEC("fentry/f") int f(struct s *s) { return READ(s->gone) + READ(s->both); }\n'
+            'SEC("fentry/g") int g(struct s *s) { return s->gone + READ(s->both); }\n', 'k', what='CO-RE offset'),
+            {'struct s.gone': 'unknown', 'struct s.both': 'absent'})
+        self.assertIn("(has no member 'gone'; tests for it are only in fentry/f)", self.diff('k', 'k', '--bpf=p.o'))
+
     def test_loads(self):
         """A program that loads a member directly breaks if a bitfield would need other shifts, or if the offset exceeds
         32767: libbpf changes neither the shifts nor the width of the offset. It refuses to find the sign of an array
