@@ -62,8 +62,8 @@ std::string_view order_name(ByteOrder order)
     return order == ByteOrder::little ? "little-endian" : "big-endian";
 }
 
-/// Did the signature of a function or tracepoint that both kernels have change in a way that breaks
-/// programs?
+/// Did the signature of a function, kfunc or tracepoint that both kernels have change in a way that
+/// breaks programs? Tags do not count.
 bool breaks_between(Space space, const std::string &name, const DefinitionRef &before,
                     const DefinitionRef &after)
 {
@@ -71,6 +71,8 @@ bool breaks_between(Space space, const std::string &name, const DefinitionRef &b
         return true;
     Change change{space, ChangeKind::changed, name};
     change.details = compare_types({*before.side, before.id}, {*after.side, after.id});
+    std::erase_if(change.details,
+                  [](const Detail &d) { return d.kind == Detail::Kind::tag_removed; });
     if (change.details.empty())
         return false;
     if (space == Space::alias) // the typedef that has a tracepoint's prototype
@@ -269,17 +271,31 @@ private:
         const bool function = btf_.kind(TypeId{item.id}) == btf::Kind::FUNC;
         const std::string_view own = btf_.name(TypeId{item.id});
         const std::string name(function ? essential_name(own) : own);
-        auto verdict = [&](const Sides &kernel) {
-            const DefinitionRef found =
-                kernel.find({function ? Space::function : Space::variable}, name);
-            Verdict out = extern_verdict(item, found);
-            if (function && out.status == Status::holds && has_kfunc_tags(*kernel.vmlinux) &&
-                !found.side->is_kfunc(found.id))
-                out = {Status::unknown, "has no tag bpf_kfunc: perhaps programs may not call it"};
-            return out;
+        const Space space = function ? Space::function : Space::variable;
+        const DefinitionRef before = kernels_.before.find({space}, name),
+                            after = kernels_.after.find({space}, name);
+        const Verdict was = extern_verdict(item, before, kernels_.before);
+        Verdict now = extern_verdict(item, after, kernels_.after);
+        auto fits = [](const Verdict &verdict) {
+            return verdict.status == Status::holds || verdict.status == Status::unknown;
         };
-        add(function ? "kfunc" : "variable", name, "", verdict(kernels_.before),
-            verdict(kernels_.after));
+        // The verifier also compares the structs behind pointers, unlike types_are_compatible().
+        if (function && before && after && fits(was) && fits(now) &&
+            breaks_between(Space::kfunc, name, before, after))
+            now = {Status::broken,
+                   "has another signature: " + prototype_text(*after.side->btf, after.id)};
+        add(function ? "kfunc" : "variable", name, "", was, now);
+    }
+
+    /// `found`: what `kernel` has of the extern's name.
+    Verdict extern_verdict(const Extern &item, const DefinitionRef &found,
+                           const Sides &kernel) const
+    {
+        Verdict out = linking_verdict(item, found);
+        if (btf_.kind(TypeId{item.id}) == btf::Kind::FUNC && out.status == Status::holds &&
+            has_kfunc_tags(*kernel.vmlinux) && !found.side->is_kfunc(found.id))
+            out = {Status::unknown, "has no tag bpf_kfunc: perhaps programs may not call it"};
+        return out;
     }
 
     static bool has_kfunc_tags(const Side &side)
@@ -288,7 +304,8 @@ private:
                                    [&](const Tag &tag) { return side.is_kfunc(tag.target); });
     }
 
-    Verdict extern_verdict(const Extern &item, const DefinitionRef &found) const
+    /// Does libbpf accept `found` for the extern?
+    Verdict linking_verdict(const Extern &item, const DefinitionRef &found) const
     {
         const btf_type &mine = btf_.type(TypeId{item.id});
         const bool function = btf::kind_of(mine) == btf::Kind::FUNC;

@@ -325,9 +325,26 @@ class Diff(DiffCase):
                    ' flavoured(6); }\n' +
                    ''.join(f'SEC("fentry/{name}") int on_{name}(void *p) {{ return 0; }}\n' for name in names))
         attach = {f'fentry/{name}': 'holds' for name in names}
-        for new, tagged in (('old', 'holds'), ('new', 'unknown')):
+        for new, tagged, plain in (('old', 'holds', 'unknown'), ('new', 'unknown', 'broken')):
             self.assertEqual(self.verdicts(program, 'old', new),
-                             {'kfunc': 'holds', 'tagged': tagged, 'plain': 'unknown', 'flavoured': 'broken', **attach})
+                             {'kfunc': 'holds', 'tagged': tagged, 'plain': plain, 'flavoured': 'broken', **attach})
+
+    def test_kfuncs_with_another_signature(self):
+        """The verifier refuses a pointer to another struct, and reads suffixes of parameters such as __sz. libbpf does
+        neither. A program whose declaration fits only the new kernel was compiled for the new kernel."""
+        for kernel, taken, suffix, more in (('old', 'a', '', ', int m'), ('new', 'b', '__sz', '')):
+            self.write('k.c', 'struct a { int x; } a; struct b { int x; } b;\n'
+                       f'int points(struct {taken} *p) {{ return p->x; }} int sized(int n{suffix}) {{ return 0; }}\n'
+                       f'int stays(struct a *p) {{ return p->x; }} int loses(struct {taken} *p{more}) {{ return 0; }}\n')
+            self.kernel(kernel, source='k.c')
+        names = 'points', 'sized', 'stays', 'loses'
+        program = ('struct a { int x; };\n' + ''.join(f'extern int {name}(struct a *p) SEC(".ksyms");\n' for name in names)
+                   ).replace('sized(struct a *p)', 'sized(int n)')
+        program += 'SEC("tc") int f(void *p) { return points(p) + sized(1) + stays(p) + loses(p); }\n'
+        self.assertEqual(self.verdicts(program, 'old', 'new'),
+                         {'points': 'broken', 'sized': 'broken', 'stays': 'holds', 'loses': 'holds'})
+        self.assertIn('kfunc points: broken (has another signature: int points(struct b *p)); before: holds',
+                      self.diff('old', 'new', '--bpf=p.o'))
 
     def test_ksyms_of_another_kind(self):
         """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word may not be an id."""
