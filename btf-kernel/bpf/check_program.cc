@@ -36,6 +36,9 @@ struct Section {
     Space space;
     std::span<const char *const> name_prefixes;
     Status missing; // the status if BTF lacks the name; unknown: programs can attach without BTF
+    // Does the program get what the signature in BTF describes? Programs at tp get a struct, and
+    // those at ksyscall the arguments of a system call.
+    bool uses_signature = true;
 };
 
 constexpr Section sections[] = {
@@ -51,10 +54,10 @@ constexpr Section sections[] = {
     {"tp_btf", Space::alias, event, Status::broken},
     {"raw_tp", Space::alias, event, Status::unknown},
     {"raw_tracepoint", Space::alias, event, Status::unknown},
-    {"tp", Space::alias, event, Status::unknown},
-    {"tracepoint", Space::alias, event, Status::unknown},
-    {"ksyscall", Space::function, syscall, Status::unknown},
-    {"kretsyscall", Space::function, syscall, Status::unknown},
+    {"tp", Space::alias, event, Status::unknown, false},
+    {"tracepoint", Space::alias, event, Status::unknown, false},
+    {"ksyscall", Space::function, syscall, Status::unknown, false},
+    {"kretsyscall", Space::function, syscall, Status::unknown, false},
 };
 
 std::string_view order_name(ByteOrder order)
@@ -260,9 +263,11 @@ private:
         Verdict now = verdict(after);
         if (before && !after)
             now = {Status::broken, "is not there any more"};
-        else if (before && after && needed &&
+        else if (before && after && known.uses_signature &&
                  breaks_between(known.space, known.name_prefixes[0] + name, before, after))
-            now = {Status::broken, "has another signature"};
+            now = needed ? Verdict{Status::broken, "has another signature"}
+                         : Verdict{Status::unknown, "has another signature: works only if the "
+                                                    "program does not read what changed"};
         add("attach", section, "", verdict(before), now);
     }
 

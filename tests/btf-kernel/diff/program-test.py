@@ -53,6 +53,10 @@ EXPECTED = {
     ('attach', 'iter/task'): ('holds', 'holds'),
     ('attach', 'tp_btf/event'): ('holds', 'broken'),  # another argument
     ('attach', 'raw_tp/stays'): ('holds', 'holds'),
+    ('attach', 'raw_tp/event'): ('holds', 'unknown'),  # another argument, which the program perhaps does not read
+    ('attach', 'tp/any/event'): ('holds', 'holds'),  # gets a struct
+    ('attach', 'kprobe/grows'): ('holds', 'unknown'),
+    ('attach', 'kprobe.multi/grows'): ('holds', 'unknown'),
     ('attach', 'kprobe/leaves'): ('holds', 'broken'),
     ('attach', 'kprobe/unknown'): ('unknown', 'unknown'),  # perhaps a symbol without BTF
     ('kfunc', 'kfunc_stays'): ('holds', 'holds'),  # also as kfunc_stays___v1

@@ -50,6 +50,10 @@ SEC("lsm/no_hook") int on_no_hook(void *p) { return 0; }
 SEC("iter/task") int on_iter(void *p) { return kfunc_stays(p) + kfunc_stays___v1(p); }
 SEC("tp_btf/event") int on_event(void *p) { return kfunc_changes(p, 1); }
 SEC("raw_tp/stays") int on_raw(void *p) { return kfunc_flavoured___v2 ? kfunc_flavoured___v2(p) : 0; }
+SEC("raw_tp/event") int on_raw_event(void *p) { return 0; }
+SEC("tp/any/event") int on_tp(void *p) { return 0; }
+SEC("kprobe/grows") int on_kprobe_grows(void *p) { return 0; }
+SEC("kprobe.multi/grows") int on_kprobes_grow(void *p) { return 0; }
 SEC("kprobe/leaves") int on_kprobe(void *p) { return 0; }
 SEC("kprobe/unknown") int on_unknown(void *p) { return 0; }
 SEC("?fentry/stays") int not_loaded(void *p) { return 0; }
