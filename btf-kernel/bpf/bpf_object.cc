@@ -106,7 +106,15 @@ by_section(std::vector<CoreRelocation> &relocations)
     return out;
 }
 
-/// Lists the sections with code, and sets CoreRelocation::loads. If several sections with code have
+/// The bytes that an instruction loads or stores; 0 if it does neither. `code`: its first byte.
+uint8_t access_width(uint8_t code)
+{
+    constexpr uint8_t widths[] = {4, 2, 1, 8}; // BPF_W, BPF_H, BPF_B, BPF_DW
+    const uint8_t operation = code & 7;        // BPF_LDX, BPF_ST and BPF_STX are 1 to 3
+    return operation >= 1 && operation <= 3 ? widths[code >> 3 & 3] : 0;
+}
+
+/// Lists the sections with code, and sets CoreRelocation::width. If several sections with code have
 /// the same name, relocations of that name concern the first of them.
 Result<void> read_code(BpfObject &object)
 {
@@ -123,8 +131,8 @@ Result<void> read_code(BpfObject &object)
         for (CoreRelocation *relocation : of_section.mapped()) {
             if (relocation->instruction >= code.bytes.size())
                 continue;
-            const auto operation = static_cast<uint8_t>(code.bytes[relocation->instruction]) & 7;
-            relocation->loads = operation >= 1 && operation <= 3; // BPF_LDX, BPF_ST, BPF_STX
+            relocation->width =
+                access_width(static_cast<uint8_t>(code.bytes[relocation->instruction]));
         }
     }
     return {};

@@ -37,7 +37,7 @@ struct CoreRelocation {
     uint32_t type;           // id in the program's BTF
     std::string_view access; // indexes of members, elements or an enumerator: "0:1:2"
     Core kind;
-    bool loads = false; // the instruction loads or stores memory of a certain size
+    uint8_t width = 0; // bytes that the instruction loads or stores; 0: it does neither
 };
 
 struct Extern {

@@ -23,6 +23,7 @@
 #include "btf-kernel/diff/types.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <optional>
 
@@ -496,7 +497,7 @@ private:
         Verdict at{Status::holds, strf("at %zu", size_t(match.field.offset / 8))};
         if (relocation_.kind != Core::field_byte_offset)
             return at;
-        if (relocation_.loads && match.number > INT16_MAX)
+        if (relocation_.width && match.number > INT16_MAX)
             return {Status::broken, at.text + ", beyond the reach of a load or store"};
         return size_verdict(std::move(at), match.field, *match.candidate.side->btf);
     }
@@ -507,19 +508,26 @@ private:
         const Step &last = target_.field->steps.back();
         if (last.bits || target.bits) {
             const KernelField mine{target_.field->offset, last.type, last.bits};
-            if (!relocation_.loads || bits_to_load(btf_, mine) == bits_to_load(btf, target))
+            if (!relocation_.width || bits_to_load(btf_, mine) == bits_to_load(btf, target))
                 return at;
             return {Status::broken, "is a bitfield in other bits: only BPF_CORE_READ_BITFIELD() "
                                     "reads it"};
         }
         const uint64_t mine = load_size(btf_, last.type), theirs = load_size(btf, target.type);
-        if (mine == theirs ||
-            (is_unsigned_or_pointer(btf_, last.type) && is_unsigned_or_pointer(btf, target.type)))
+        const bool adapts = // libbpf changes the width of a load or store of the whole field
+            is_unsigned_or_pointer(btf_, last.type) && is_unsigned_or_pointer(btf, target.type);
+        if (mine == theirs || (adapts && !relocation_.width))
             return at;
         std::string text =
             strf("has %zu bytes there, %zu in the program", size_t(theirs), size_t(mine));
         // If the instruction is not a load or store, the program copies a fixed number of bytes.
-        return {relocation_.loads ? Status::broken : Status::holds, std::move(text)};
+        if (!adapts)
+            return {relocation_.width ? Status::broken : Status::holds, std::move(text)};
+        if (relocation_.width != mine || theirs > 8 || !std::has_single_bit(theirs))
+            return {Status::broken, text + strf(", which accesses %u: libbpf refuses the whole "
+                                                "object file",
+                                                relocation_.width)};
+        return at;
     }
 
     const BpfObject &object_;

@@ -441,6 +441,20 @@ class Diff(DiffCase):
             ' __builtin_preserve_field_info(s->list[1], 3); }', 'k'),
             {'struct s.list[1]': 'holds', 'struct s': 'broken'})
 
+    def test_loads_of_a_part(self):
+        """If an unsigned field has another size, libbpf changes the width of a load, and refuses the object file if the
+        load does not have the program's width of the field, or if no load has the kernel's width."""
+        self.write('k.c', 'struct s { unsigned char a; unsigned long all, part; unsigned __int128 large;'
+                   ' unsigned same; } __attribute__((packed)) s;\n')
+        self.kernel('k', source='k.c')
+        self.assertEqual(self.verdicts(
+            'struct s { unsigned all, part; unsigned long large; unsigned same; } CORE;\n'
+            'SEC("tc") long f(struct s *s) { return s->all + *(unsigned char *)&s->part + s->large +'
+            ' *(unsigned char *)&s->same + __builtin_preserve_field_info(s->all, 0); }\n', 'k'),
+            {'struct s.all': 'holds', 'struct s.part': 'broken', 'struct s.large': 'broken', 'struct s.same': 'holds'})
+        self.assertIn('(has 8 bytes there, 4 in the program, which accesses 1: libbpf refuses the whole object file)',
+                      self.diff('k', 'k', '--bpf=p.o'))
+
     def test_types_of_several_modules(self):
         """Whether structs of modules are ambiguous depends on which modules are loaded."""
         text = 'struct adapter { %s x; } *a; int %s(void) { return a->x; }\n'
