@@ -52,24 +52,44 @@ struct LocalField {
 
 /// A field of a kernel.
 struct KernelField {
+    const Btf *btf = nullptr;
     uint64_t offset = 0;         // in bits
-    uint32_t type = 0, bits = 0; // a type id; the width of a bitfield, or 0
+    uint32_t type = 0, bits = 0; // an id in `btf`; the width of a bitfield, or 0
     bool is_end = false;         // the last member of a struct or union
-
-    auto operator<=>(const KernelField &) const = default;
 };
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
 
-/// Moves from the struct or union at `out` to its member `name`. Returns false if there is none.
-bool find_member(const Btf &btf, std::string_view name, KernelField &out)
+/// Returns vmlinux's definition of a struct or union of which the distilled base of `btf` has only
+/// name and size: the kernel replaces the one by the other when it loads the module. Returns other
+/// types unchanged, also if vmlinux has no fitting definition. `vmlinux`: its types.
+std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
+                                               const TypesByName &vmlinux)
 {
-    const uint32_t id = behind_modifiers(btf, out.type);
-    if (!btf::is_composite(btf.kind(TypeId{id})))
+    const std::string_view name = btf.name(TypeId{id});
+    const auto found = vmlinux.find(essential_name(name));
+    if (btf.base() && id < raw(btf.first_id()) && found != vmlinux.end())
+        for (const DefinitionRef &d : found->second) {
+            const Btf &other = *d.side->btf;
+            if (&other != btf.base().get() && other.kind(TypeId{d.id}) == btf.kind(TypeId{id}) &&
+                other.name(TypeId{d.id}) == name &&
+                other.type(TypeId{d.id}).size == btf.type(TypeId{id}).size)
+                return {&other, d.id};
+        }
+    return {&btf, id};
+}
+
+/// Moves from the struct or union at `out` to its member `name`. Returns false if there is none.
+/// `vmlinux`: its types.
+bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField &out)
+{
+    const uint32_t type = behind_modifiers(*out.btf, out.type);
+    if (!btf::is_composite(out.btf->kind(TypeId{type})))
         return false;
-    for (const Member &m : members_of(btf, id))
+    const auto [btf, id] = definition_of(*out.btf, type, vmlinux);
+    for (const Member &m : members_of(*btf, id))
         if (m.name == name) {
-            out = {out.offset + m.offset, m.type, m.bits, m.is_last};
+            out = {btf, out.offset + m.offset, m.type, m.bits, m.is_last};
             return true;
         }
     return false;
@@ -78,9 +98,9 @@ bool find_member(const Btf &btf, std::string_view name, KernelField &out)
 /// Moves from the array at `out` to the element step.index. Returns an explanation if `out` is not
 /// an array, or has too few elements. `first`: this is the first step of a field. Then `out` counts
 /// as the first element of an array of any length, as *p does in C's p[i].
-std::optional<std::string> find_element(const Btf &btf, const Step &step, bool first,
-                                        KernelField &out)
+std::optional<std::string> find_element(const Step &step, bool first, KernelField &out)
 {
+    const Btf &btf = *out.btf;
     uint32_t id = behind_modifiers(btf, out.type);
     if (!first) {
         if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
@@ -156,21 +176,22 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
 }
 
 /// Looks up a program's field in the struct or union `root` of a kernel, and sets `out` to the
-/// field. Returns an explanation if there is no such field, or only one of another kind.
+/// field. Returns an explanation if there is no such field, or only one of another kind. `vmlinux`:
+/// its types.
 std::optional<std::string> find_field(const Btf &local_btf, const LocalField &local,
-                                      const Btf &target_btf, uint32_t root, KernelField &out)
+                                      const DefinitionRef &root, const TypesByName &vmlinux,
+                                      KernelField &out)
 {
-    out = {};
-    out.type = root;
+    out = {root.side->btf.get(), 0, root.id};
     for (size_t i = 0; i < local.steps.size(); ++i) {
         const Step &step = local.steps[i];
         if (!step.name.empty()) {
-            if (!find_member(target_btf, step.name, out))
+            if (!find_member(step.name, vmlinux, out))
                 return "has no member '" + std::string(step.name) + "'";
-            if (!fields_are_compatible(local_btf, step.type, target_btf, out.type))
-                return "'" + std::string(step.name) + "' is " + one_line(target_btf, out.type) +
+            if (!fields_are_compatible(local_btf, step.type, *out.btf, out.type))
+                return "'" + std::string(step.name) + "' is " + one_line(*out.btf, out.type) +
                        " there, of another kind";
-        } else if (auto error = find_element(target_btf, step, i == 0, out)) {
+        } else if (auto error = find_element(step, i == 0, out)) {
             return error;
         }
     }
@@ -209,8 +230,9 @@ bool is_signed_number(const Btf &btf, uint32_t id)
 
 /// The number that CO-RE writes into the program for a field. std::nullopt: no aligned load of up
 /// to 8 bytes covers the bitfield.
-std::optional<uint64_t> field_number(Core kind, const Btf &btf, const KernelField &field)
+std::optional<uint64_t> field_number(Core kind, const KernelField &field)
 {
+    const Btf &btf = *field.btf;
     const uint32_t id = behind_modifiers(btf, field.type);
     uint64_t bytes = size_of(btf, id).value_or(0), start = field.offset / 8;
     if (field.bits && bytes) {
@@ -241,9 +263,9 @@ std::optional<uint64_t> field_number(Core kind, const Btf &btf, const KernelFiel
 
 /// What shifts and masks of a program depend on: the width of a bitfield, and the number of bits
 /// before it in the bytes that CO-RE lets the program load. The width is 0 for other fields.
-std::pair<uint32_t, uint64_t> bits_to_load(const Btf &btf, const KernelField &field)
+std::pair<uint32_t, uint64_t> bits_to_load(const KernelField &field)
 {
-    const auto start = field_number(Core::field_byte_offset, btf, field);
+    const auto start = field_number(Core::field_byte_offset, field);
     return {field.bits, start ? field.offset - *start * 8 : UINT64_MAX};
 }
 
@@ -342,13 +364,13 @@ struct Match {
 class Resolver
 {
 public:
-    Resolver(const BpfObject &object, const CoreRelocation &relocation)
-        : object_(object), btf_(*object.btf), relocation_(relocation),
+    Resolver(const BpfObject &object, const CoreRelocation &relocation, CandidateLists &lists)
+        : object_(object), btf_(*object.btf), relocation_(relocation), lists_(lists),
           target_(read_target(btf_, relocation))
     {
     }
 
-    Verdict run(const Sides &kernel, CandidateLists &lists)
+    Verdict run(const Sides &kernel)
     {
         if (relocation_.kind == Core::type_id_local)
             return {};
@@ -358,9 +380,9 @@ public:
             return {Status::broken, "refers to a type without a name"};
         if (target_.flaw)
             return {Status::broken, target_.flaw};
-        auto [at, added] = lists.lists.try_emplace(relocation_.type);
+        auto [at, added] = lists_.lists.try_emplace(relocation_.type);
         if (added)
-            at->second.remaining = find_candidates(btf_, relocation_.type, kernel, lists);
+            at->second.remaining = find_candidates(btf_, relocation_.type, kernel, lists_);
         return choose(at->second);
     }
 
@@ -424,13 +446,13 @@ private:
         if (is_about_enumerator(relocation_.kind))
             return match_enumerator(c);
         Match match{c, {}, 0};
-        if (auto misfit = find_field(btf_, *target_.field, *c.side->btf, c.id, match.field)) {
+        if (auto misfit = find_field(btf_, *target_.field, c, lists_.vmlinux, match.field)) {
             why = *misfit;
             return std::nullopt;
         }
         if (is_question(relocation_.kind))
             return match;
-        const auto number = field_number(relocation_.kind, *c.side->btf, match.field);
+        const auto number = field_number(relocation_.kind, match.field);
         match.number = static_cast<int64_t>(number.value_or(0));
         match.too_wide = !number;
         return match;
@@ -499,23 +521,25 @@ private:
             return at;
         if (relocation_.width && match.number > INT16_MAX)
             return {Status::broken, at.text + ", beyond the reach of a load or store"};
-        return size_verdict(std::move(at), match.field, *match.candidate.side->btf);
+        return size_verdict(std::move(at), match.field);
     }
 
     /// Does the program access a field of this size? `at`: the verdict if it does.
-    Verdict size_verdict(Verdict at, const KernelField &target, const Btf &btf) const
+    Verdict size_verdict(Verdict at, const KernelField &target) const
     {
         const Step &last = target_.field->steps.back();
         if (last.bits || target.bits) {
-            const KernelField mine{target_.field->offset, last.type, last.bits};
-            if (!relocation_.width || bits_to_load(btf_, mine) == bits_to_load(btf, target))
+            const KernelField mine{&btf_, target_.field->offset, last.type, last.bits};
+            if (!relocation_.width || bits_to_load(mine) == bits_to_load(target))
                 return at;
             return {Status::broken, "is a bitfield in other bits: only BPF_CORE_READ_BITFIELD() "
                                     "reads it"};
         }
-        const uint64_t mine = load_size(btf_, last.type), theirs = load_size(btf, target.type);
+        const uint64_t mine = load_size(btf_, last.type),
+                       theirs = load_size(*target.btf, target.type);
         const bool adapts = // libbpf changes the width of a load or store of the whole field
-            is_unsigned_or_pointer(btf_, last.type) && is_unsigned_or_pointer(btf, target.type);
+            is_unsigned_or_pointer(btf_, last.type) &&
+            is_unsigned_or_pointer(*target.btf, target.type);
         if (mine == theirs || (adapts && !relocation_.width))
             return at;
         std::string text =
@@ -533,6 +557,7 @@ private:
     const BpfObject &object_;
     const Btf &btf_;
     const CoreRelocation &relocation_;
+    CandidateLists &lists_;
     const Target target_;
 };
 
@@ -554,7 +579,7 @@ std::string describe(const BpfObject &object, const CoreRelocation &relocation)
 Verdict resolve(const BpfObject &object, const CoreRelocation &relocation, const Sides &kernel,
                 CandidateLists &lists)
 {
-    return Resolver(object, relocation).run(kernel, lists);
+    return Resolver(object, relocation, lists).run(kernel);
 }
 
 } // namespace btflink::kernel::bpf

@@ -464,6 +464,24 @@ class Diff(DiffCase):
                                        'SEC("tc") int f(struct adapter *a) { return a->x; }\n', kernel),
                          {'struct adapter.x': 'unknown'})
 
+    def test_types_in_a_distilled_base(self):
+        """The members of a struct of vmlinux are found in vmlinux, because a distilled base has only its size."""
+        shared = 'struct list { struct list *next; %s n; } list;\n'
+        module = shared + 'struct mine { int a; struct list l[2]; } mine;\n'
+        for n, member in enumerate(('int', 'long', 'char *')):
+            folder = self.folder_with(f'k{n}', vmlinux=shared % member)
+            self.write('m.c', module % member)
+            self.must('gcc', '-g', '-c', 'm.c', '-o', f'{folder}/m.ko')
+            self.must(self.btf_emit, f'{folder}/m.ko')
+            self.must(self.btf_merge, f'--base={folder}/vmlinux.btf', '--distilled-base', f'--update={folder}/m.ko',
+                      f'{folder}/m.ko')
+        program = ('struct list { struct list *next; int n; } CORE; struct mine { int a; struct list l[2]; } CORE;\n'
+                   'SEC("tc") int f(struct mine *m) { return m->l[1].n; }\n')
+        for n, verdict in enumerate(('holds', 'broken', 'broken')):
+            self.assertEqual(self.verdicts(program, 'k0', f'k{n}'), {'struct mine.l[1].n': verdict})
+        self.assertIn('holds (at 32)', self.diff('k0', 'k0', '--bpf=p.o', status=0))
+        self.assertIn("'n' is char * there, of another kind", self.diff('k0', 'k2', '--bpf=p.o'))
+
     def test_struct_ops(self):
         """libbpf refuses members of another kind or size, even if they are zero. Members with another prototype may be
         zero."""
