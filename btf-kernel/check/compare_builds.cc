@@ -168,8 +168,9 @@ Difference compare_types(const Btf &here, const Btf &there)
 /// The text if bytes differ, but compare() finds no difference.
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
-/// `a`, `b`: the bytes of `here` and `there`.
-Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
+/// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the order of names.
+/// Split BTF over different vmlinux has different names, because it lacks those of its vmlinux.
+Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b, bool with_strings = true)
 {
     using Kind = Difference::Kind;
     if (here.order() != there.order())
@@ -182,14 +183,41 @@ Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
     if (head_a != head_b)
         return {Kind::other, strf("header form: %u bytes here, %u there", head_a, head_b) +
                                  (types.text.empty() ? "" : "; ") + types.text};
-    if (types.kind != Kind::none || here.strings() == there.strings())
+    if (types.kind != Kind::none || !with_strings || here.strings() == there.strings())
         return types;
     return {Kind::order, "strings: the same types, but their names are in another order"};
 }
 
-Difference compare_module(const Binary &here, const Binary &there,
-                          const std::shared_ptr<const Btf> &base_here,
-                          const std::shared_ptr<const Btf> &base_there, bool same_base)
+/// The BTF of both vmlinux. The sides are null if both are equal.
+struct Bases {
+    std::shared_ptr<const Btf> here, there;
+    std::unique_ptr<diff::Side> side_here, side_there;
+};
+
+/// Looks for a definition that refers to other types of the base here than there. `here`, `there`:
+/// a module, with the same types except for ids.
+Difference compare_references(const ModuleBtf &here, const ModuleBtf &there, const Bases &bases)
+{
+    auto distilled = [](const ModuleBtf &module) {
+        return module.distilled ? std::make_unique<diff::Side>(module.distilled, nullptr) : nullptr;
+    };
+    auto side = [](const ModuleBtf &module, const diff::Side *own, const diff::Side *vmlinux) {
+        return diff::Side(module.btf, own || !module.btf->base() ? own : vmlinux);
+    };
+    const auto own_a = distilled(here), own_b = distilled(there);
+    const diff::Side a = side(here, own_a.get(), bases.side_here.get()),
+                     b = side(there, own_b.get(), bases.side_there.get());
+    for (const auto &[name, list] : a.names)
+        if (!std::ranges::equal(list, b.find(name), {}, &diff::Definition::shape,
+                                &diff::Definition::shape))
+            return {Difference::Kind::other,
+                    "references: the same types, but " +
+                        first_line(outline(*here.btf, TypeId{list[0].id})) +
+                        " refers to other types"};
+    return {Difference::Kind::follows_vmlinux};
+}
+
+Difference compare_module(const Binary &here, const Binary &there, const Bases &bases)
 {
     using Kind = Difference::Kind;
     if (here.btf == there.btf && here.base == there.base)
@@ -198,10 +226,12 @@ Difference compare_module(const Binary &here, const Binary &there,
         return {Kind::other, here.has_btf ? "has BTF only here" : "has BTF only there"};
     if (here.base.empty() != there.base.empty())
         return {Kind::other, "form: only one of the builds has a distilled base"};
-    auto a = parse_module(here, base_here), b = parse_module(there, base_there);
+    const bool same_base = !bases.side_here;
+    auto a = parse_module(here, bases.here), b = parse_module(there, bases.there);
     if (!a || !b)
         return {Kind::other, "cannot be compared: " + (a ? b : a).error().str()};
-    Difference difference = compare(*a->btf, here.btf, *b->btf, there.btf);
+    Difference difference =
+        compare(*a->btf, here.btf, *b->btf, there.btf, same_base || a->distilled);
     if (difference.kind != Kind::none)
         return difference;
     if (a->distilled && here.base != there.base) {
@@ -213,7 +243,7 @@ Difference compare_module(const Binary &here, const Binary &there,
     }
     const bool independent = a->distilled && here.base == there.base; // of vmlinux
     return same_base || independent ? Difference{Kind::other, references}
-                                    : Difference{Kind::follows_vmlinux};
+                                    : compare_references(*a, *b, bases);
 }
 
 } // namespace
@@ -223,12 +253,15 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     auto base_here = parse_vmlinux(here), base_there = parse_vmlinux(there);
     if (!base_here || !base_there)
         return out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
+    Bases bases{*base_here, *base_there, nullptr, nullptr};
     auto report = [&](const Binary &binary, const std::string &what) {
         out.add(Rule::against, binary.name, {binary.btf_where, what});
     };
     const bool same_base = here.vmlinux->btf == there.vmlinux->btf;
     if (!same_base) {
-        auto difference = compare(**base_here, here.vmlinux->btf, **base_there, there.vmlinux->btf);
+        bases.side_here = std::make_unique<diff::Side>(bases.here, nullptr);
+        bases.side_there = std::make_unique<diff::Side>(bases.there, nullptr);
+        auto difference = compare(*bases.here, here.vmlinux->btf, *bases.there, there.vmlinux->btf);
         report(*here.vmlinux,
                difference.kind == Difference::Kind::none ? references : difference.text);
     }
@@ -239,10 +272,9 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     size_t followed = 0;
     for (const Binary &module : here.modules) {
         auto it = others.find(module.name);
-        const Difference result =
-            it == others.end()
-                ? Difference{Difference::Kind::other, "is only here"}
-                : compare_module(module, *it->second, *base_here, *base_there, same_base);
+        const Difference result = it == others.end()
+                                      ? Difference{Difference::Kind::other, "is only here"}
+                                      : compare_module(module, *it->second, bases);
         if (result.kind == Difference::Kind::follows_vmlinux)
             ++followed;
         else if (result.kind != Difference::Kind::none)

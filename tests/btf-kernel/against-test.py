@@ -85,6 +85,27 @@ class Against(PackageCase):
         self.assertEqual((len(said), len(notes)), (1, 1))
         self.assertIn('1 module differs only in type ids and offsets of strings', notes[0])
 
+    def test_names_that_vmlinux_gains(self):
+        """A module lacks the names that its vmlinux has, so its names follow vmlinux."""
+        sources = SOURCE, SOURCE + 'struct mine1 { char number; };\nint more(struct mine1 *mine) { return !mine; }\n'
+        said, notes = self.differences(*(self.with_module(f'names-{n}', sources[n], MODULE % {'n': 1})
+                                         for n in range(2)))
+        self.assertEqual((len(said), len(notes)), (1, 1), said)
+        self.assertIn('1 module differs only', notes[0])
+
+    def test_references_to_vmlinux(self):
+        """A member that becomes another type of vmlinux is found although vmlinux differs, too."""
+        source = SOURCE + 'unsigned more(unsigned a) { return a; }\n'
+        sources = source, source.replace('*next;', '*next, *last;')
+        module = MODULE.replace('int number', 'int number; unsigned other') % {'n': 1}
+        modules = module, module.replace('int number; unsigned other', 'unsigned number; int other')
+        for options, what in ([], "STRUCT 'mine1' of 16 bytes, 3 elements refers"), (['--distilled-base'], 'some refer'):
+            said, notes = self.differences(*(self.with_module(f'references-{n}{len(options)}', sources[n], modules[n],
+                                                              *options) for n in range(2)))
+            self.assertEqual((len(said), notes), (2, []))
+            self.assertIn('STRUCT', said[0])
+            self.assertEqual(said[1], f'references: the same types, but {what} to other types')
+
     def test_order_of_a_distilled_base(self):
         """The types of a distilled base follow the order of vmlinux, so another order there is no difference."""
         listed = 'struct list { struct list *next; };\n'
