@@ -30,6 +30,8 @@ enum class Core : uint32_t {
     type_matches,
 };
 std::string_view core_name(Core kind);
+/// Does the program ask whether something exists or matches?
+bool is_question(Core kind);
 
 struct CoreRelocation {
     std::string_view section;

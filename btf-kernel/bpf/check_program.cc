@@ -176,7 +176,7 @@ private:
         } else if (r.name.substr(0, r.name.find('.')).find("___") != std::string::npos &&
                    all_in(testing_)) {
             verdict.status = Status::unknown;
-            verdict.text += ": works if the program tests for it first";
+            verdict.text += ": works only if the program tests for it before it uses it";
         }
     }
 
@@ -199,7 +199,7 @@ private:
     {
         if (relocation.kind == Core::type_id_local)
             return;
-        if (core_name(relocation.kind) == "exists" || relocation.kind == Core::type_matches)
+        if (is_question(relocation.kind))
             testing_.insert(std::string(relocation.section));
         add("CO-RE " + std::string(core_name(relocation.kind)), describe(object_, relocation),
             relocation.section, resolve(object_, relocation, kernels_.before, before_),
@@ -411,7 +411,7 @@ std::string line(const Requirement &r)
 
 std::string summary(const ProgramResult &result)
 {
-    return strf("%zu hold, %zu absent (programs load without), %zu broken, %zu unknown",
+    return strf("%zu hold, %zu absent (programs load nevertheless), %zu broken, %zu unknown",
                 result.count(Status::holds), result.count(Status::absent),
                 result.count(Status::broken), result.count(Status::unknown));
 }

@@ -55,7 +55,7 @@ struct KernelField {
     const Btf *btf = nullptr;
     uint64_t offset = 0;         // in bits
     uint32_t type = 0, bits = 0; // an id in `btf`; the width of a bitfield, or 0
-    bool is_end = false;         // the last member of a struct or union
+    bool is_last_member = false; // of a struct or union
 };
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
@@ -96,8 +96,8 @@ bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField 
 }
 
 /// Moves from the array at `out` to the element step.index. Returns an explanation if `out` is not
-/// an array, or has too few elements. `first`: this is the first step of a field. Then `out` counts
-/// as the first element of an array of any length, as *p does in C's p[i].
+/// an array, or has too few elements. `first`: the step is the leading index of the access string.
+/// It counts whole structs from the pointer, like i in p[i], so `out` need not be an array.
 std::optional<std::string> find_element(const Step &step, bool first, KernelField &out)
 {
     const Btf &btf = *out.btf;
@@ -106,14 +106,14 @@ std::optional<std::string> find_element(const Step &step, bool first, KernelFiel
         if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
             return "is not an array there";
         const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
-        if (step.index >= array[2] && !(array[2] == 0 && out.is_end))
+        if (step.index >= array[2] && !(array[2] == 0 && out.is_last_member))
             return strf("has %u elements there", array[2]);
         id = behind_modifiers(btf, array[0]);
     }
     out.offset += step.index * size_of(btf, id).value_or(0) * 8;
     out.type = id;
     out.bits = 0;
-    out.is_end = false;
+    out.is_last_member = false;
     return std::nullopt;
 }
 
@@ -147,7 +147,7 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     uint32_t id = behind_modifiers(btf, type);
     out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
     out.steps.push_back({"", access[0], id});
-    bool last_is_end = false; // at a struct's last member; there an array [0] has any length
+    bool may_be_flexible = false; // after the last member of a struct: [0] has any length
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
         const btf_type *t = id ? &btf.type(TypeId{id}) : nullptr;
@@ -158,16 +158,16 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
             out.offset += m.offset;
             if (!m.name.empty())
                 out.steps.push_back({m.name, 0, m.type, m.bits});
-            last_is_end = !m.name.empty() && m.is_last;
+            may_be_flexible = !m.name.empty() && m.is_last;
             id = m.type;
         } else if (t && btf::kind_of(*t) == btf::Kind::ARRAY) {
             const uint32_t *array = btf::tail_of(*t);
-            if (access[i] >= array[2] && !(array[2] == 0 && last_is_end))
+            if (access[i] >= array[2] && !(array[2] == 0 && may_be_flexible))
                 return std::nullopt;
             id = behind_modifiers(btf, array[0]);
             out.steps.push_back({"", access[i], id});
             out.offset += access[i] * size_of(btf, id).value_or(0) * 8;
-            last_is_end = false;
+            may_be_flexible = false;
         } else {
             return std::nullopt;
         }
@@ -277,12 +277,6 @@ bool is_about_type(Core kind)
 bool is_about_enumerator(Core kind)
 {
     return kind == Core::enum_value_exists || kind == Core::enum_value;
-}
-
-bool is_question(Core kind)
-{
-    return kind == Core::field_exists || kind == Core::type_exists ||
-           kind == Core::enum_value_exists || kind == Core::type_matches;
 }
 
 // Side::names does not suffice: it has full names, with flavours, and only one of several types
@@ -562,6 +556,12 @@ private:
 };
 
 } // namespace
+
+bool is_question(Core kind)
+{
+    return kind == Core::field_exists || kind == Core::type_exists ||
+           kind == Core::enum_value_exists || kind == Core::type_matches;
+}
 
 std::string describe(const BpfObject &object, const CoreRelocation &relocation)
 {

@@ -72,8 +72,9 @@ struct Name {
 
 /// A definition of a name.
 struct Definition {
-    Shape shape;                 // of a constant: its value, 32 bits if it is a (signed) int;
-                                 // of a variable: includes its DATASEC
+    // Of a constant: its value; of a signed one that fits into an int, only the low 32 bits, so
+    // that -1 equals 4294967295. Of a variable: includes its DATASEC.
+    Shape shape;
     uint32_t id;                 // of a constant: the id of its enum
     bool in_unnamed_enum = true; // of a constant: in an unnamed enum to which nothing refers
     uint32_t index = 0;          // of a constant: its index in the enum

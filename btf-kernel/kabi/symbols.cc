@@ -224,7 +224,7 @@ std::string summary(const std::vector<Symbol> &symbols)
 std::string distance(const ReachedChange &reached)
 {
     if (reached.pointers == 0)
-        return "part of it";
+        return "by value";
     return reached.pointers == 1 ? "behind a pointer"
                                  : strf("behind %u pointers", reached.pointers);
 }

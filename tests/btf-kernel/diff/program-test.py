@@ -358,7 +358,7 @@ class Diff(DiffCase):
         self.assertEqual(program.count(var), 1)
         at = program.index(var)
         self.write('p.o', program[:at] + struct.pack('<II', 0x01000000, 0x7fffff00) + program[at + 8:])
-        self.assertIn('0 hold, 0 absent (programs load without), 0 broken',
+        self.assertIn('0 hold, 0 absent (programs load nevertheless), 0 broken',
                       self.diff('two', 'two', '--bpf=p.o', status=0))
 
     def test_cut_header_of_btf_ext(self):
