@@ -65,9 +65,9 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
            folder.parent_path() == root && fs::exists(root / "include/config", ignored);
 }
 
-/// What precedes the paths in `folder`, if they begin with a release: "lib/modules/" if this is the
-/// name of the folder, otherwise "".
-std::string before_releases(const std::string &folder)
+/// What release_in() needs before the paths in `folder`: "lib/modules/" if `folder` is itself a
+/// lib/modules, so that its paths begin with a release; otherwise "".
+std::string missing_prefix(const std::string &folder)
 {
     constexpr const char name[] = "lib/modules";
     std::error_code unknown;
@@ -82,7 +82,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
 {
     std::error_code error;
     std::vector<std::string> found;
-    const std::string before = before_releases(folder);
+    const std::string prefix = missing_prefix(folder);
     uint64_t count = 0;
     fs::recursive_directory_iterator it(folder, error); // an unreadable folder is an error
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
@@ -96,7 +96,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
         if (!fs::is_regular_file(status))
             continue;
         std::string path = it->path().lexically_relative(folder).string();
-        if (collector.wants(before + path) != Role::none)
+        if (collector.wants(prefix + path) != Role::none)
             found.push_back(std::move(path));
     }
     if (error)
@@ -123,17 +123,17 @@ Result<void> collect_folder(const std::string &folder, Collector &collector)
     if (files.empty())
         for (const std::string &package : list_packages(folder))
             TRY(collect_archive(package, collector));
-    const std::string before = before_releases(folder);
+    const std::string prefix = missing_prefix(folder);
     for (const std::string &path : files) {
         const std::string place = (fs::path(folder) / path).string();
-        const Role role = collector.wants(before + path);
+        const Role role = collector.wants(prefix + path);
         auto parts = read_parts(place);
         if (!parts)
             collector.refuse(parts.error());
         else if (parts->bytes.size() > most_of(role))
             collector.refuse({Where{place}, "is too large"});
         else
-            TRY(collector.take(role, {before + path, place, parts->bytes, parts->owner}));
+            TRY(collector.take(role, {prefix + path, place, parts->bytes, parts->owner}));
     }
     return {};
 }
@@ -146,7 +146,7 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     options.release = release;
     Collector names(options);
     auto files = TRY(list_folder(folder, names));
-    const std::string before = before_releases(folder);
+    const std::string prefix = missing_prefix(folder);
     KernelFiles found;
     std::set<std::string_view> with_debug_file;
     std::set<std::string> releases;
@@ -157,7 +157,7 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
         if (role_of(path) == Role::module) {
             if (is_debug_file(path) || !with_debug_file.contains(place_of_module(path)))
                 found.modules.push_back(path);
-            releases.emplace(release_in(before + path));
+            releases.emplace(release_in(prefix + path));
         } else if (is_linked_image(path) &&
                    (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {
             found.vmlinux = path;
