@@ -147,8 +147,9 @@ struct Sides {
     }
     /// The definition of a name in this place.
     DefinitionRef find_at(uint32_t place, Space space, std::string_view name) const;
-    /// The first definition of a name in one of the spaces, in vmlinux or else in a module. Skips
-    /// places where `without`, the other kernel, has a definition of the name.
+    /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
+    /// `without`: the other kernel, or null. A place in which it has the name, too, is skipped, so
+    /// a result is new in its place.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,
                        const Sides *without = nullptr) const;
 };
