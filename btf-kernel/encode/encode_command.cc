@@ -505,8 +505,8 @@ int encode_command(int argc, char **argv)
     for (const Error &error : report->failed)
         print_error(error);
     if (!line.quiet && !line.json)
-        std::printf("%zu of %zu modules encoded, %zu kept, %zu have nothing for BTF, %zu "
-                    "failed\n",
+        std::printf("%zu of %zu modules encoded, %zu kept from an earlier run, %zu without types "
+                    "to encode, %zu failed\n",
                     report->written, report->modules, report->kept, report->without.size(),
                     report->failed.size());
     return end_output(report->failed.empty() ? exit_good : exit_bad_input);
