@@ -206,9 +206,23 @@ private:
         if (is_kept(vmlinux_btf_, line_.package))
             TRY(begin_modules());
         const Result<void> walked = walk();
+        if (walked)
+            TRY(check_releases());
         if (!has_base_)
             return walked ? fail(Where{line_.package}, no_vmlinux) : walked;
         return too_early_ ? walk() : walked; // a second reading meets the same damage
+    }
+
+    /// Errors: paths state several releases, and none was chosen; they state only others.
+    Result<void> check_releases() const
+    {
+        const std::string &wanted = line_.release;
+        if (wanted.empty() && releases_.size() > 1)
+            return fail(Where{line_.package},
+                        "has several kernels; choose one with --release=NAME");
+        if (!wanted.empty() && !releases_.empty() && !releases_.contains(wanted))
+            return fail(Where{line_.package}, no_such_kernel(wanted, releases_));
+        return {};
     }
 
     Result<void> walk()
@@ -239,15 +253,18 @@ private:
     uint64_t size_limit(const std::string &path)
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
+        const bool is_image = is_linked_image(path);
+        if (!is_image && role_of(path) != Role::module)
+            return 0;
         const std::string_view release = release_in(path);
-        if (!line_.release.empty() && !release.empty() && release != line_.release)
-            return 0;
-        if (is_linked_image(path))
-            return has_base_ ? 0 : most_of_image;
-        if (role_of(path) != Role::module || seen_.contains(path))
-            return 0;
         if (!release.empty())
             releases_.emplace(release);
+        if (!line_.release.empty() && !release.empty() && release != line_.release)
+            return 0;
+        if (is_image)
+            return has_base_ ? 0 : most_of_image;
+        if (seen_.contains(path))
+            return 0;
         if (!has_base_) {
             ++too_early_;
             return 0;
@@ -262,9 +279,8 @@ private:
 
     Result<void> take(const std::string &path, std::vector<std::byte> bytes)
     {
-        if (releases_.size() > 1)
-            return fail(Where{line_.package},
-                        "has several kernels; choose one with --release=NAME");
+        if (line_.release.empty())
+            TRY(check_releases());
         const std::string shown = line_.package + "(" + path + ")";
         Fd file;
         TRY(spill(line_.output, bytes, file));
@@ -457,7 +473,7 @@ private:
     size_t all_ = 0;                   // number of modules; 0: unknown
     size_t too_early_ = 0;             // modules before vmlinux in this reading
     std::set<std::string> seen_;       // modules that were processed or kept, and refused members
-    std::set<std::string> releases_;   // of modules
+    std::set<std::string> releases_;   // of vmlinux and modules, as paths state them
     std::vector<std::string> modules_; // in the order in which they were added to the pool
     EncodeReport report_;
     WorkerPool pool_;

@@ -138,6 +138,50 @@ Result<void> collect_folder(const std::string &folder, Collector &collector)
     return {};
 }
 
+/// The releases that the paths state.
+std::set<std::string> releases_in(const std::vector<std::string> &paths, const std::string &prefix)
+{
+    std::set<std::string> releases;
+    for (const std::string &path : paths)
+        releases.emplace(release_in(prefix + path));
+    releases.erase("");
+    return releases;
+}
+
+/// Drops images whose paths state another release. Error: no image is left.
+Result<void> choose_release(std::vector<std::string> &images, const std::string &prefix,
+                            const std::string &release)
+{
+    const size_t dropped = std::erase_if(images, [&](const std::string &path) {
+        const std::string whole = prefix + path;
+        const std::string_view own = release_in(whole);
+        return !own.empty() && own != release;
+    });
+    if (dropped && images.empty())
+        return fail({}, "has no vmlinux of " + release + ", only of other releases");
+    return {};
+}
+
+/// The first image with the lowest image_rank(); "" if there is none.
+std::string best_image(const std::vector<std::string> &images)
+{
+    const auto best = std::ranges::min_element(images, {}, image_rank);
+    return best == images.end() ? "" : *best;
+}
+
+/// Drops modules of which a debug file is there, too.
+std::vector<std::string> without_debugged(std::vector<std::string> modules)
+{
+    std::set<std::string> debugged;
+    for (const std::string &path : modules)
+        if (is_debug_file(path))
+            debugged.emplace(place_of_module(path));
+    std::erase_if(modules, [&](const std::string &path) {
+        return !is_debug_file(path) && debugged.contains(std::string(place_of_module(path)));
+    });
+    return modules;
+}
+
 } // namespace
 
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release)
@@ -145,28 +189,27 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
     OpenOptions options;
     options.release = release;
     Collector names(options);
-    auto files = TRY(list_folder(folder, names));
+    const auto files = TRY(list_folder(folder, names));
     const std::string prefix = missing_prefix(folder);
-    KernelFiles found;
-    std::set<std::string_view> with_debug_file;
-    std::set<std::string> releases;
+    std::vector<std::string> images, modules;
     for (const std::string &path : files)
-        if (role_of(path) == Role::module && is_debug_file(path))
-            with_debug_file.insert(place_of_module(path));
-    for (const std::string &path : files) {
-        if (role_of(path) == Role::module) {
-            if (is_debug_file(path) || !with_debug_file.contains(place_of_module(path)))
-                found.modules.push_back(path);
-            releases.emplace(release_in(prefix + path));
-        } else if (is_linked_image(path) &&
-                   (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {
-            found.vmlinux = path;
-        }
-    }
-    releases.erase("");
+        if (role_of(path) == Role::module)
+            modules.push_back(path);
+        else if (is_linked_image(path))
+            images.push_back(path);
+    const std::set<std::string> seen = names.releases_seen();
+    if (!release.empty() && !seen.empty() && !seen.contains(release))
+        return fail(Where{folder}, no_such_kernel(release, seen));
+    std::set<std::string> releases = releases_in(modules, prefix);
+    if (releases.empty())
+        releases = releases_in(images, prefix);
     if (releases.size() > 1)
-        return fail(Where{folder}, "has several kernels; choose one with --release=NAME");
-    return found;
+        return fail(Where{folder}, "has several kernels; choose one with --release=NAME: " +
+                                       joined(releases, ", "));
+    if (!releases.empty())
+        if (auto chosen = choose_release(images, prefix, *releases.begin()); !chosen)
+            return fail(Where{folder}, chosen.error().what);
+    return KernelFiles{best_image(images), without_debugged(modules)};
 }
 
 Result<void> collect(const std::string &path, Collector &collector)

@@ -60,6 +60,11 @@ void drop_debug_files(std::vector<Binary> &modules)
 
 } // namespace
 
+std::string no_such_kernel(const std::string &release, const std::set<std::string> &seen)
+{
+    return "has no kernel " + release + ", but: " + joined(seen, ", ");
+}
+
 Role Collector::wants(const std::string &path)
 {
     Role role = role_of(path);
@@ -149,7 +154,7 @@ Result<std::string> Collector::choose_release() const
         }
         if (seen.empty() || seen.contains(options_.release))
             return options_.release;
-        return fail({}, "has no kernel " + options_.release + ", but: " + joined(seen, ", "));
+        return fail({}, no_such_kernel(options_.release, seen));
     }
     std::set<std::string> releases;
     for (const Binary &module : own_.modules)

@@ -93,12 +93,14 @@ Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOpti
 
 /// Paths of vmlinux, as an ELF file, and of modules in a folder, such as an unpacked package of
 /// debug information; found by name. If a module has two files, only the debug file is listed
-/// (is_debug_file() of steps.h). Paths are relative to the folder.
+/// (is_debug_file() of steps.h). A vmlinux with another release in its path than the modules is
+/// ignored. Paths are relative to the folder.
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;
 };
-/// Errors: `folder` cannot be read; there are several kernels and `release` is empty.
+/// Errors: `folder` cannot be read; there are several kernels and `release` is empty; there are
+/// only kernels of other releases.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
 /// Parses the BTF of vmlinux. Errors: there is no BTF, or it is malformed.

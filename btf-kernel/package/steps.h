@@ -179,6 +179,9 @@ struct Content {
     std::shared_ptr<const void> owner; // keeps `bytes` alive
 };
 
+/// Why the kernel of this release cannot be opened: the package has only those of `seen`.
+std::string no_such_kernel(const std::string &release, const std::set<std::string> &seen);
+
 class Collector
 {
 public:
@@ -190,6 +193,8 @@ public:
     /// the file, and its contents decide the role. Error: too much BTF is kept.
     Result<void> take(Role role, Content content);
     void refuse(Error error) { left_out_.push_back(std::move(error)); }
+    /// If OpenOptions::release is set: the releases in the paths that wants() got.
+    const std::set<std::string> &releases_seen() const { return releases_seen_; }
 
     Result<Kernel> finish(std::string package);
 

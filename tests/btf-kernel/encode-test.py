@@ -207,6 +207,27 @@ class Encode(PackageCase):
                 self.assertEqual(made, want.setdefault(release, made))
         self.assertNotEqual(*want.values())
 
+    def test_vmlinux_of_another_release(self):
+        """In a folder, modules get the vmlinux of their own release, even if the other one is in fewer folders."""
+        image, modules = self.members()
+        own, other = ('below/' + image[0], image[1]), ('vmlinux-6.1.0', b'of another release')
+        several, out = 'has several kernels; choose one with --release=NAME', self.top / 'releases-out'
+        folder = self.unpacked([other, own, *modules], 'releases')
+        counts = self.report(folder, '-o', out)
+        self.assertEqual((counts['written'], counts['failed']), (3, []))
+        self.assertIn(f'has no vmlinux of {RELEASE}, only of other releases',
+                      self.report(self.unpacked([other, *modules], 'none-left'), '-o', out, status=1))
+        self.assertIn(f'{several}: 6.1.0, {RELEASE}',
+                      self.report(self.unpacked([other, own], 'images'), '-o', out, status=1))
+        # In an archive, vmlinux may have been encoded before the modules are known.
+        other = other[0], image[1]
+        for n, files in enumerate(([other, *modules], [*modules, other], [other, own])):
+            with self.subTest(n):
+                self.assertIn(several, self.report(self.write('releases.tar', tar(files)), '-o', out, status=1))
+        for package in folder, self.write('releases.tar', tar([other, own, *modules])):
+            self.assertIn(f'has no kernel 9.9, but: 6.1.0, {RELEASE}',
+                          self.report(package, '-o', out, '--release=9.9', status=1))
+
     def test_archives_that_end_early(self):
         """Everything before the damage is encoded; no file is half-written."""
         vmlinux, modules = self.members()
