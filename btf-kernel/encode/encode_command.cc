@@ -4,7 +4,8 @@
 // OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or absent.
 //
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
-// file with DWARF, or the archive) is newer.
+// file with DWARF, or the archive) is newer. Until vmlinux.btf is replaced, a run leaves the files
+// of earlier runs alone, so an unsuitable package does not damage them.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
@@ -154,6 +155,7 @@ class Encoder
 public:
     explicit Encoder(const EncodeCommandLine &line)
         : line_(line), vmlinux_btf_((fs::path(line.output) / "vmlinux.btf").string()),
+          settings_path_((fs::path(line.output) / "btf-kernel.settings").string()),
           pool_(line.threads), progress_(line.quiet)
     {
         settings_.features = *line.features;
@@ -352,6 +354,8 @@ private:
     Result<void> encode_vmlinux(const std::string &file, const std::string &path,
                                 const std::string &shown)
     {
+        // If this run ends before vmlinux.btf fits these settings, the next run keeps nothing.
+        TRY(write_file(settings_path_, Bytes()));
         // A child, so that this process stays small: each later fork() copies its page tables.
         WorkerPool alone(1);
         TRY(alone.add([&]() -> WorkResult {
@@ -361,6 +365,7 @@ private:
         // The text names the file, unless the process was lost.
         if (const WorkResult result = alone.finish([] {}).front(); result.failed)
             return fail(result.lost ? Where{shown} : Where{}, result.text);
+        TRY(write_file(settings_path_, as_bytes(settings_text_)));
         const auto parts = TRY(read_parts(file));
         std::string release = release_of(parts.bytes);
         if (release.empty()) // a file with only debug information
@@ -391,23 +396,20 @@ private:
         return (fs::path(line_.output) / (path + ".btf")).string();
     }
 
-    /// Makes the output folder and stores the settings there. Files of an earlier run may be kept
-    /// if it had the same settings.
+    /// Makes the output folder, and decides whether files of an earlier run may be kept: only if it
+    /// had the same settings. Changes no files.
     Result<void> check_settings()
     {
         std::error_code error;
         fs::create_directories(line_.output, error);
         if (error)
             return fail(Where{line_.output}, "cannot be made: " + error.message());
-        const std::string path = (fs::path(line_.output) / "btf-kernel.settings").string();
-        const std::string now =
+        settings_text_ =
             strf("features %x\nself-contained %d\nrelease %s\nfrom %s\n", line_.features->bits(),
                  line_.self_contained, line_.release.c_str(), fs::absolute(line_.package).c_str());
-        auto before = read_file(path, 1 << 20);
-        keep_ = !line_.force && before && now == as_text(*before);
-        if (!keep_) // if this run ends early, the next must not keep files with the old settings
-            fs::remove(vmlinux_btf_, error);
-        return write_file(path, as_bytes(now));
+        const auto before = read_file(settings_path_, 1 << 20);
+        keep_ = !line_.force && before && settings_text_ == as_text(*before);
+        return {};
     }
 
     bool is_kept(const std::string &made, const std::string &from) const
@@ -466,7 +468,8 @@ private:
     }
 
     const EncodeCommandLine &line_;
-    const std::string vmlinux_btf_;
+    const std::string vmlinux_btf_, settings_path_;
+    std::string settings_text_; // of this run; the file has them if vmlinux.btf is complete
     kbuild::PaholeOptions settings_;
     std::shared_ptr<const merge::Base> base_; // of modules; null if they are self-contained
     bool keep_ = false, has_base_ = false, is_single_ = false;

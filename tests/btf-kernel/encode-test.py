@@ -320,6 +320,31 @@ class Encode(PackageCase):
                 self.assertNotIn('/proc/', error)
         self.assertIn('nothing-there', self.report(self.top / 'nothing-there', '-o', out, status=1))
 
+    def test_earlier_result_outlives_errors(self):
+        """A package without a good vmlinux does not change what an earlier run wrote."""
+        vmlinux, modules = self.members()
+        out = self.top / 'outlives'
+        self.report(self.write('earlier.tar', tar([vmlinux, *modules])), '-o', out)
+        earlier = self.made(out)
+        self.assertEqual(len(earlier), 4)
+        must('strip', '-o', self.top / 'no-dwarf', self.make / 'vmlinux')
+        no_dwarf = vmlinux[0], (self.top / 'no-dwarf').read_bytes()
+        for n, (data, words) in enumerate((
+                (tar(modules), 'has no vmlinux'), (vmlinux[1], 'is a single file'),
+                (gzip.compress(vmlinux[1]), 'is a single file'), (b'no archive', 'is neither a kernel'),
+                (tar([vmlinux], 'w:gz')[:1000], 'cannot be unpacked'),
+                (tar([no_dwarf, *modules]), 'has no DWARF'))):
+            with self.subTest(words):
+                package = self.write(f'unsuitable-{n}', data)
+                self.assertIn(words, self.report(package, '-o', out, status=1))
+                self.assertEqual(self.made(out), earlier)
+                self.assertEqual(os.readlink(out / f'{RELEASE}.btf'), 'vmlinux.btf')
+        # Also if it is there with the name of the earlier package. The next run keeps nothing.
+        self.report(package.rename(self.top / 'earlier.tar'), '-o', out, status=1)
+        self.assertEqual(self.made(out), earlier)
+        again = self.report(self.write('earlier.tar', tar([vmlinux, *modules])), '-o', out)
+        self.assertEqual((again['written'], again['kept']), (3, 0))
+
     def test_list_of_files(self):
         """If the list of files in a Debian package has no vmlinux, the files are not unpacked."""
         vmlinux, modules = self.members()
