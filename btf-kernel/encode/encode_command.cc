@@ -5,7 +5,8 @@
 //
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
 // file with DWARF, or the archive) is newer. Until vmlinux.btf is replaced, a run leaves the files
-// of earlier runs alone, so an unsuitable package does not damage them.
+// of earlier runs alone, so an unsuitable package does not damage them. Then it removes the BTF of
+// their modules.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
@@ -92,6 +93,8 @@ constexpr const char no_vmlinux[] = "has no vmlinux; packages with debug informa
                                     "(-dbg, -dbgsym, debuginfo)";
 constexpr const char nothing[] = "nothing"; // WorkResult::text if the DWARF has nothing to encode
 
+constexpr const char settings_name[] = "btf-kernel.settings";
+
 std::string path_of(int file)
 {
     return "/proc/self/fd/" + std::to_string(file);
@@ -140,6 +143,26 @@ Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
     return {};
 }
 
+/// BTF of modules in an output folder, by name. Subfolders that are output folders themselves, and
+/// links, are skipped.
+Result<std::vector<fs::path>> modules_in(const std::string &output)
+{
+    std::vector<fs::path> found;
+    std::error_code error, unknown;
+    fs::recursive_directory_iterator it(output, fs::directory_options::skip_permission_denied,
+                                        error);
+    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+        if (fs::exists(it->path() / settings_name, unknown))
+            it.disable_recursion_pending();
+        else if (fs::is_regular_file(it->symlink_status(unknown)) &&
+                 role_of_encoded(it->path().native()) == Role::module)
+            found.push_back(it->path());
+    }
+    if (error)
+        return fail(Where{output}, "cannot be read: " + error.message());
+    return found;
+}
+
 using Time = std::pair<time_t, long>;
 
 Time time_of(const timespec &time)
@@ -155,8 +178,8 @@ class Encoder
 public:
     explicit Encoder(const EncodeCommandLine &line)
         : line_(line), vmlinux_btf_((fs::path(line.output) / "vmlinux.btf").string()),
-          settings_path_((fs::path(line.output) / "btf-kernel.settings").string()),
-          pool_(line.threads), progress_(line.quiet)
+          settings_path_((fs::path(line.output) / settings_name).string()), pool_(line.threads),
+          progress_(line.quiet)
     {
         settings_.features = *line.features;
         settings_.filter.excluded_languages = *emit::parse_languages("rust"); // as kernels ask
@@ -365,12 +388,27 @@ private:
         // The text names the file, unless the process was lost.
         if (const WorkResult result = alone.finish([] {}).front(); result.failed)
             return fail(result.lost ? Where{shown} : Where{}, result.text);
+        TRY(remove_stale_modules());
         TRY(write_file(settings_path_, as_bytes(settings_text_)));
         const auto parts = TRY(read_parts(file));
         std::string release = release_of(parts.bytes);
         if (release.empty()) // a file with only debug information
             release = release_in(path);
         return link_by_release(release);
+    }
+
+    /// Removes the BTF of modules that earlier runs wrote, which extends the vmlinux.btf of that
+    /// time.
+    Result<void> remove_stale_modules() const
+    {
+        if (!had_earlier_run_)
+            return {};
+        const std::vector<fs::path> files = TRY(modules_in(line_.output));
+        std::error_code error;
+        for (const fs::path &file : files)
+            if (!fs::remove(file, error) && error)
+                return fail(Where{file.string()}, "cannot be removed: " + error.message());
+        return {};
     }
 
     /// Makes the link OUTPUT/RELEASE.btf, by which loaders of BPF programs find the BTF. Removes
@@ -408,6 +446,7 @@ private:
             strf("features %x\nself-contained %d\nrelease %s\nfrom %s\n", line_.features->bits(),
                  line_.self_contained, line_.release.c_str(), fs::absolute(line_.package).c_str());
         const auto before = read_file(settings_path_, 1 << 20);
+        had_earlier_run_ = bool(before);
         keep_ = !line_.force && before && settings_text_ == as_text(*before);
         return {};
     }
@@ -472,7 +511,7 @@ private:
     std::string settings_text_; // of this run; the file has them if vmlinux.btf is complete
     kbuild::PaholeOptions settings_;
     std::shared_ptr<const merge::Base> base_; // of modules; null if they are self-contained
-    bool keep_ = false, has_base_ = false, is_single_ = false;
+    bool had_earlier_run_ = false, keep_ = false, has_base_ = false, is_single_ = false;
     size_t all_ = 0;                   // number of modules; 0: unknown
     size_t too_early_ = 0;             // modules before vmlinux in this reading
     std::set<std::string> seen_;       // modules that were processed or kept, and refused members

@@ -207,6 +207,28 @@ class Encode(PackageCase):
                 self.assertEqual(made, want.setdefault(release, made))
         self.assertNotEqual(*want.values())
 
+    def test_modules_of_earlier_runs(self):
+        """They do not stay over another vmlinux.btf. The first run removes nothing. Links, files with other names and
+        other output folders stay."""
+        vmlinux, modules = self.members()
+        out = self.top / 'earlier-out'
+        own = {'not-of-encode.ko.btf': b'text', 'm.ko': b'text', 'm.btf': b'text', 'config.btf': b'text'}
+        self.unpacked(own.items(), 'earlier-out')
+        self.report(self.unpacked([vmlinux, *modules], 'earlier'), '-o', out)
+        self.assertEqual(set(self.made(out)), {'vmlinux.btf', *own, *(name + '.btf' for name, _ in modules)})
+        del own['not-of-encode.ko.btf'] # a later run removes it, because of its name
+        self.report(self.unpacked([vmlinux, *modules], 'earlier'), '-o', out / 'another')
+        target = self.write('target.ko.btf', b'text')
+        (out / 'link.ko.btf').symlink_to(target)
+        own |= {f'another/{name}': data for name, data in self.made(out / 'another').items()}
+        # The update has another release and one module less.
+        update = [(name.replace(RELEASE, '6.13.0'), data) for name, data in (vmlinux, *modules[:2])]
+        for package in self.unpacked(update, 'update'), self.write('update.tar', tar(update)):
+            self.report(package, '-o', out)
+            self.assertEqual(set(self.made(out)), {'vmlinux.btf', *own, *(name + '.btf' for name, _ in update[1:])})
+            self.assertTrue((out / 'link.ko.btf').is_symlink() and target.exists())
+            self.report(self.unpacked([vmlinux, *modules], 'earlier'), '-o', out)
+
     def test_vmlinux_of_another_release(self):
         """In a folder, modules get the vmlinux of their own release, even if the other one is in fewer folders."""
         image, modules = self.members()
