@@ -82,7 +82,8 @@ void parse_modules(OpenKernel &opened)
 Result<void> open(const std::string &path, const DiffCommandLine &line, OpenKernel &opened)
 {
     Progress progress(line.quiet);
-    auto kernel = TRY(open_kernel({path}, {{}, line.threads, &progress}));
+    const OpenOptions options{{}, line.threads, &progress, "name a file or folder of only one"};
+    auto kernel = TRY(open_kernel({path}, options));
     opened.kernel = std::move(kernel);
     auto vmlinux = TRY(parse_vmlinux(opened.kernel));
     opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);

@@ -165,7 +165,7 @@ Result<std::string> Collector::choose_release() const
             releases.emplace(release_in(image.path));
     releases.erase("");
     if (releases.size() > 1)
-        return fail({}, "has several kernels; choose one with --release=NAME: " +
+        return fail({}, "has several kernels; " + std::string(options_.if_several) + ": " +
                             joined(releases, ", "));
     if (!releases.empty())
         return *releases.begin();

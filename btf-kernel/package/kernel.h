@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace btflink::kernel
@@ -80,6 +81,8 @@ struct OpenOptions {
     std::string release; // of the kernel to open; empty: the only one
     unsigned threads = 1;
     Progress *progress = nullptr;
+    // For the error that there are several kernels: what the user can do.
+    std::string_view if_several = "choose one with --release=NAME";
 };
 
 /// Opens one kernel. Each path is a folder (an unpacked package, an installed system, a build, or a

@@ -299,6 +299,13 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(folder, 'has several kernels; choose one with --release=NAME: '
                              f'{RELEASE}, 6.13.0')
         self.check(folder, options=[f'--release={RELEASE}'])
+        image = folder / f'boot/vmlinuz-{RELEASE}'
+        for paths in (folder, image), (image, folder): # diff has no --release
+            done = run(PROGRAMS['kernel'], 'diff', *paths)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(f'{folder}: has several kernels; name a file or folder of only one: {RELEASE}, 6.13.0\n',
+                          done.stderr)
+        must(PROGRAMS['kernel'], 'diff', image, image)
         self.refused(folder, f'has no kernel 6.14.0, but: {RELEASE}, 6.13.0',
                      options=['--release=6.14.0'])
         report = self.check(folder / 'boot', folder / 'lib/modules', options=[f'--release={RELEASE}'])
