@@ -324,7 +324,8 @@ bool is_in(const Side &vmlinux, const Side &module)
     return found * 2 > functions;
 }
 
-void compare_modules_as_a_whole(ComparedKernels &out)
+void compare_modules_as_a_whole(const KernelTypes &before, const KernelTypes &after,
+                                ComparedKernels &out)
 {
     Difference &d = out.difference;
     for (uint32_t i = 0; i < d.modules.size(); ++i) {
@@ -334,8 +335,15 @@ void compare_modules_as_a_whole(ComparedKernels &out)
             continue;
         }
         const Sides &other = old ? out.after : out.before;
-        d.module_changes.push_back({d.modules[i], old ? ChangeKind::removed : ChangeKind::added,
-                                    is_in(*other.vmlinux, *(old ? old : now))});
+        ModuleChange &change = d.module_changes.emplace_back();
+        change.name = d.modules[i];
+        change.lost_btf = old;
+        if ((old ? after : before).without_btf.contains(change.name)) {
+            change.what = ChangeKind::changed;
+        } else {
+            change.what = old ? ChangeKind::removed : ChangeKind::added;
+            change.is_built_in = is_in(*other.vmlinux, *(old ? old : now));
+        }
     }
 }
 
@@ -378,7 +386,7 @@ ComparedKernels compare(const KernelTypes &before, const KernelTypes &after)
             match_names(out.before, out.after, place, deltas);
     drop_moved(out, deltas);
     out.difference.changes = group(std::move(deltas));
-    compare_modules_as_a_whole(out);
+    compare_modules_as_a_whole(before, after, out);
     return out;
 }
 

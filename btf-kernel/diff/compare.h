@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -124,7 +125,8 @@ struct ModuleTypes {
 struct KernelTypes {
     std::string name;
     std::shared_ptr<const Btf> vmlinux;
-    std::vector<ModuleTypes> modules; // names are unique
+    std::vector<ModuleTypes> modules;  // names are unique
+    std::set<std::string> without_btf; // names of modules without BTF
 };
 
 /// A definition in a kernel.

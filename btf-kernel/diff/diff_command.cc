@@ -62,8 +62,10 @@ void parse_modules(OpenKernel &opened)
 {
     auto &modules = opened.types.modules;
     for (const Binary &module : opened.kernel.modules) {
-        if (module.btf.empty() && !module.unreadable)
+        if (module.btf.empty() && !module.unreadable) {
+            opened.types.without_btf.insert(plain_text(module.name));
             continue;
+        }
         if (auto parsed = parse_module(module, opened.types.vmlinux); parsed) {
             modules.push_back({plain_text(module.name), parsed->btf});
         } else {
@@ -161,14 +163,14 @@ std::string answers_text(const Answers &answers, const diff::Difference &d,
     return text;
 }
 
-/// With --breaking: only changes that break programs, and modules that are gone.
+/// With --breaking: only changes that break programs, and modules that are gone or lost their BTF.
 bool has_changes(const diff::Difference &d, const diff::PrintOptions &options)
 {
     if (!options.only_breaking)
         return !d.changes.empty() || !d.module_changes.empty();
     return std::ranges::any_of(d.changes, &diff::Change::breaks) ||
            std::ranges::any_of(d.module_changes, [](const diff::ModuleChange &module) {
-               return module.what == diff::ChangeKind::removed && !module.is_built_in;
+               return module.lost_btf && !module.is_built_in;
            });
 }
 

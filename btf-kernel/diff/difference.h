@@ -125,10 +125,11 @@ struct Change {
     }
 };
 
-/// A module that only one side has.
+/// A module of which only one side has BTF.
 struct ModuleChange {
     std::string name;
-    ChangeKind what;
+    ChangeKind what;  // changed: the other side has the module, without BTF
+    bool lost_btf;    // the old side has the BTF
     bool is_built_in; // the other side's vmlinux has most of the module's functions
 };
 

@@ -184,15 +184,29 @@ void add_text(const Difference &d, const Change &change, std::string &out)
         out += "    " + line + "\n";
 }
 
-std::string modules_text(const Difference &d, ChangeKind what)
+/// A list of modules in the text.
+struct ModuleList {
+    ChangeKind what;
+    bool lost_btf;
+    const char *heading;
+};
+
+constexpr ModuleList module_lists[] = {
+    {ChangeKind::removed, true, "modules removed"},
+    {ChangeKind::added, false, "modules added"},
+    {ChangeKind::changed, true, "modules without BTF in the new kernel"},
+    {ChangeKind::changed, false, "modules without BTF in the old kernel"},
+};
+
+std::string modules_text(const Difference &d, const ModuleList &list)
 {
     std::string text;
     for (const ModuleChange &module : d.module_changes)
-        if (module.what == what)
-            text += (text.empty() ? "" : ", ") + module.name +
-                    (module.is_built_in
-                         ? (what == ChangeKind::removed ? " (now in vmlinux)" : " (was in vmlinux)")
-                         : "");
+        if (module.what == list.what && module.lost_btf == list.lost_btf)
+            text +=
+                (text.empty() ? "" : ", ") + module.name +
+                (module.is_built_in ? (list.lost_btf ? " (now in vmlinux)" : " (was in vmlinux)")
+                                    : "");
     return text;
 }
 
@@ -427,9 +441,9 @@ std::string as_text(const Difference &d, const PrintOptions &options)
     std::string out = heading(d) + "\n\n" + summary_text(d);
     if (options.only_summary)
         return out;
-    for (ChangeKind what : {ChangeKind::removed, ChangeKind::added})
-        if (std::string text = modules_text(d, what); !text.empty())
-            out += "\nmodules " + std::string(change_kind_name(what)) + ": " + text + "\n";
+    for (const ModuleList &list : module_lists)
+        if (std::string text = modules_text(d, list); !text.empty())
+            out += std::string("\n") + list.heading + ": " + text + "\n";
     for (Space space : spaces) {
         bool begun = false;
         for (const Change &change : d.changes) {
@@ -476,6 +490,7 @@ std::string as_json(const Difference &d, const PrintOptions &options)
                    return JsonObject()
                        .text("name", module.name)
                        .text("what", change_kind_name(module.what))
+                       .boolean("lost_btf", module.lost_btf)
                        .boolean("built_in", module.is_built_in)
                        .result();
                });

@@ -294,6 +294,22 @@ class Diff(DiffCase):
         said = self.diff(kernel, 's390x', '--bpf=p.o', status=0)
         self.assertIn('byte order big-endian: holds; before: broken', said)
 
+    def test_modules_without_btf(self):
+        """A module whose BTF is gone is not called removed."""
+        source = 'struct mine { int a; }; int f(struct mine *m) { return m->a; }\n'
+        has = self.folder_with('has-btf', vmlinux='struct s { int a; } s;\n', m=source)
+        lacks = self.folder_with('lacks-btf', vmlinux='struct s { int a; } s;\n')
+        self.must('gcc', '-c', 'm.c', '-o', f'{lacks}/m.ko')
+        for kernels, which, status in ((has, lacks), 'new', 1), ((lacks, has), 'old', 0):
+            said = self.diff(*kernels, '--breaking', status=status)
+            self.assertIn(f'\nmodules without BTF in the {which} kernel: m\n', said)
+            self.assertRegex(said, r'\nmodules +0 +0 +1 +0\n')
+            self.assertNotIn('modules removed', said)
+            self.assertNotIn('modules added', said)
+            self.assertEqual(json.loads(self.diff(*kernels, '--json'))['modules'], [
+                {'name': 'm', 'what': 'changed', 'lost_btf': which == 'new', 'built_in': False}])
+        self.assertIn('0 modules compared', self.diff(lacks, lacks, status=0))
+
     def test_variables(self):
         """libbpf refuses a weak variable of another type, too. Names of variables have no flavours."""
         self.write('k.c', 'int number; int other; struct { int a; } pair, weak_pair;\n')
