@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <unistd.h>
 
 namespace btflink::kernel
 {
@@ -76,23 +77,45 @@ std::string missing_prefix(const std::string &folder)
     return has_name ? std::string(name) + "/" : "";
 }
 
+/// Is this a folder that /boot may have, and that perhaps only root may read?
+bool may_be_closed(const fs::path &folder)
+{
+    return folder.filename() == "lost+found" || folder.filename() == "efi";
+}
+
+/// Is the folder at this place below `root` to be skipped? Error: it must be read, and cannot.
+Result<bool> is_skipped(const std::string &root, const fs::recursive_directory_iterator &at)
+{
+    const fs::path &folder = at->path();
+    if (at.depth() >= int{most_depth} || is_copy_of_build(root, folder))
+        return true;
+    const bool is_optional = may_be_closed(folder);
+    if (::access(folder.c_str(), R_OK | X_OK) == 0)
+        return false;
+    if (is_optional)
+        return true;
+    return fail_errno(Where{folder.string()}, "cannot be read");
+}
+
 /// Wanted files of a folder, sorted by path, which is relative to the folder. Links are not
-/// followed; folders nested deeper than most_depth are skipped.
+/// followed; folders nested deeper than most_depth are skipped. Errors: the folder or one in it
+/// cannot be read (see may_be_closed()); there are too many files.
 Result<std::vector<std::string>> list_folder(const std::string &folder, Collector &collector)
 {
     std::error_code error;
     std::vector<std::string> found;
     const std::string prefix = missing_prefix(folder);
     uint64_t count = 0;
-    fs::recursive_directory_iterator it(folder, error); // an unreadable folder is an error
+    fs::recursive_directory_iterator it(folder, error);
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
         if (++count > most_members)
             return fail(Where{folder}, "has more than 4,000,000 files");
         std::error_code unknown;
         const fs::file_status status = it->symlink_status(unknown);
-        if (fs::is_directory(status) &&
-            (it.depth() >= int{most_depth} || is_copy_of_build(folder, it->path())))
-            it.disable_recursion_pending();
+        if (fs::is_directory(status)) {
+            if (TRY(is_skipped(folder, it)))
+                it.disable_recursion_pending();
+        }
         if (!fs::is_regular_file(status))
             continue;
         std::string path = it->path().lexically_relative(folder).string();

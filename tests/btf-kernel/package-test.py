@@ -329,12 +329,19 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
     def test_unreadable_folder(self):
         """If root runs this test, btf-kernel runs as another user, because root may read everything."""
         folder = self.unpacked(self.files(), 'closed')
+        self.top.chmod(0o755)
+        other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
+        for name in 'boot/lost+found', 'boot/efi': # only root may read these, on many systems
+            (folder / name).mkdir()
+            (folder / name).chmod(0)
+            self.addCleanup((folder / name).chmod, 0o755)
+        self.assertEqual(self.check(folder, **other)['modules'], 3)
+        self.assertEqual(self.check(folder / 'boot', folder / 'lib/modules', **other)['modules'], 3)
         closed = next(path.parent for path in folder.rglob('*.ko*'))
         closed.chmod(0)
         self.addCleanup(closed.chmod, 0o755)
-        self.top.chmod(0o755)
-        other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
-        self.refused(folder, 'cannot be read: Permission denied', **other)
+        self.refused(folder, f'{closed}: cannot be read: Permission denied', **other)
+        self.refused(closed, f'{closed}: cannot be read: Permission denied', **other)
 
     def test_report_over_an_input(self):
         image = self.write('own', (self.make / 'vmlinux').read_bytes())
