@@ -14,7 +14,7 @@ namespace
 // Lengths of the header and offsets of its fields; see common/FORMAT.md, 3. The shortest
 // header (least_trailer_length) lacks the table of samples; only the full one has true signatures.
 constexpr size_t full_header_length = 112, header_length = 104;
-constexpr size_t object_id_at = 24, plain_end_at = 32, emitter_at = 88;
+constexpr size_t flags_at = 12, object_id_at = 24, plain_end_at = 32, emitter_at = 88;
 // Where the header has the descriptors (offset and count) of the tables.
 constexpr size_t hashes_at = 40, functions_at = 48, proto_words_at = 56, variables_at = 64,
                  ambiguous_at = 72, addresses_at = 80, samples_at = 96, true_signatures_at = 104;
@@ -195,7 +195,7 @@ private:
                                half(4), trailer_version));
         if (half(6) < least_trailer_length || half(6) > bytes_.size() || word(8) != bytes_.size())
             return bad(6, "link trailer states a wrong length");
-        t.flags = word(12);
+        t.flags = word(flags_at);
         t.features = FeatureSet(word(16));
         t.emitter = word(emitter_at);
         t.source = StrOff{word(20)};
@@ -359,6 +359,9 @@ uint64_t computed_object_id(Bytes trailer, Bytes blob)
     std::vector<std::byte> without(trailer.begin(), trailer.end());
     for (size_t at = object_id_at; at < object_id_at + sizeof(uint64_t); ++at)
         without.at(at) = std::byte{0};
+    // Dropping the DWARF must not change the id. The flag is in the first or the last byte.
+    for (size_t at : {flags_at, flags_at + sizeof(uint32_t) - 1})
+        without.at(at) &= ~std::byte{trailer_no_dwarf};
     return XXH3_64bits_withSeed(blob.data(), blob.size(),
                                 XXH3_64bits(without.data(), without.size()));
 }
