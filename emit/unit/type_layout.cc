@@ -130,8 +130,8 @@ uint64_t TypeLayout::array_length(DieIndex i) const
     return known->second;
 }
 
-/// Does a struct, class or union have neither named members nor base classes? With a size of one
-/// byte it counts as empty, because C++ gives an empty class one byte. As in pahole, a class with a
+/// Does a struct, class or union have neither members nor base classes? With a size of one byte it
+/// counts as empty, because C++ gives an empty class one byte. As in pahole, a class with a
 /// base class is not empty, whatever the base class is.
 bool TypeLayout::is_empty_class(DieIndex i) const
 {
@@ -139,7 +139,7 @@ bool TypeLayout::is_empty_class(DieIndex i) const
     bool &is_empty = known->second;
     if (is_new)
         tree_.for_each_child(i, [&](const Die &c, DieIndex) {
-            if (c.tag == DW_TAG_inheritance || (c.tag == DW_TAG_member && c.name))
+            if (c.tag == DW_TAG_inheritance || c.tag == DW_TAG_member)
                 is_empty = false;
         });
     return is_empty;
