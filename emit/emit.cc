@@ -53,6 +53,7 @@ void look_at_code(const ElfImage &image, EmitReport &report)
         has_btf |= s.name == ".BTF";
         report.has_code |= (s.head.sh_flags & SHF_EXECINSTR) && s.head.sh_size != 0;
         report.has_lto_code |= s.name.starts_with(".gnu.lto_");
+        report.has_lto_dwarf |= s.name.starts_with(".gnu.debuglto_");
     }
     report.has_code &= !has_btf;
 }
@@ -119,7 +120,10 @@ Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &opti
 {
     if (file.has_dwarf() || file.relocatable())
         return DebugFile{};
-    return find_separate(file.image(), options.debug_dir);
+    DebugFile found = TRY(find_separate(file.image(), options.debug_dir));
+    if (found.file)
+        found.file->program = file.where().file;
+    return found;
 }
 
 EmitReport::Outcome outcome_of(const EmitOptions &options, const EmitReport &report, bool has_dwarf)
@@ -179,11 +183,13 @@ struct UnreadWarning {
     const char *hint;
 };
 constexpr UnreadWarning unread_warnings[] = {
-    {Skip::split_dwarf_unit, "it gets no BTF", "keep the compiler's .dwo file where it is"},
+    {Skip::clang_module, "types of the module are missing", "compile without -gmodules"},
+    {Skip::split_dwarf_unit, "there is no BTF of it",
+     "the compiler's .dwo file was not found, or belongs to another compile"},
     {Skip::type_unit, "its type is lost", "use --reader=auto"},
-    {Skip::type_unit_reference, "that type is void", "no type unit that is read has it"},
+    {Skip::type_unit_reference, "that type is void", "the type unit is missing"},
     {Skip::partial_unit, "its types are void", "use --reader=auto"},
-    {Skip::unknown_unit, "it gets no BTF", "have the compiler write DWARF 5"},
+    {Skip::unknown_unit, "there is no BTF of it", "have the compiler write DWARF 5"},
 };
 
 /// "1 type-unit is" or "3 type-units are".

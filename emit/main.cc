@@ -184,7 +184,7 @@ void print_warnings(const std::string &path, const CommandLine &line, const Emit
 {
     const EmitOptions &options = line.emit;
     std::vector<std::string> lines = warnings(path, r, line.verbose);
-    if (r.has_lto_code)
+    if (r.has_lto_dwarf)
         lines.push_back(path + ": no DWARF, as link-time optimisation makes the code at the link; "
                                "encode the linked file with --image");
     if (!options.detached.empty() && r.btf_bytes == 0 && !options.dry_run)

@@ -270,7 +270,8 @@ private:
     void location(Value &value)
     {
         die_.has |= Die::location;
-        if (die_.tag == DW_TAG_formal_parameter && parent_tag_ == DW_TAG_subprogram) {
+        if (die_.tag == DW_TAG_formal_parameter &&
+            (parent_tag_ == DW_TAG_subprogram || parent_tag_ == tag_gnu_parameter_pack)) {
             const ParamLocation entry = value.param_location();
             die_.scalar_register = entry.scalar;
             die_.aggregate_register = entry.aggregate;

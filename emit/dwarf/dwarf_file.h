@@ -98,6 +98,9 @@ public:
     /// UINT64_MAX if there is no .debug_types.dwo.
     uint64_t types_at = UINT64_MAX;
 
+    /// If this is the debug file of a stripped program: the path of the program, or else "".
+    std::string program;
+
     SharedReads list_reads; // location lists of parameters
     /// A location list, in bytes, that is not long.
     static constexpr uint64_t usual_list = 1024;

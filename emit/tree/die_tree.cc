@@ -25,6 +25,7 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
     case DW_TAG_restrict_type:
     case DW_TAG_atomic_type:
     case DW_TAG_typedef:
+    case DW_TAG_template_alias:
     case DW_TAG_array_type:
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
@@ -45,8 +46,10 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
         return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
     case DW_TAG_formal_parameter:
     case DW_TAG_unspecified_parameters:
-        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
-                                                                                       : Keep::no;
+        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ||
+                       parent_tag == tag_gnu_parameter_pack
+                   ? Keep::yes
+                   : Keep::no;
     case DW_TAG_variable:
         // clang and rustc define variables inside namespaces, gcc only declares them there. A
         // definition may also refer to a declaration inside a function or a class.
@@ -54,6 +57,7 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
                        parent_tag == DW_TAG_lexical_block || is_struct
                    ? Keep::yes
                    : Keep::no;
+    case tag_gnu_parameter_pack:
     case DW_TAG_lexical_block:
     case DW_TAG_namespace:
     case DW_TAG_module:
@@ -68,6 +72,8 @@ void DieTree::end_die(DieIndex i)
     dies[i].end = static_cast<DieIndex>(dies.size());
     if (dies[i].tag == DW_TAG_subrange_type && dies[dies[i].parent].tag != DW_TAG_array_type)
         return end_subtype(i);
+    if (dies[i].tag == DW_TAG_template_alias)
+        dies[i].tag = DW_TAG_typedef;
     switch (dies[i].tag) {
     case DW_TAG_member:
     case DW_TAG_inheritance:

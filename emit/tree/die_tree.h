@@ -29,6 +29,7 @@ namespace btflink::emit
     X(array_of_incomplete_type)                                                                    \
     X(atomic_qualifier_dropped)                                                                    \
     X(base_type_of_odd_size)                                                                       \
+    X(clang_module)                                                                                \
     X(covered)                                                                                     \
     X(enumerator_value_not_constant)                                                               \
     X(excluded_language)                                                                           \
@@ -81,8 +82,17 @@ inline std::string skip_word(Skip skip)
 using Skips = std::map<Skip, uint64_t>;
 
 /// Units whose DWARF was not read. Their DWARF must not be dropped.
-constexpr Skip unread_units[] = {Skip::split_dwarf_unit, Skip::partial_unit, Skip::type_unit,
-                                 Skip::unknown_unit};
+constexpr Skip unread_units[] = {Skip::clang_module, Skip::split_dwarf_unit, Skip::partial_unit,
+                                 Skip::type_unit, Skip::unknown_unit};
+
+/// Why a unit is not read: `file`, which it names (DW_AT_dwo_name), was not found. Of a clang
+/// module
+/// (`-gmodules`), this is the compiled module, which is not read.
+inline Skip skip_without(const char *file)
+{
+    const bool is_module = file && std::string_view(file).ends_with(".pcm");
+    return is_module ? Skip::clang_module : Skip::split_dwarf_unit;
+}
 
 /// What the passes over a unit need to know about the unit's file, in addition to the entries. It
 /// comes from the ELF file (DwarfFile::unit_file()), or in the gcc plugin from the compiler.
@@ -124,6 +134,9 @@ struct RejectedVariable {
 
 /// Index of a DIE in DieTree::dies. 0 is a placeholder that means "none".
 using DieIndex = uint32_t;
+
+/// Has the parameters that g++ makes of a parameter pack (`T... rest`).
+constexpr uint32_t tag_gnu_parameter_pack = 0x4108;
 
 /// Annotations (btf_decl_tag, btf_type_tag): the tags that gcc 16 and clang use, and the attribute
 /// by which gcc refers to an annotation. <dwarf.h> may lack them.

@@ -61,6 +61,19 @@ class LinkageNames(CliCase):
             hits = [line for line in found if re.fullmatch('FUNC ' + pattern, line)]
             self.assertEqual(len(hits), count, f'{pattern}: {found}')
 
+    def test_parameter_packs(self):
+        """g++ gives the parameters of a pack no names, so the function is left out. clang repeats the pack's name."""
+        self.languages = ('c++14', 'c++')
+        self.write('pack.cc', 'template<class... T> long sum(long a, T... rest) { return (a + ... + rest); }\n'
+                   'template long sum(long a, int b, char c);\nlong plain(long a) { return a; }\n')
+        for compiler in cxx():
+            with self.subTest(compiler=compiler):
+                self.must(compiler, '-std=c++17', '-g', '-c', 'pack.cc')
+                by_clang = 'clang' in compiler
+                self.expect(self.merge(*self.link('pack.o')), {
+                    r'plain: .*': 1, r'sum\w*: .*': int(by_clang),
+                    r'sum\w*: long( int)? \(long( int)? a, int rest, char rest\)': int(by_clang)})
+
     def test_cxx(self):
         if not cxx():
             self.skipTest('there is no C++ compiler')

@@ -36,7 +36,7 @@ TAGS = {
     'array_type': 0x01, 'class_type': 0x02, 'enumeration_type': 0x04, 'formal_parameter': 0x05,
     'lexical_block': 0x0b, 'member': 0x0d, 'pointer_type': 0x0f, 'reference_type': 0x10,
     'compile_unit': 0x11, 'string_type': 0x12, 'structure_type': 0x13, 'subroutine_type': 0x15,
-    'typedef': 0x16, 'union_type': 0x17, 'unspecified_parameters': 0x18, 'inheritance': 0x1c,
+    'typedef': 0x16, 'template_alias': 0x43, 'union_type': 0x17, 'unspecified_parameters': 0x18, 'inheritance': 0x1c,
     'inlined_subroutine': 0x1d, 'ptr_to_member_type': 0x1f, 'subrange_type': 0x21,
     'base_type': 0x24, 'const_type': 0x26, 'enumerator': 0x28, 'subprogram': 0x2e,
     'variable': 0x34, 'volatile_type': 0x35, 'restrict_type': 0x37, 'interface_type': 0x38,

@@ -6,8 +6,9 @@
 //
 // Method. In a file without type units, units are read into one tree, one after the other.
 // Otherwise each unit, and each type unit that it reaches, is read into a tree of its own, and then
-// the trees are joined. Entries that stand for a type in a type unit are not in the trees, so
-// references to these entries are replaced by references to the type.
+// the trees are joined. The first unit of a file is read with all type units of the file, because a
+// type unit may have a type to which nothing refers. Entries that stand for a type in a type unit
+// are not in the trees, so references to these entries are replaced by references to the type.
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
@@ -45,8 +46,9 @@ class TreeReader
 public:
     explicit TreeReader(Skips &skips) : skips_(skips) {}
 
-    /// Reads units, which are in the order of their offsets, with the type units that they reach.
-    Result<DieTree> run(const Units &units)
+    /// Reads units, which are in the order of their offsets, with the type units that they reach,
+    /// or with `all_types` of their file.
+    Result<DieTree> run(const Units &units, bool all_types)
     {
         const TypeUnits *types = units.front()->types;
         const bool own_trees = types && !types->empty(); // see "Method"
@@ -61,6 +63,9 @@ public:
         first.dies.reserve(expected);
         for (const Unit *unit : units)
             TRY(add(*unit, own_trees ? trees_[unit->offset] : first));
+        if (all_types && types)
+            for (const auto &[signature, type] : *types)
+                references_.type_units.push_back(&type);
         while (!references_.type_units.empty()) {
             Unit unit = references_.type_units.back()->unit;
             references_.type_units.pop_back();
@@ -125,21 +130,27 @@ public:
     {
         units_ = TRY(list_units(file, splits_, skips));
         heads_.assign(units_.begin(), units_.end());
+        for (uint32_t i = 0; i < units_.size(); ++i)
+            first_units_.try_emplace(units_[i].file, i);
         return {};
     }
 
     Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const override
     {
         Units chosen;
-        for (uint32_t i : units)
+        bool has_first = false;
+        for (uint32_t i : units) {
             chosen.push_back(&units_[i]);
+            has_first |= first_units_.at(units_[i].file) == i;
+        }
         const Units sorted = TRY(in_order(std::move(chosen)));
-        return TreeReader(skips).run(sorted);
+        return TreeReader(skips).run(sorted, has_first);
     }
 
 private:
     SplitFiles splits_;
     std::vector<Unit> units_;
+    std::map<const DwarfFile *, uint32_t> first_units_; // by file
 };
 
 } // namespace

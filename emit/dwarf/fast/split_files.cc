@@ -143,17 +143,21 @@ Result<std::optional<Unit>> SplitFiles::find_in(const std::string &path, const U
 
 Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
 {
-    const std::string &self = skeletons_.where().file;
+    std::vector<std::string> files = {skeletons_.where().file};
+    if (!skeletons_.program.empty())
+        files.insert(files.begin(), skeletons_.program);
     std::vector<std::string> paths;
     if (!skeletons_.relocatable())
-        paths.push_back(self + ".dwp");
+        for (const std::string &file : files)
+            paths.push_back(file + ".dwp");
     if (skeleton.dwo_name && *skeleton.dwo_name) {
         // As named by the compiler, or next to the skeletons, or with them (-gsplit-dwarf=single).
         const std::string name = skeleton.dwo_name;
         const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
         paths.push_back(name.front() == '/' ? name : comp_dir + name);
-        paths.push_back(folder_of(self) + name.substr(folder_of(name).size()));
-        paths.push_back(self);
+        for (const std::string &file : files)
+            paths.push_back(folder_of(file) + name.substr(folder_of(name).size()));
+        paths.push_back(skeletons_.where().file);
     }
     for (const std::string &path : paths) {
         auto unit = find_in(path, skeleton);

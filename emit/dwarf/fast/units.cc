@@ -300,7 +300,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             if (auto split = TRY(splits.find(unit)))
                 units.push_back(std::move(*split));
             else
-                ++skips[Skip::split_dwarf_unit];
+                ++skips[skip_without(unit.dwo_name)];
             continue;
         }
         if (units.size() >= tables_kept && unit.abbrevs->bytes() <= usual_table(unit))

@@ -7,7 +7,9 @@
 //
 // Method. The tree of a unit has the unit's own entries and, recursively, all entries of each unit
 // that these import or refer to. A compile unit that is read only because of such a reference
-// contributes only types: its functions and variables are in its own tree.
+// contributes only types: its functions and variables are in its own tree. The tree of the first
+// compile unit also has all type units, because a type unit may have a type to which nothing
+// refers.
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
@@ -42,12 +44,15 @@ public:
 
 private:
     void add_split(Dwarf_Die skeleton, Dwarf_Die unit);
+    void add_plain(Dwarf_Die unit);
     UnitHead head_of(LibdwUnit unit) const;
     unsigned version_at(uint64_t offset) const;
     Failure cannot_read(size_t number) const;
 
     std::unique_ptr<LibdwFile> file_;
     std::vector<LibdwUnit> units_;
+    uint32_t first_ = UINT32_MAX; // the first unit that is not split, in units_
+    std::vector<Dwarf_Die> type_units_;
     bool partial_units_ = false;
     mutable std::mutex mutex_; // libdw caches without locks
 };
@@ -61,11 +66,13 @@ uint64_t addr_base_of(Dwarf_Die unit)
     return base;
 }
 
-/// Does the unit name a file of split DWARF, which has the unit's entries?
-bool names_split_file(Dwarf_Die unit)
+/// The file of split DWARF that has the unit's entries; null if the unit names none.
+const char *split_file_of(Dwarf_Die unit)
 {
-    return unit.cu &&
-           (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
+    if (!unit.cu)
+        return nullptr;
+    const char *name = string_attribute(unit, DW_AT_dwo_name);
+    return name ? name : string_attribute(unit, DW_AT_GNU_dwo_name);
 }
 
 /// Does an abbreviation of the unit use DW_FORM_ref_addr?
@@ -173,6 +180,12 @@ void LibdwReader::add_split(Dwarf_Die skeleton, Dwarf_Die unit)
     file_->name_split(skeleton, unit);
 }
 
+void LibdwReader::add_plain(Dwarf_Die unit)
+{
+    first_ = std::min(first_, static_cast<uint32_t>(units_.size()));
+    units_.push_back({unit, addr_base_of(unit)});
+}
+
 Result<void> LibdwReader::list(Skips &skips)
 {
     Dwarf_CU *cu = nullptr, *next = nullptr;
@@ -189,13 +202,15 @@ Result<void> LibdwReader::list(Skips &skips)
         // For a type unit, libdw returns the type's entry as `split`.
         if (split.cu && type == DW_UT_skeleton)
             add_split(die, split);
-        else if (type == DW_UT_skeleton || names_split_file(die))
-            ++skips[Skip::split_dwarf_unit];
+        else if (type == DW_UT_skeleton || split_file_of(die))
+            ++skips[skip_without(split_file_of(die))];
         else if (type == DW_UT_compile && tag == DW_TAG_compile_unit)
-            units_.push_back({die, addr_base_of(die)});
+            add_plain(die);
         else if (tag == DW_TAG_partial_unit)
             partial_units_ = true;
-        else if (tag != DW_TAG_type_unit)
+        else if (tag == DW_TAG_type_unit)
+            type_units_.push_back(die);
+        else
             ++skips[Skip::unknown_unit];
     }
     for (const LibdwUnit &unit : units_)
@@ -243,7 +258,7 @@ public:
         return tree;
     }
 
-private:
+    /// Adds the unit that has the entry `target`, unless it is expected or added.
     void want(Dwarf_Die &target)
     {
         if (!seen_.insert(target.cu).second)
@@ -254,6 +269,7 @@ private:
             wanted_.push_back(unit);
     }
 
+private:
     LibdwFile &file_;
     Skips &skips_;
     std::map<uint32_t, DieTree> parts_; // by the number of the unit's entry
@@ -269,6 +285,9 @@ Result<DieTree> LibdwReader::read_entries(std::span<const uint32_t> units, Skips
         reader.expect(units_[i]);
     for (uint32_t i : units)
         TRY(reader.add(units_[i]));
+    if (std::ranges::find(units, first_) != units.end())
+        for (Dwarf_Die unit : type_units_)
+            reader.want(unit);
     return reader.finish();
 }
 

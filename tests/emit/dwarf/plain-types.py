@@ -73,6 +73,8 @@ CASES = [
     Case('unnamed typedef is left out',
          unit(INT, Die('typedef', type=ref('int'), label='none'), pointer('none')),
          lines=[INT_LINE, 'PTR: *void'], skipped={'unnamed-typedef': 1}),
+    # clang -gtemplate-alias
+    only('alias of a template', Die('template_alias', name='t', type=ref('int')), 'TYPEDEF t = int'),
     # gcc 16 for PowerPC writes a typedef with the name `long double`.
     only('typedef whose name is not an identifier', typedef('long double', 'int'),
          'TYPEDEF long_double = int', skipped={'name-made-legal': 1}, machines=('ppc64le',)),

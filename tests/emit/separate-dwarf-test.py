@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Tests DWARF that is not in the unit or file that needs it: in type units, in the .dwp file of a stripped program, in
+compiled clang modules, or nowhere, because the link makes it.
+
+usage: separate-dwarf-test.py BTF-EMIT BTF-LINES [TEST...]
+"""
+import itertools
+import os
+import shutil
+
+from helpers.cli_case import CliCase, run
+from helpers.compilers import target_of
+
+UNREFERENCED = '''enum color { RED = 3, GREEN = 5 };
+enum { UNNAMED = 7 };
+struct used_in_cast { int a; };
+int number(void *p) { return RED + UNNAMED + ((struct used_in_cast *)p)->a + sizeof(enum color); }
+'''
+MAIN = 'int number(void *p);\nint main(int count, char **words) { return number(words) + count; }\n'
+
+
+class SeparateDwarf(CliCase):
+    def btf_of(self, name, *options):
+        self.emit('-q', *options, name)
+        return sorted(self.lines(name))
+
+    def test_types_to_which_nothing_refers(self):
+        self.write('a.c', UNREFERENCED)
+        for version, flags in itertools.product(('-gdwarf-4', '-gdwarf-5'), ((), ('-gsplit-dwarf',))):
+            with self.subTest(version=version, flags=flags):
+                self.must('gcc', '-g', '-O1', version, *flags, '-c', 'a.c')
+                expected = self.btf_of('a.o')
+                self.assertIn('STRUCT used_in_cast size 4; int a@0', expected)
+                self.must('gcc', '-g', '-O1', version, *flags, '-fdebug-types-section', '-c', 'a.c')
+                self.assertEqual(self.btf_of('a.o'), expected)
+
+    def test_package_of_a_stripped_program(self):
+        if not shutil.which('dwp'):
+            self.skipTest('dwp is not installed')
+        self.write('a.c', UNREFERENCED)
+        self.write('b.c', MAIN)
+        self.must('gcc', '-g', '-gdwarf-4', '-gsplit-dwarf', '-c', 'a.c', 'b.c')
+        self.must('gcc', 'a.o', 'b.o', '-o', 'program')
+        self.must('dwp', '-e', 'program', '-o', 'program.dwp')
+        self.emit('-q', '--image', '--detached=whole', 'program', made=['whole'])
+        self.must('objcopy', '--only-keep-debug', 'program', 'program.debug')
+        self.must('objcopy', '--strip-debug', '--add-gnu-debuglink=program.debug', 'program')
+        split = {name: self.read(name) for name in ('a.dwo', 'b.dwo')}
+        for name in split:
+            os.remove(self.path(name))
+        self.emit('-q', '--image', '--detached=by_package', 'program', made=['by_package'])
+        self.assertEqual(self.read('by_package'), self.read('whole'))
+        # .dwo files next to the program; the debug file is in another folder.
+        os.remove(self.path('program.dwp'))
+        os.mkdir(self.path('.debug'))
+        os.rename(self.path('program.debug'), self.path('.debug/program.debug'))
+        os.mkdir(self.path('moved'))
+        for name in ('program', '.debug'):
+            os.rename(self.path(name), self.path('moved/' + name))
+        for name, contents in split.items():
+            self.write('moved/' + name, contents)
+        self.emit('-q', '--image', '--detached=by_folder', 'moved/program', made=['by_folder'])
+        self.assertEqual(self.read('by_folder'), self.read('whole'))
+
+    def test_clang_modules(self):
+        clang = 'clang-19'
+        if not target_of(clang):
+            self.skipTest('clang-19 is not installed')
+        self.write('h.h', 'struct in_module { int a; long b; };\n')
+        self.write('module.modulemap', 'module H { header "h.h" export * }\n')
+        self.write('a.c', '#include "h.h"\nstruct in_module object;\nint get(void) { return object.a; }\n')
+        self.must(clang, '-g', '-fmodules', '-gmodules', '-fmodule-map-file=module.modulemap',
+                  '-fmodules-cache-path=cache', '-c', 'a.c')
+        said = self.emit('a.o')
+        self.assertIn('WARNING: a.o: 1 clang-module is not read, so types of the module are missing: compile '
+                      'without -gmodules\n', said)
+
+    def test_objects_of_link_time_optimisation(self):
+        self.write('a.c', 'int a(void) { return 1; }\n')
+        for flags in ((), ('-ffat-lto-objects',)):
+            self.must('gcc', '-flto', *flags, '-c', 'a.c')
+            self.assertEqual(self.emit('a.o'), '')
+        self.must('gcc', '-g', '-flto', '-c', 'a.c')
+        self.assertIn('encode the linked file with --image', self.emit('a.o'))
+
+
+if __name__ == '__main__':
+    run(__name__, SeparateDwarf, ('btf_emit', 'btf_lines'))
