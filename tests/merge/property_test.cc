@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Merges random programs, 300 in each test. Our engine must keep the meaning of all types, and
-// write the same bytes with one and three threads. It must not leave more types than btf__dedup,
-// with two exceptions, which are counted:
+// Merges random programs, 300 in each test. Our engine must keep the meaning of all types, write
+// no two equal types, and write the same bytes with one and three threads. It must not leave more
+// types than btf__dedup, with two exceptions, which are counted:
 //  - btf__dedup has lost a type, or missed the only definition of a declaration.
 //  - A declaration agrees with several definitions, so that each engine may miss the smallest
 //    result. One program in 200 is allowed, and the seeds are printed (merge/NOTES.md).
@@ -18,6 +18,7 @@
 #include "tests/merge/random_types.h"
 
 #include <cstdlib>
+#include <set>
 
 using namespace btflink;
 using namespace btflink::merge;
@@ -101,6 +102,17 @@ protected:
             check_fewest(corpus, ours);
     }
 
+    /// No two types may have the same words.
+    static void check_distinct(const Btf &merged)
+    {
+        std::set<std::vector<uint32_t>> seen;
+        for (TypeId id : merged.ids()) {
+            const std::span words = btf::all_words(merged.type(id));
+            EXPECT_TRUE(seen.insert({words.begin(), words.end()}).second)
+                << "type " << raw(id) << " repeats a type of the result";
+        }
+    }
+
     static std::vector<Btf> parse(const Corpus &corpus)
     {
         std::vector<Btf> parsed;
@@ -132,6 +144,7 @@ protected:
             EXPECT_EQ(ours, merge_gathered(corpus));
         }
         auto merged = Btf::parse(ours, Where{"ours"});
+        check_distinct(*merged);
         const std::vector<Btf> objects = parse(corpus);
         for (const Btf &object : objects)
             EXPECT_EQ(first_lost(object, *merged, known_to(objects)), "");
@@ -171,6 +184,7 @@ protected:
              b = Btf::parse(theirs, Where{"btf__dedup's"}, base);
         ASSERT_TRUE(a);
         ASSERT_TRUE(b);
+        check_distinct(*a);
         std::vector<Btf> objects = parse(corpus);
         objects.erase(objects.begin(), objects.begin() + static_cast<ptrdiff_t>(begin));
         const Known known = known_to(objects, base.get());

@@ -65,7 +65,7 @@ struct TypedefResolver {
 
 /// A key that may change: the key, or a typedef of its class, leads to a declaration.
 struct OpenKey {
-    uint32_t old;                // its number in TypedefResolver::old
+    uint32_t number;             // in TypedefResolver::old
     std::vector<uint32_t> words; // without aliases
     uint32_t means = no_number;  // the open key of which it is an alias
 };
@@ -193,7 +193,7 @@ void find_meanings(TypedefResolver &r, std::vector<OpenKey> &open)
     for (uint32_t i = 0; i < open.size(); ++i)
         of_class[open[i].words[0]].push_back(i);
     for (OpenKey &key : open) {
-        if (!r.is_open_typedef(key.old) || r.pairs > most_pairs)
+        if (!r.is_open_typedef(key.number) || r.pairs > most_pairs)
             continue;
         const std::vector<uint32_t> &others = of_class[key.words[0]];
         const auto meant = std::ranges::find_if(others, [&](uint32_t other) {
@@ -210,20 +210,23 @@ ClassId final_meaning(TypedefResolver &r, const std::vector<OpenKey> &open, cons
     const OpenKey *end = &key;
     while (end->means != no_number)
         end = &open[end->means];
-    const ClassId equal = r.facts_of(end->old).meant; // add_key() found an equal key
-    return equal == ClassId::none ? r.old.final_class[end->old] : equal;
+    const ClassId equal = r.facts_of(end->number).meant; // add_key() found an equal key
+    return equal == ClassId::none ? r.old.final_class[end->number] : equal;
 }
 
 void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::vector<OpenKey> open = find_open_keys(r, level);
     find_meanings(r, open);
-    for (const OpenKey &key : open)
-        if (key.means == no_number)
-            add_key(r, key.old, key.words);
+    // Keys that lead to no declaration come first and so do not become aliases of equal keys:
+    // find_open_keys() does not renew the keys that refer to them.
+    for (bool leads : {false, true})
+        for (const OpenKey &key : open)
+            if (key.means == no_number && r.facts_of(key.number).leads_to_declaration == leads)
+                add_key(r, key.number, key.words);
     for (const OpenKey &key : open)
         if (key.means != no_number)
-            become_alias(r, r.old.final_class[key.old], final_meaning(r, open, key));
+            become_alias(r, r.old.final_class[key.number], final_meaning(r, open, key));
 }
 
 } // namespace
