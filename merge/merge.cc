@@ -8,7 +8,9 @@
 #include "merge/passes.h"
 #include "merge/stats.h"
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 
 namespace btflink::merge
 {
@@ -40,6 +42,15 @@ bool has_no_types(const std::vector<std::byte> &blob)
     return load<uint32_t>(blob.data() + offsetof(btf_header, type_len), host_order) == 0;
 }
 
+/// For Report::why_nothing.
+std::string why_no_types(const Options &options, const LinkResult &link)
+{
+    const bool is_one = options.inputs.size() == 1;
+    if (std::ranges::all_of(link.locations.not_linked, std::identity()))
+        return (is_one ? "is not in " : "no input is in ") + link.image.name;
+    return is_one ? "has no types" : "no input has types";
+}
+
 void release_inputs(const Inputs &files)
 {
     for (const Input &input : files.list)
@@ -62,7 +73,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     if (!writes_result(options))
         return {};
     if (!base.btf && has_no_types(blob)) {
-        report.why_nothing = options.inputs.size() == 1 ? "has no types" : "no input has types";
+        report.why_nothing = why_no_types(options, m.link);
         return end_without_btf(options, report);
     }
     // From here on the inputs are only needed for messages. Releasing their pages takes a tenth of

@@ -106,8 +106,13 @@ struct Locations {
 Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                  const Image &image);
 
-// missing_objects.cc: objects that were linked into the image but are not among the inputs. Their
-// address pools in the image show them.
+// missing_objects.cc
+
+/// Has the image an address pool, of any object? Lists of addresses in DWARF do not count.
+bool has_pools(const Image &image);
+
+// Objects that were linked into the image but are not among the inputs. Their address pools in the
+// image show them.
 
 struct MissingObjects {
     uint32_t count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds objects that were linked into the image but are not among the inputs.
+// Finds out whether the image has address pools, and finds objects that were linked into the image
+// but are not among the inputs.
 //
 // Problem. A pool has an object id and addresses, but no name. In older objects, pools are in
 // .debug_addr, where clang's DWARF 5 has lists of addresses that differ from a pool only in having
@@ -94,6 +95,15 @@ bool may_be_address(const PoolPart &part, const Image &image)
 }
 
 } // namespace
+
+bool has_pools(const Image &image)
+{
+    const auto is_pool = [&](const PoolPart &part) { return !may_be_address(part, image); };
+    return !image.relocatable_pools.empty() ||
+           std::ranges::any_of(image.pools, [&](const auto &of_id) {
+               return std::ranges::any_of(of_id.second, is_pool);
+           });
+}
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
 {

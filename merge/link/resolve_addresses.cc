@@ -5,10 +5,10 @@
 // the merge needs final addresses. Names are not sufficient, because two statics may share one.
 //
 // Method. With an image, the object's address pool in the image is found by object id. Objects with
-// equal ids are equal, and get the pools with this id in link order. If the image has no pool for
-// an object, the symbols of the object's relocations are looked up in the image by name. Without an
-// image, the address is the sum of the position of the input's section, the symbol's value and the
-// addend.
+// equal ids are equal, and get the pools with this id in link order. If the image has only pools of
+// other objects, the object was not linked. If the image has no pools, the symbols of the object's
+// relocations are looked up in the image by name. Without an image, the address is the sum of the
+// position of the input's section, the symbol's value and the addend.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. But an address of 0 in a
 // linked image is `known`, because a per-CPU variable may be there. Linkers also write 0 into pools
@@ -170,10 +170,7 @@ private:
 
     void find_not_linked(const std::vector<bool> &in_image)
     {
-        bool image_has_pools = false;
-        for (size_t i = 0; i < objects_.size(); ++i)
-            image_has_pools |=
-                in_image[i] && !(objects_[i].trailer.flags & trailer_final_addresses);
+        const bool image_has_pools = has_pools(image_);
         for (size_t i = 0; i < objects_.size(); ++i) {
             if (in_image[i])
                 continue;

@@ -230,6 +230,16 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     EXPECT_TRUE(fails(merged(dir_, {a, c}), "c.o: .BTF+"));
 }
 
+TEST_F(Variables, ImageOfOtherObjects)
+{
+    const std::string image = link({statics("a", 0)}, kernel_like);
+    // The object is made again, with other contents.
+    EXPECT_TRUE(fails(merged(dir_, {percpu("a", false)}, image),
+                      "a.o: is not in " + image + ": nothing is written"));
+    EXPECT_TRUE(fails(merged(dir_, {percpu("b", false), percpu("c", false)}, image),
+                      "no input is in " + image + ": nothing is written"));
+}
+
 /// Objects that were not linked must not change which types of linked objects are read.
 TEST_F(Variables, ObjectsThatWereNotLinkedDoNotAffectOthers)
 {
