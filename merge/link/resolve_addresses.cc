@@ -57,6 +57,23 @@ SymbolsByName index_names(const ElfFile &elf)
     return out;
 }
 
+/// The number of local functions and variables of each name, in the inputs without the image.
+using NameCounts = std::unordered_map<std::string_view, uint32_t>;
+NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
+{
+    NameCounts out;
+    for (const Input &input : inputs) {
+        if (!input.elf || &*input.elf == image.elf)
+            continue;
+        for (size_t i = 0; i < input.elf->symbols.size(); ++i) {
+            const Symbol s = input.elf->symbols[i];
+            if (s.binding == STB_LOCAL && (s.type == STT_OBJECT || s.type == STT_FUNC))
+                ++out[s.name()];
+        }
+    }
+    return out;
+}
+
 class Locator
 {
 public:
@@ -214,7 +231,8 @@ private:
 
     /// Looks up the symbol in the image by name. Instead of a local symbol, which may be that of a
     /// section, a function or variable at the same address is looked up. The name must be unique
-    /// in the image.
+    /// in the image, and that of a local symbol in all inputs, because the linker may have dropped
+    /// this symbol and kept another one.
     Location named_in_image(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
@@ -230,6 +248,8 @@ private:
                 return {};
             s = there->second;
             addend = 0;
+            if (s.binding == STB_LOCAL && !is_only_local(s.name()))
+                return {};
         }
         if (!image_symbols_)
             image_symbols_ = index_names(*image_.elf);
@@ -237,6 +257,14 @@ private:
         if (named == image_symbols_->end() || !named->second)
             return {};
         return of_symbol(*named->second, addend);
+    }
+
+    /// Does at most one local function or variable of all inputs have this name?
+    bool is_only_local(std::string_view name)
+    {
+        if (!local_counts_)
+            local_counts_ = count_locals(inputs_, image_);
+        return (*local_counts_)[name] <= 1;
     }
 
     /// The address that ends with these 32 bits, which a final link wrote into a DATASEC entry. The
@@ -282,6 +310,7 @@ private:
     std::unordered_map<uint64_t, size_t> used_;
     std::optional<SymbolsByName> image_symbols_;                 // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_; // by input
+    std::optional<NameCounts> local_counts_;                     // made on first use
 };
 
 } // namespace

@@ -309,6 +309,21 @@ TEST_F(Variables, WithoutPoolSymbolsGiveTheAddresses)
         << text;
 }
 
+/// The linker drops the static variable of one object, so that its name is unique in the image.
+TEST_F(Variables, WithoutPoolADroppedStaticGetsNoPlaceOfAnother)
+{
+    std::string a = statics("a", 0), b = statics("b", 8);
+    std::string image = link({a, b}, R"(
+        SECTIONS {
+            .data 0x1000 : { *b.o(.data) }
+            /DISCARD/ : { *(.data .debug) }
+        })");
+    std::string text = text_of(merged(dir_, {a, b}, image));
+    EXPECT_FALSE(has(text, "counter")) << text;
+    EXPECT_FALSE(has(text, "VAR 'a'")) << text;
+    EXPECT_TRUE(has(text, "VAR 'b'")) << text;
+}
+
 TEST_F(Variables, WithoutPoolEqualOffsetsInTwoSectionsAreTwoPlaces)
 {
     std::string a = statics("a", 0), b = make_object(dir_, "b",
