@@ -448,6 +448,11 @@ TEST_F(Variables, AddendsInTheSection)
         << text;
     run("ld -m elf_i386 -r -o " + (dir_ / "joined.o") + " " + a + " " + b);
     EXPECT_EQ(merged(dir_, {dir_ / "joined.o"}), text);
+    Options verified;
+    verified.inputs = {dir_ / "joined.o"};
+    verified.verify = true;
+    verified.features.add(Feature::global_var);
+    EXPECT_EQ(merged(dir_, verified), text);
     run("ld -m elf_i386 -e 0 -Tdata=0x5000 -o " + (dir_ / "image") + " " + a + " " + b);
     EXPECT_EQ(merged(dir_, {a, b}, dir_ / "image"), text);
     std::string other = statics("c", 0);
