@@ -6,6 +6,8 @@
 #include "common/graph/tables.h"
 #include "common/object_btf/features.h"
 
+#include <optional>
+#include <unordered_set>
 #include <xxhash.h>
 
 namespace btflink::merge
@@ -51,6 +53,17 @@ std::string_view symbol_of(const std::vector<Object> &objects, const Instance &i
     return text.empty() ? source_name(objects, instance) : linkage_symbol(text);
 }
 
+/// The names of clones' symbols. In the BTF of other tools, a clone's FUNC may have this name.
+using Names = std::unordered_set<std::string_view>;
+Names names_of_clones(const Image &image)
+{
+    Names out;
+    for (const FunctionSymbol &symbol : image.functions)
+        if (symbol.name != symbol.base)
+            out.insert(symbol.name);
+    return out;
+}
+
 } // namespace
 
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
@@ -91,16 +104,20 @@ FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vect
     for (const FunctionSymbol &symbol : image.functions)
         of_symbol.push_back(groups.find_or_add(symbol.base));
 
+    std::optional<Names> clones;                      // made on first use
     std::vector<std::pair<uint32_t, Instance>> found; // with their groups
     for (uint32_t o = 0; o < objects.size(); ++o) {
         if (locations.not_linked[o])
             continue;
+        if (!objects[o].has_trailer && !clones)
+            clones = names_of_clones(image);
         // Raw BTF without an image has no symbol table: all of its functions exist.
-        const bool exists = image.kind == ImageKind::combined && !inputs[objects[o].input].elf;
+        const bool all_exist = image.kind == ImageKind::combined && !inputs[objects[o].input].elf;
         const auto count = static_cast<uint32_t>(objects[o].trailer.functions.size());
         for (uint32_t r = 0; r < count; ++r) {
             const Instance instance{o, r};
             const std::string_view name = symbol_of(objects, instance, linkage_names);
+            const bool exists = all_exist || (!objects[o].has_trailer && clones->contains(name));
             const uint32_t group = exists ? groups.find_or_add(name) : groups.find(name);
             if (group != FlatIndex::none)
                 found.emplace_back(group, instance);

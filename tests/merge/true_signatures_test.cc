@@ -176,6 +176,25 @@ TEST_F(TrueSignatures, InstanceAtTheSymbolNeedNotAgreeWithInlinedOnes)
         "FUNC 'f'"));
 }
 
+/// BTF of other tools may have FUNCs with the names of clones' symbols.
+TEST_F(TrueSignatures, CloneInRawBtf)
+{
+    const std::string image = link_file(dir_, "image", "-e 0", {object("a", "f.isra.0")});
+    const std::string raw = make_raw(dir_, "raw", of_the_clone);
+    for (Engine engine : {Engine::hash, Engine::libbpf}) {
+        Options options;
+        options.inputs = {raw};
+        options.engine = engine;
+        EXPECT_EQ(merged(dir_, options), of_the_clone);
+        options.image = image;
+        EXPECT_EQ(merged(dir_, options), of_the_clone);
+        options.inputs = {make_raw(dir_, "gone", R"(
+            [1] FUNC_PROTO '' ret_type_id=0
+            [2] FUNC 'f.isra.1' type_id=1 linkage=static)")};
+        EXPECT_TRUE(fails(merged(dir_, options), "gone.btf: has no types"));
+    }
+}
+
 TEST_F(TrueSignatures, CloneThatTheBaseHas)
 {
     for (Engine engine : {Engine::hash, Engine::libbpf}) {
