@@ -7,6 +7,7 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace btflink::merge
 {
@@ -90,6 +91,30 @@ Result<void> reject_merge_options(const CommandLine &line, const GivenWords &giv
     return {};
 }
 
+/// Do both paths lead to one place, perhaps without a file yet?
+bool same_place(const std::string &a, const std::string &b)
+{
+    const auto place = [](const std::string &path) {
+        std::error_code none; // after an error the path is empty
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none);
+    };
+    return same_file(a, b) || (!a.empty() && !b.empty() && place(a) == place(b));
+}
+
+Result<void> check_index_apart(const CommandLine &line)
+{
+    const Options &o = line.options;
+    if (o.base_index.empty())
+        return {};
+    std::vector<std::string> others = o.inputs;
+    others.insert(others.end(), {o.base, o.image, o.update, o.time_trace, line.report});
+    std::ranges::copy(result_files(o), std::back_inserter(others));
+    for (const std::string &other : others)
+        if (same_place(o.base_index, other))
+            return fail({}, "--base-index: '" + o.base_index + "' is already used by this merge");
+    return {};
+}
+
 Result<void> finish(CommandLine &line, GivenWords &&given)
 {
     Options &o = line.options;
@@ -102,11 +127,6 @@ Result<void> finish(CommandLine &line, GivenWords &&given)
     o.inputs = std::move(given.operands);
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
-    std::vector<std::string> others = o.inputs;
-    others.insert(others.end(), {o.base, o.image, o.output, o.update, o.time_trace, line.report});
-    for (const std::string &other : others)
-        if (!o.base_index.empty() && (o.base_index == other || same_file(o.base_index, other)))
-            return fail({}, "--base-index: '" + other + "' is already used by this merge");
     if (o.update == "-")
         return fail({}, "--update needs a file, not standard output");
     for (std::string *path : {&o.output, &o.time_trace, &line.report})
@@ -119,6 +139,7 @@ Result<void> finish(CommandLine &line, GivenWords &&given)
         o.features = *line.features;
     if (line.distilled_base)
         o.features.add(Feature::distilled_base);
+    TRY(check_index_apart(line));
     return check_options(o);
 }
 

@@ -275,7 +275,9 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
     TRY(load_all(options, in, stats));
     report_inputs(in, base, report, stats);
     if (in.objects().empty()) {
-        report.why_nothing = options.inputs.size() == 1 ? "has no BTF" : "no input has BTF";
+        report.why_nothing = options.inputs.size() != 1 ? "no input has BTF"
+                             : in.files.files.empty()   ? "names no file"
+                                                        : "has no BTF";
         if (std::ranges::any_of(in.files.list, has_dwarf))
             report.why_nothing += "; btf-emit makes BTF from DWARF";
         return in;

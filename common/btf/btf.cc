@@ -267,12 +267,12 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     btf.str_size_ = h.str_len;
     if (!btf.base_ && h.str_len == 0)
         return fail(where.at(start + strings_offset),
-                    "BTF has no strings, not even the empty one; split BTF needs its base");
+                    strf("BTF has no strings, not even the empty one; %s", needs_base));
     if (h.str_len && btf.strings_[h.str_len - 1] != 0)
         return fail(where.at(start + strings_offset), "BTF strings do not end in a NUL byte");
     if (!btf.base_ && btf.strings_[0] != 0)
         return fail(where.at(start + strings_offset),
-                    "BTF strings do not begin with an empty string; split BTF needs its base");
+                    strf("BTF strings do not begin with an empty string; %s", needs_base));
     if (uint64_t{btf.str_base_} + btf.str_size_ > UINT32_MAX)
         return fail(where.at(start + strings_offset), "BTF strings of base and split exceed 4 GB");
 

@@ -97,6 +97,9 @@ public:
     virtual const btf_type &type(uint32_t index) const = 0;
 };
 
+/// The end of parse()'s error for a blob that seems to be split BTF, if it is given no base.
+constexpr char needs_base[] = "split BTF needs its base";
+
 class Btf
 {
 public:

@@ -311,8 +311,13 @@ Result<Object> load_object(const InputPart &part, const Input &input, ParseMode 
     if (mode == ParseMode::by_samples)
         if (auto o = load_by_samples(part, input))
             return std::move(*o);
-    auto btf = TRY(Btf::parse(part.bytes.blob, part.where));
-    return make_object(part, input, std::move(btf), nullptr, mode == ParseMode::by_samples);
+    auto btf = Btf::parse(part.bytes.blob, part.where);
+    if (!btf && btf.error().what.ends_with(needs_base))
+        return fail(part.where, "is split BTF, perhaps from an earlier --update; an input needs "
+                                "object BTF or BTF without a base");
+    if (!btf)
+        return fail(btf.error());
+    return make_object(part, input, std::move(*btf), nullptr, mode == ParseMode::by_samples);
 }
 
 } // namespace

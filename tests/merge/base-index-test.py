@@ -130,11 +130,16 @@ class BaseIndex(MadeOnceCase):
             self.assertEqual(done.returncode, 2, name)
             self.assertIn(f"'{name}' is already used by this merge", done.stderr)
             self.assertEqual(self.read(name), before)
-        for more in ('-o', 'new'), ('-o', 'out', '--time-trace=new'):
+        for more in ('-o', 'new'), ('-o', './new'), ('-o', self.path('new')), ('-o', 'out', '--time-trace=new'):
             done = self.call(self.btf_merge, '--base=base.btf', '--base-index=new', *more,
                              self.modules[0])
             self.assertEqual(done.returncode, 2, more)
+            self.assertIn("'new' is already used by this merge", done.stderr)
             self.assertNotIn('new', self.names())
+        done = self.call(self.btf_merge, '--base=base.btf', '--base-index=new.base', '--distilled-base', '-o', 'new',
+                         self.modules[0])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'new.base' is already used by this merge", done.stderr)
 
     def test_unreadable_file_stays(self):
         """The file may be written, but not read. If root runs this test, btf-merge runs as another user."""

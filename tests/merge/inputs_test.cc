@@ -161,6 +161,9 @@ TEST_F(Inputs, SplitOverABase)
     options.output = dir_ / "over2.btf";
     ASSERT_TRUE(merge(options, report));
     EXPECT_EQ(*read_file(over_elf.output), *read_file(options.output));
+    options.inputs = {options.output};
+    EXPECT_TRUE(fails(merged(dir_, options), "over2.btf+0x0: is split BTF, perhaps from an earlier "
+                                             "--update; an input needs"));
 }
 
 TEST_F(Inputs, RawBlobsOf32BitTargets)
@@ -204,7 +207,10 @@ TEST_F(Inputs, NothingToMerge)
     run("as -o " + (dir_ / "empty.o") + " " + (dir_ / "empty.s"));
     run("ar rc " + (dir_ / "empty.a"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o"}), "empty.o: has no BTF: nothing is written"));
-    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.a"}), "nothing is written"));
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.a"}), "empty.a: has no BTF: nothing is written"));
+    write_text(dir_ / "empty.rsp", "\n");
+    EXPECT_TRUE(fails(merged(dir_, {"@" + (dir_ / "empty.rsp")}),
+                      "empty.rsp: names no file: nothing is written"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o", dir_ / "empty.a"}),
                       "no input has BTF: nothing is written"));
     write_text(dir_ / "dwarf.s", ".section .debug_info\n.byte 0\n");
