@@ -49,10 +49,11 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
             first_left_out = &objects[i];
     }
     if (first_left_out)
-        report.warnings.push_back(
-            strf("%zu %s not in %s and left out; the first is %s. Was %s linked before?", left_out,
-                 left_out == 1 ? "object is" : "objects are", image.name.c_str(),
-                 first_left_out->describe().c_str(), image.name.c_str()));
+        report.warnings.push_back(strf(
+            "%zu %s not in %s and left out; the first is %s. Link %s again if it is older than "
+            "its objects",
+            left_out, left_out == 1 ? "object is" : "objects are", image.name.c_str(),
+            first_left_out->describe().c_str(), image.name.c_str()));
     report_missing(objects, image, report, stats);
     if (image.kind != ImageKind::combined && !image.has_symbols)
         report.warnings.push_back(image.name +

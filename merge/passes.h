@@ -79,7 +79,7 @@ Result<uint64_t> write_result(const Options &options, const MergeResult &result,
 
 /// Ends a merge that has nothing to encode: warns with report.why_nothing (for pahole this is not
 /// an error either), and removes an output of an earlier run so that it cannot be mistaken for this
-/// run's.
+/// run's. The file of --update keeps what it has.
 Result<void> end_without_btf(const Options &options, Report &report);
 
 } // namespace btflink::merge

@@ -45,7 +45,7 @@ public:
                         graph_.names[n].classes.size(), title(graph_.names[n].root).c_str(),
                         chain(n).c_str());
         if (const size_t count = unexplained(); count && name.empty())
-            out += strf("%zu more types were split for an unknown reason.\n", count);
+            out += strf("types split for an unknown reason: %zu\n", count);
         return out;
     }
 
@@ -348,10 +348,11 @@ private:
                         users_text(users_.at(name.versions[i])).c_str()) +
                    c_definition(btf_at(at), at.type, 1, from_first[i].place) + "\n";
         }
-        out += strf("  because of it %zu further type%s split, %zu of them named structs or "
-                    "unions\n",
-                    name.blamed_types, name.blamed_types == 1 ? " was" : "s were",
-                    name.blamed_structs);
+        if (name.blamed_types)
+            out += strf("  because of it %zu further type%s split, %zu of them named structs or "
+                        "unions\n",
+                        name.blamed_types, name.blamed_types == 1 ? " was" : "s were",
+                        name.blamed_structs);
         return out;
     }
 

@@ -201,8 +201,8 @@ const Instance &choose_instance(const SelectionInput &in, const PlacedGroup &gro
     return at_symbol ? *at_symbol : group.instances[0];
 }
 
-/// Does the instance have an address, but none of the group's symbols there? Then the name leads to
-/// other code.
+/// Has the instance an address at which the group has no symbol? Then its name belongs to other
+/// code, such as the strong definition's.
 bool is_superseded(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
 {
     return address_of(in, c) && !is_at_symbol(in, group, c);
