@@ -55,6 +55,11 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
             left_out, left_out == 1 ? "object is" : "objects are", image.name.c_str(),
             first_left_out->describe().c_str(), image.name.c_str()));
     report_missing(objects, image, report, stats);
+    if (const size_t count = locations.other_offsets.size())
+        report.warnings.push_back(
+            objects[locations.other_offsets.front()].describe() +
+            ": offsets of variables contradict the symbols, which are used instead" +
+            (count > 1 ? strf(" (and %zu more)", count - 1) : ""));
     if (image.kind != ImageKind::combined && !image.has_symbols)
         report.warnings.push_back(image.name +
                                   ": has no symbol table, which shows the functions that exist; "

@@ -101,6 +101,9 @@ struct Locations {
     // an archive member that was not needed.
     std::vector<bool> not_linked;
     uint32_t objects_without_pool = 0; // with an image: objects that are located by symbols
+    /// Objects of other tools whose variables are located by symbols, because symbols contradict
+    /// the offsets in their DATASECs.
+    std::vector<size_t> other_offsets;
 };
 
 Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,

@@ -10,11 +10,15 @@
 // relocations are looked up in the image by name. Without an image, the address is the sum of the
 // position of the input's section, the symbol's value and the addend.
 //
+// The BTF of other tools has offsets in sections. If symbols contradict those of an object, its
+// variables are looked up by name.
+//
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. But an address of 0 in a
 // linked image is `known`, because a per-CPU variable may be there. Linkers also write 0 into pools
 // for discarded sections, so callers must check for 0.
 #include "merge/link/image.h"
 
+#include <algorithm>
 #include <map>
 
 namespace btflink::merge
@@ -280,9 +284,78 @@ private:
         return discarded;
     }
 
-    /// Resolves an offset in the section that the DATASEC names.
-    Location in_named_section(const Object &o, const Variable &v) const
+    /// The symbols that show where the variables of an object without trailer are; null if there
+    /// are none.
+    SymbolsByName *symbols_for(const Object &o)
     {
+        const auto &own = inputs_[o.input].elf;
+        const bool combined = image_.kind == ImageKind::combined;
+        if (o.has_trailer || (combined && !own))
+            return nullptr;
+        std::optional<SymbolsByName> &symbols = combined ? own_symbols_[o.input] : image_symbols_;
+        if (!symbols)
+            symbols = index_names(combined ? *own : *image_.elf);
+        return &*symbols;
+    }
+
+    /// The symbol of a variable of an object without trailer, if its name has only one symbol,
+    /// which is in the section that the DATASEC names, or a common one.
+    std::optional<Symbol> symbol_of(const Object &o, const Variable &v)
+    {
+        SymbolsByName *symbols = symbols_for(o);
+        const auto named = symbols ? symbols->find(o.btf.name(v.var)) : SymbolsByName::iterator();
+        if (!symbols || named == symbols->end() || !named->second)
+            return std::nullopt;
+        const Symbol &s = *named->second;
+        const bool fits = s.home == Home::common ||
+                          (s.home == Home::section &&
+                           file_of(o).sections[s.section].name == o.btf.name(v.datasec));
+        return fits ? named->second : std::nullopt;
+    }
+    const ElfFile &file_of(const Object &o) const
+    {
+        return image_.kind == ImageKind::combined ? *inputs_[o.input].elf : *image_.elf;
+    }
+
+    /// Does a symbol show that the offsets in the object's DATASECs are not those of the file? Raw
+    /// BTF of an object has that object's offsets, although there is an image; gcc -gbtf writes 0.
+    bool has_other_offsets(const Object &o)
+    {
+        const auto number = static_cast<size_t>(&o - objects_.data());
+        const auto [known, is_new] = other_offsets_.try_emplace(number, false);
+        if (!is_new)
+            return known->second;
+        known->second = std::ranges::any_of(o.variables, [&](const Variable &v) {
+            const std::optional<Symbol> s =
+                v.address.kind == UnresolvedAddress::named ? symbol_of(o, v) : std::nullopt;
+            if (!s || s->home == Home::common)
+                return s.has_value();
+            const ElfFile &elf = file_of(o);
+            const uint64_t base = elf.is_relocatable() ? 0 : elf.sections[s->section].head.sh_addr;
+            return s->value - base != static_cast<uint64_t>(v.address.addend);
+        });
+        if (known->second)
+            out_.other_offsets.push_back(number);
+        return known->second;
+    }
+
+    /// The place of a variable whose object has other offsets than the file. In an image, a local
+    /// symbol may belong to another object.
+    Location by_symbol(const Object &o, const Variable &v)
+    {
+        const bool combined = image_.kind == ImageKind::combined;
+        const std::optional<Symbol> s = symbol_of(o, v);
+        if (!s || (!combined && s->binding == STB_LOCAL))
+            return {};
+        return combined && s->home == Home::section ? in_section(o.input, s->section, s->value)
+                                                    : of_symbol(*s, 0);
+    }
+
+    /// Resolves an offset in the section that the DATASEC names.
+    Location in_named_section(const Object &o, const Variable &v)
+    {
+        if (has_other_offsets(o))
+            return by_symbol(o, v);
         const std::string_view name = o.btf.name(v.datasec);
         const auto offset = static_cast<uint64_t>(v.address.addend);
         const bool combined = image_.kind == ImageKind::combined;
@@ -308,9 +381,11 @@ private:
     const Image &image_;
     Locations out_;
     std::unordered_map<uint64_t, size_t> used_;
-    std::optional<SymbolsByName> image_symbols_;                 // made on first use
-    std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_; // by input
-    std::optional<NameCounts> local_counts_;                     // made on first use
+    std::optional<SymbolsByName> image_symbols_;                             // made on first use
+    std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
+    std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
+    std::unordered_map<size_t, bool> other_offsets_;                         // by object
+    std::optional<NameCounts> local_counts_;                                 // made on first use
 };
 
 } // namespace
