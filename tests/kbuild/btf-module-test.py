@@ -263,6 +263,16 @@ class Module(KbuildCase):
         self.btf('--build=build', '--dkms=dkms.conf')
         self.assertIn('.BTF', self.section_names('x.ko'))
 
+    def test_status_of_dkms_conf(self):
+        """As with dkms, the status of the last command in dkms.conf does not matter."""
+        self.write('dkms.conf', 'PACKAGE_NAME=x\n[ -n "$no_such_variable" ] && MAKE=x\n')
+        self.btf('--build=build', '--dkms=dkms.conf')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+        for text in ('', 'exit 0\n', 'PACKAGE_NAME=x\nexit 0\n', 'PACKAGE_VERSION=1\n'):
+            self.write('dkms.conf', text)
+            self.assertEqual(self.btf('--build=build', '--dkms=dkms.conf', status=2),
+                             "btf-module: ERROR: dkms.conf: is not a dkms.conf\nTry 'btf-module --help'.\n")
+
     def test_variables_of_dkms(self):
         """The dkms.conf of lttng-modules names some modules only if the kernel's configuration has an option."""
         self.write('build/.config', 'CONFIG_NET=y\n')
