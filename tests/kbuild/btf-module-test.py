@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import unittest
 
 from helpers.kbuild_case import HERE, KbuildCase, run
 
@@ -261,6 +262,21 @@ class Module(KbuildCase):
         self.module('x.ko')
         self.write('dkms.conf', 'PACKAGE_NAME=x\n')
         self.btf('--build=build', '--dkms=dkms.conf')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
+    @unittest.skipUnless(os.getuid() == 0, 'root runs btf-module as another user')
+    def test_module_of_another_user(self):
+        """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask."""
+        os.chmod(self.path('x.ko'), 0o644)
+        os.chmod(self.folder, 0o777)
+        ours, terminal = os.openpty()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, terminal)
+        done = self.run_tool(SCRIPT, '--build=build', 'x.ko', text=True, stdin=terminal,
+                             settings={'PATH': self.search_path()},
+                             user=65534, group=65534, extra_groups=())
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, 'btf-module: x.ko: BTF over build/vmlinux\n', ''))
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_status_of_dkms_conf(self):
