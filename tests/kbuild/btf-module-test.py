@@ -158,6 +158,13 @@ class Module(KbuildCase):
         self.bad('bare: has no BTF, compressed or not', '--base=bare')
         self.bad('no BTF of kernel 5.0.nobody was found; .*give --base', '--kernel=5.0.nobody')
 
+    def test_folders(self):
+        """A folder is neither a base nor a module."""
+        self.bad('build: cannot be read', '--base=build')
+        self.assertEqual(self.btf('--build=build', 'build', 'x.ko', status=1),
+                         'btf-module: ERROR: build: cannot be read\n')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
     def test_path_of_a_user(self):
         """Debian has modinfo in a folder that is not in the PATH of users."""
         folders = [f for f in os.environ['PATH'].split(':') if not f.endswith('/sbin')]
