@@ -55,8 +55,8 @@ TEST(CompileCommand, AsksForDwarf)
     };
     for (const char *word : {"-g", "-g1", "-g3", "-ggdb", "-ggdb3", "-gdwarf-5", "-gdwarf"})
         EXPECT_TRUE(asks({word})) << word;
-    for (const char *word :
-         {"-g0", "-gz", "-gbtf", "-gsplit-dwarf", "-gno-column-info", "-O2", "-gdwarf32", "-ggdb0"})
+    for (const char *word : {"-g0", "-gz", "-gbtf", "-gsplit-dwarf", "-gno-column-info", "-O2",
+                             "-gdwarf32", "-ggdb0", "-gdwarf-aranges"})
         EXPECT_FALSE(asks({word})) << word;
     EXPECT_FALSE(asks({"-g", "-g0"}));
     EXPECT_TRUE(asks({"-g0", "-g", "-gz=zlib"}));
