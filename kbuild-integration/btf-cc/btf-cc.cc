@@ -11,9 +11,11 @@
 #include "emit/emit.h"
 #include "kbuild-integration/btf-cc/steps.h"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +198,36 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
     return !bad;
 }
 
+/// Identifies a version of a file: a change of the contents changes at least one of the numbers.
+/// Zeros if there is no file.
+using FileVersion = std::array<int64_t, 5>;
+
+FileVersion version_of(const std::string &path)
+{
+    struct stat info = {};
+    if (::stat(path.c_str(), &info) != 0)
+        return {};
+    // Unlike st_mtim, st_ctim cannot be set by programs.
+    return {static_cast<int64_t>(info.st_dev), static_cast<int64_t>(info.st_ino), info.st_size,
+            info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
+}
+
+/// Puts object BTF into an object, unless the compiler has not written it. `before`: its version
+/// before the compile. Returns false if the compile must fail.
+bool finish_object(const std::string &object, const FileVersion &before,
+                   const CompileCommand &command, const Settings &settings)
+{
+    if (version_of(object) == before) {
+        if (settings.verbose)
+            print_note(object + ": not written by the compiler, left alone");
+        return true;
+    }
+    if (!is_elf_object(object) || emit_into(object, command.asks_for_dwarf, settings))
+        return true;
+    unlink(object.c_str()); // as a compiler does when its last step fails
+    return false;
+}
+
 int refuse(const Error &why)
 {
     print_error(why);
@@ -280,17 +312,18 @@ int build_plugins(char **compilers)
 /// Runs the compiler, and puts object BTF into the objects of `command`. Returns the exit status.
 int compile(char **compiler, const CompileCommand &command, const Settings &settings)
 {
+    std::vector<FileVersion> before;
+    for (const std::string &object : command.objects)
+        before.push_back(version_of(object));
     const int status = run(compiler);
     if (WIFSIGNALED(status))
         die_of(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)
         return WEXITSTATUS(status);
     keep_freed_memory();
-    for (const std::string &object : command.objects)
-        if (is_elf_object(object) && !emit_into(object, command.asks_for_dwarf, settings)) {
-            unlink(object.c_str()); // as a compiler does when its last step fails
+    for (size_t i = 0; i < before.size(); ++i)
+        if (!finish_object(command.objects[i], before[i], command, settings))
             return exit_bad_input;
-        }
     if (std::string why = why_not_merged(); !why.empty())
         complain(settings, false, why);
     return 0;

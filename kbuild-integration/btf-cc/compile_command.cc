@@ -125,6 +125,7 @@ std::string why_not_in_kernel(const std::string &object, const CommandLine &line
 void set_language(CommandLine &line, std::string_view language)
 {
     line.assembler |= language.starts_with("assembler");
+    line.makes_no_object |= language.find("-header") != language.npos; // makes a .gch or .pch
     line.language = language == "none" ? "" : language;
 }
 
@@ -170,11 +171,14 @@ constexpr OptionRule option_rules[] = {
     {"--dependencies", whole, make_no_object},
     {"--preprocess", whole, make_no_object},
     {"--user-dependencies", whole, make_no_object},
+    {"-dumpfullversion", whole, make_no_object},
     {"-dumpmachine", whole, make_no_object},
+    {"-dumpspecs", whole, make_no_object},
     {"-dumpversion", whole, make_no_object},
     {"-print-", prefix, make_no_object},
     {"--print-", prefix, make_no_object},
     {"--help", prefix, make_no_object},
+    {"--target-help", whole, make_no_object},
     {"--version", whole, make_no_object},
     {"-o", next, set_output},
     {"--output", next, set_output},

@@ -266,6 +266,20 @@ class Failure(ObjectsCase):
         for output in ('folder', 'missing.o', '/dev/full', '-'):
             self.good('./fake', '-c', 'add.c', '-o', output)
 
+    def test_object_that_the_compiler_does_not_write(self):
+        """btf-cc neither changes nor removes an object of an earlier command."""
+        self.write('add.h', 'struct s { int a; };\n')
+        self.script('fake', '#!/bin/sh\nexit 0\n')
+        note = b'btf-cc: add.o: not written by the compiler, left alone\n'
+        for flags in ([], ['-g']):
+            self.must('gcc', *flags, '-c', 'add.c')
+            before = self.read('add.o')
+            self.good('--strict', 'gcc', '-g', '-x', 'c-header', '-c', 'add.h')
+            self.good('--strict', 'gcc', '-g', '-x', 'c-header', '-c', 'add.c')
+            self.good('--strict', './fake', '-g', '-c', 'add.c')
+            self.good('--strict', '-v', './fake', '-g', '-c', 'add.c', said=note)
+            self.assertEqual(self.read('add.o'), before)
+
     def test_unreadable_object(self):
         self.script('fake', '#!/bin/sh\ngcc -g "$@" && chmod 0 add.o\n')
         status, out, error = self.cc('./fake', '-c', 'add.c')

@@ -184,12 +184,13 @@ class Compiles(PluginCase):
                 'plugin': [[*c, 'add.c'], [*c, '-x', 'c', 'odd'], [*c, '-xc', 'odd', '-o', 'odd.o'],
                            [*c, '-fno-lto', 'add.c'], [*c, '-flto', '-ffat-lto-objects', 'add.c'],
                            [*c, '-gdwarf-4', '-ggdb', 'add.c'], [*c, '-g0', '-g1', 'add.c']],
-                'not C': [[*c, 'code.S'], [*c, '-x', 'c', 'odd', '-x', 'none', 'code.S'],
-                          [*c, '-x', 'c-header', 'add.h', '-o', 'add.h.gch']],
+                'not C': [[*c, 'code.S'], [*c, '-x', 'c', 'odd', '-x', 'none', 'code.S']],
                 'no -g': [[*c, '-g0', 'add.c']],
                 '-flto without -ffat-lto-objects': [[*c, '-flto', 'add.c'], [*c, '-flto=2', 'add.c']]}.items():
             for command in words:
                 self.assertEqual(self.way(*command), expected, command)
+        header = [*c, '-x', 'c-header', 'add.h', '-o', 'add.h.gch']
+        self.assertEqual(self.cc('--plugin', '-v', *header), (0, b'', b''))
         if compiler := shutil.which('g++'):
             os.symlink(compiler, self.path('g++-12'))
             for name in ('g++', './g++-12'):

@@ -105,6 +105,8 @@ TEST(CompileCommand, MakesNoObject)
         EXPECT_EQ(objects({option, "-c", "a.c", "-o", "b.o"}), Words{}) << option;
         EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o", option}), Words{}) << option;
     }
+    for (const char *option : {"-dumpfullversion", "-dumpspecs", "--target-help", "-xc-header"})
+        EXPECT_EQ(objects({option, "-c", "a.c"}), Words{}) << option;
     EXPECT_EQ(objects({"-o", "prog", "a.c", "b.o"}), Words{});
     EXPECT_EQ(objects({"-c", "-x", "c", "/dev/null", "-o", "tmp.o"}), Words{});
     EXPECT_EQ(objects({"-c", "-x", "c", "-", "-o", "/dev/null"}), Words{});
@@ -112,6 +114,8 @@ TEST(CompileCommand, MakesNoObject)
     EXPECT_EQ(objects({"-c", "-x", "assembler-with-cpp", "-o", "a.o", "-"}), Words{});
     EXPECT_EQ(objects({"-g", "-c", "-x", "c", "-", "-o", "a.o"}), Words{"a.o"});
     EXPECT_EQ(objects({"-g", "-c", "-x", "c", "-"}), Words{"-.o"});
+    for (const char *language : {"c-header", "c++-system-header", "c-header-cpp-output"})
+        EXPECT_EQ(objects({"-c", "-x", language, "a.c"}), Words{}) << language;
 }
 
 /// The value of an option must not be taken for an option or a file.
