@@ -158,14 +158,25 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
 
 // response_file.cc: response files: "@file" on a command line stands for the words in that file.
 
-/// The words of `text`, separated by white space. Quotes ('...', "...") and backslashes protect
-/// white space, as in the response files of gcc and ld. Errors: a missing closing quote, a NUL
-/// byte.
-Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
+/// How words are split. By both rules, white space separates words; quotes ('...', "...") and
+/// backslashes protect it.
+enum class WordRules : uint8_t {
+    /// As in a shell, a backslash in '...' is an ordinary character.
+    shell,
+    /// As in response files of gcc 12 and clang, a backslash protects in '...', too, and the end of
+    /// the text ends a quotation.
+    compilers,
+};
+
+/// The words of `text`. Errors: a missing closing quote (only WordRules::shell), a NUL byte.
+Result<std::vector<std::string>> split_words(std::string_view text, const Where &where,
+                                             WordRules rules = WordRules::shell);
 
 /// `arguments` with each "@file" replaced by the words of that file; these may name further
-/// response files. Errors: a file that cannot be read, a missing closing quote, a NUL byte, more
-/// than 16 response files inside each other, more than 32 MB in all.
-Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments);
+/// response files. With WordRules::compilers, "@file" stays if the file cannot be opened. Errors: a
+/// file that cannot be read or, with WordRules::compilers, is not regular; those of split_words();
+/// more than 16 response files inside each other, more than 32 MB in all.
+Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments,
+                                                       WordRules rules = WordRules::shell);
 
 } // namespace btflink

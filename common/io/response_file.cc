@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Replaces "@file" on a command line by the words of that response file. Words are split by the
-// rules of binutils, except that a backslash in '...' is an ordinary character, as in a shell.
+// Replaces "@file" on a command line by the words of that response file.
 #include "common/io/file_io.h"
+
+#include <sys/stat.h>
 
 namespace btflink
 {
@@ -15,30 +16,49 @@ constexpr int max_nesting = 16;
 /// program read a 16th file 32,768 times.
 constexpr size_t max_bytes = 32 << 20;
 
-Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
+bool is_response_file(const std::string &word, WordRules rules)
+{
+    if (word.size() < 2 || word[0] != '@')
+        return false;
+    return rules != WordRules::compilers || ::access(word.c_str() + 1, R_OK) == 0;
+}
+
+/// A compiler must be able to read the file after us, which it cannot do with a pipe.
+Result<void> check_regular(const Where &where)
+{
+    struct stat info;
+    if (::stat(where.file.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+        return fail(where, "is not a regular file");
+    return {};
+}
+
+Result<void> unfold(const std::vector<std::string> &names, WordRules rules, int depth, size_t &left,
                     std::vector<std::string> &out)
 {
     for (const std::string &name : names) {
-        if (name.size() < 2 || name[0] != '@') {
+        if (!is_response_file(name, rules)) {
             out.push_back(name);
             continue;
         }
         Where where{name.substr(1)};
+        if (rules == WordRules::compilers)
+            TRY(check_regular(where));
         if (depth >= max_nesting)
             return fail(where, "response files are nested too deeply");
         auto bytes = TRY(read_file(where.file, max_bytes));
         if (bytes.size() > left)
             return fail(where, strf("response files are longer than %zu bytes in all", max_bytes));
         left -= bytes.size();
-        auto words = TRY(split_words(as_text(bytes), where));
-        TRY(unfold(words, depth + 1, left, out));
+        auto words = TRY(split_words(as_text(bytes), where, rules));
+        TRY(unfold(words, rules, depth + 1, left, out));
     }
     return {};
 }
 
 } // namespace
 
-Result<std::vector<std::string>> split_words(std::string_view text, const Where &where)
+Result<std::vector<std::string>> split_words(std::string_view text, const Where &where,
+                                             WordRules rules)
 {
     std::vector<std::string> words;
     std::string word;
@@ -50,7 +70,7 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
         return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {
         char c = text[i];
-        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+        if (c == '\\' && (quote != '\'' || rules == WordRules::compilers) && i + 1 < text.size()) {
             word += text[++i];
             in_word = true;
         } else if (quote) {
@@ -71,18 +91,19 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
             in_word = true;
         }
     }
-    if (quote)
+    if (quote && rules != WordRules::compilers)
         return fail(where.at(text.size()), strf("missing closing %c", quote));
     if (in_word)
         words.push_back(std::move(word));
     return words;
 }
 
-Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments)
+Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments,
+                                                       WordRules rules)
 {
     std::vector<std::string> words;
     size_t left = max_bytes;
-    TRY(unfold(arguments, 0, left, words));
+    TRY(unfold(arguments, rules, 0, left, words));
     return words;
 }
 

@@ -271,9 +271,9 @@ CommandLine read_arguments(const std::vector<std::string> &arguments)
 
 CompileCommand read_compile_command(const std::vector<std::string> &arguments)
 {
-    auto unfolded = unfold_response_files(arguments);
-    if (!unfolded) // perhaps the name of a file begins with @; the compiler decides
-        return {};
+    auto unfolded = unfold_response_files(arguments, WordRules::compilers);
+    if (!unfolded)
+        return {.objects = {}, .left_alone = unfolded.error().str()};
     CommandLine line = read_arguments(*unfolded);
     CompileCommand &command = line.command;
     if (line.makes_no_object || !line.compile_only)

@@ -16,8 +16,9 @@ struct CompileCommand {
     /// Object files that the command writes and that may get object BTF. Empty for a link, a
     /// preprocessing step or a probe.
     std::vector<std::string> objects;
-    /// "OBJECT: why it is not changed", for --verbose. Empty if there are `objects`, or if the
-    /// command makes no object.
+    /// "OBJECT: why it is not changed", for --verbose; or why a response file cannot be read, so
+    /// that the objects are unknown. Empty if there are `objects`, or if the command makes no
+    /// object.
     std::string left_alone;
     /// A warning about objects that are not changed. Usually empty.
     std::string warning = {};
@@ -30,8 +31,8 @@ struct CompileCommand {
     bool slim_lto = false;
 };
 
-/// `arguments`: without the compiler's name. "@FILE" is read as gcc reads it. If a FILE cannot be
-/// read, the result has no objects, and the compiler reports the problem.
+/// `arguments`: without the compiler's name. "@FILE" is read as gcc and clang read it
+/// (WordRules::compilers). If a FILE cannot be read, the result has no objects.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
 /// A compiler's name without folder, target and version: "x86_64-linux-gnu-gcc-12" -> "gcc".

@@ -144,8 +144,13 @@ class Compile(ObjectsCase):
         self.write('link', '-g add.c main.c -o prog')
         self.good('gcc', '@link')
         self.assertNotIn('.BTF', self.section_names('prog'))
-        self.write('broken', "-g -c 'add.c")
-        self.assertEqual(self.cc('gcc', '@broken')[0], self.run_tool('gcc', '@broken').returncode)
+        self.write('open', "-g -c 'add.c")
+        self.same('gcc', '@open')
+        self.write('inner', "-g -c add.c '-DQ=\\'x\\''")
+        self.same('gcc', '@inner')
+        self.same('gcc', '-g', '-I', '@nothing', '-c', 'add.c')
+        self.write('@at.c', PROGRAM['add.c'])
+        self.same('gcc', '-g', '-c', '@at.c', output='@at.o')
 
     def test_assembler(self):
         self.write('start.S', ASSEMBLER)

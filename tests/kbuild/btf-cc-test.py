@@ -101,6 +101,13 @@ class Plain(KbuildCase):
             self.assertNotIn('.BTF', self.section_names(name))
         self.assertEqual(self.run_tool(self.path('prog')).returncode, 0)
 
+    def test_response_file_that_is_a_pipe(self):
+        """btf-cc leaves the pipe to the compiler, because a pipe can be read only once."""
+        self.script('fake', '#!/bin/sh\nexec cat "${1#@}"\n')
+        done = self.run_tool('bash', '-c', '"$0" -v ./fake @<(echo words)', self.btf_cc)
+        self.assertEqual((done.returncode, done.stdout), (0, b'words\n'))
+        self.assertRegex(done.stderr, rb'^btf-cc: /dev/fd/[0-9]+: is not a regular file, left alone\n$')
+
     def test_dev_null(self):
         self.both('gcc', '-g', '-c', 'add.c', '-o', '/dev/null', status=0)
         self.assertFalse(os.path.isfile('/dev/null'))

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace btflink::kbuild
 {
@@ -177,6 +178,7 @@ class ResponseFile : public testing::Test
 {
 protected:
     void write(const std::string &text) { std::ofstream(path_) << text; }
+    void SetUp() override { std::remove(path_.c_str()); } // left by a test that was killed
     void TearDown() override { std::remove(path_.c_str()); }
     std::string path_ = testing::TempDir() + "compile_command_test.args";
 };
@@ -191,13 +193,31 @@ TEST_F(ResponseFile, Unfolds)
     EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{"a.o"});
 }
 
+TEST_F(ResponseFile, QuotesAsInCompilers)
+{
+    write(R"(-c '-DQ=\'x\'' a.c)");
+    EXPECT_EQ(objects({"@" + path_}), Words{"a.o"});
+    write("-c 'a.c");
+    EXPECT_EQ(objects({"@" + path_}), Words{"a.o"});
+}
+
+TEST_F(ResponseFile, DoesNotExist)
+{
+    EXPECT_EQ(objects({"-c", "-I", "@" + path_, "a.c"}), Words{"a.o"});
+    EXPECT_EQ(objects({"-c", "@no-such-file.c"}), Words{"@no-such-file.o"});
+}
+
 TEST_F(ResponseFile, CannotBeRead)
 {
-    EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{});
-    write("-c 'a.c");
-    EXPECT_EQ(objects({"@" + path_}), Words{});
     write("@" + path_);
-    EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{});
+    CompileCommand command = read_compile_command({"-c", "a.c", "@" + path_});
+    EXPECT_EQ(command.objects, Words{});
+    EXPECT_EQ(command.left_alone, path_ + ": response files are nested too deeply");
+    std::remove(path_.c_str());
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    command = read_compile_command({"-c", "a.c", "@" + path_}); // does not wait for a writer
+    EXPECT_EQ(command.objects, Words{});
+    EXPECT_EQ(command.left_alone, path_ + ": is not a regular file");
 }
 
 } // namespace
