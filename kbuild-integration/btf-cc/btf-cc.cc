@@ -217,7 +217,14 @@ FileVersion version_of(const std::string &path)
 bool finish_object(const std::string &object, const FileVersion &before,
                    const CompileCommand &command, const Settings &settings)
 {
-    if (version_of(object) == before) {
+    const FileVersion now = version_of(object);
+    if (now == FileVersion()) {
+        if (command.asks_for_dwarf)
+            complain(settings, settings.strict,
+                     object + ": the compiler did not write it, so no object BTF");
+        return !command.asks_for_dwarf || !settings.strict;
+    }
+    if (now == before) {
         if (settings.verbose)
             print_note(object + ": not written by the compiler, left alone");
         return true;

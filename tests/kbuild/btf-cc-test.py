@@ -40,7 +40,7 @@ class Plain(KbuildCase):
 
     def test_exit_status(self):
         for status in (0, 1, 2, 42, 126, 127, 255):
-            self.script('fake', f'#!/bin/sh\nexit {status}\n')
+            self.script('fake', f'#!/bin/sh\n>add.o\nexit {status}\n')
             for arguments in ([], ['-E', 'add.c'], COMPILE):
                 self.both('./fake', *arguments, status=status)
 
@@ -211,7 +211,7 @@ class Signals(KbuildCase):
         def ignore():
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         for status in (0, 1, 42):
-            self.script('fake', f'#!/bin/sh\nexit {status}\n')
+            self.script('fake', f'#!/bin/sh\n>add.o\nexit {status}\n')
             done = self.run_tool(self.btf_cc, './fake', *COMPILE, restore_signals=False,
                                  preexec_fn=ignore)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (status, b'', b''))
@@ -315,6 +315,14 @@ class Messages(KbuildCase):
         self.assertEqual(self.cc('./strips', *COMPILE, settings={'BTF_CC_STRICT': '1'}),
                          (1, b'', b'btf-cc: ERROR: ' + said))
         self.assertNotIn('add.o', self.names())
+
+    def test_missing_object(self):
+        """The compiler may write the object to a place that btf-cc does not know, as with -working-directory."""
+        self.script('elsewhere', '#!/bin/sh\nexit 0\n')
+        said = b'add.o: the compiler did not write it, so no object BTF\n'
+        self.assertEqual(self.cc('./elsewhere', *COMPILE), (0, b'', b'btf-cc: WARNING: ' + said))
+        self.assertEqual(self.cc('--strict', './elsewhere', *COMPILE), (1, b'', b'btf-cc: ERROR: ' + said))
+        self.assertEqual(self.cc('--strict', './elsewhere', '-c', 'add.c'), (0, b'', b''))
 
     def test_no_dwarf_is_expected(self):
         self.compile()
