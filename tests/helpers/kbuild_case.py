@@ -63,11 +63,11 @@ class KbuildCase(cli_case.CliCase):
         made = [a.split('=')[1] for a in arguments if a.startswith('--btf_encode_detached=')]
         self.assertEqual(self.names(), before | set(made))
 
-    def refuse(self, pattern, *arguments, status=1, same=(), settings=None):
+    def refuse(self, pattern, *arguments, status=1, same=(), **options):
         """Checks that a run of btf-pahole fails with a message of one line, which matches `pattern`, makes no files,
         and does not change the files in `same`."""
         before, contents = self.names(), [self.read(name) for name in same]
-        done = self.pahole(*arguments, settings=settings)
+        done = self.pahole(*arguments, **options)
         self.assertEqual(done[:2], (status, ''), done)
         self.assertRegex(done[2], f'^btf-pahole: ERROR: {pattern}\n$')
         self.assertEqual(done[2].count('\n'), 1)

@@ -6,6 +6,7 @@ Also tests which objects btf-cc leaves as the compiler wrote them, and btf-cc's 
 usage: btf-cc-objects-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
 import os
+import resource
 import shutil
 import stat
 
@@ -284,6 +285,24 @@ class Failure(ObjectsCase):
             self.good('--strict', './fake', '-g', '-c', 'add.c')
             self.good('--strict', '-v', './fake', '-g', '-c', 'add.c', said=note)
             self.assertEqual(self.read('add.o'), before)
+
+    def test_limit_of_file_sizes(self):
+        """At the limit of `ulimit -f`, the object stays as the compiler wrote it, and btf-cc does not die of the
+        signal."""
+        compile_it = 'gcc', '-g', '-pipe', '-c', 'add.c'
+        self.must(*compile_it)
+        want = self.read('add.o')
+        limits = len(want) + 64, len(want) + 64
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        status, out, error = self.cc(*compile_it, preexec_fn=limit)
+        self.assertEqual((status, out), (0, b''))
+        self.assertRegex(error, rb'^btf-cc: WARNING: no object BTF: add\.o: .*File too large\n$')
+        self.assertEqual(self.read('add.o'), want)
+        status, out, error = self.cc('--strict', *compile_it, preexec_fn=limit)
+        self.assertEqual((status, out), (1, b''))
+        self.assertRegex(error, rb'^btf-cc: ERROR: no object BTF: add\.o: .*File too large\n$')
+        self.assertNotIn('add.o', self.names())
 
     def test_unreadable_object(self):
         self.script('fake', '#!/bin/sh\ngcc -g "$@" && chmod 0 add.o\n')

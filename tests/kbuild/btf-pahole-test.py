@@ -8,6 +8,7 @@ usage: btf-pahole-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST.
 import os
 import pty
 import re
+import resource
 import shutil
 import stat
 import struct
@@ -428,6 +429,13 @@ class Output(Command):
         self.must(self.btf_emit, 'add.o')
         for base in ('missing', 'text', 'empty', 'cut', 'prog', 'add.o', '.'):
             self.refuse('.+', '-J', f'--btf_base={base}', 'prog', same=['prog'])
+
+    def test_limit_of_file_sizes(self):
+        """At the limit of `ulimit -f`, btf-pahole fails and does not change the file. It does not die of the signal."""
+        self.program()
+        size = len(self.read('prog')) + 64
+        self.refuse('prog: .*File too large', '-J', 'prog', same=['prog'],
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
 
     def test_read_only_folder(self):
         if os.geteuid() == 0:
