@@ -124,7 +124,7 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
     if (!is_compressed(parts.bytes))
         return kbuild::Scratch();
     auto bytes = TRY(unpack(parts.bytes, most_of_module, where));
-    auto scratch = kbuild::ScratchFile::create();
+    auto scratch = kbuild::ScratchFile::create(file);
     if (scratch)
         TRY(write_file((*scratch)->path(), bytes));
     return scratch;

@@ -42,19 +42,19 @@ Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
 
 } // namespace
 
-Result<Scratch> ScratchFile::create()
+Result<Scratch> ScratchFile::create(const std::string &original)
 {
     int fd = ::memfd_create("btf-pahole", MFD_CLOEXEC);
     if (fd < 0)
         return fail_errno({}, "cannot create a file in memory");
-    return Scratch(new ScratchFile(fd));
+    return Scratch(new ScratchFile(fd, original));
 }
 
 Result<Scratch> encode_uncovered(const std::string &image,
                                  std::span<const std::string_view> covered,
                                  const PaholeOptions &options, DwarfReport &report)
 {
-    auto scratch = TRY(ScratchFile::create());
+    auto scratch = TRY(ScratchFile::create(image));
     emit::EmitOptions emit = emit_options(options);
     emit.detached = scratch->path();
     for (std::string_view source : covered)
@@ -78,7 +78,7 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
 Result<Scratch> encode_object(const std::string &object, const PaholeOptions &options,
                               bool keep_btf, DwarfReport &report)
 {
-    auto scratch = TRY(ScratchFile::create());
+    auto scratch = TRY(ScratchFile::create(object));
     emit::EmitOptions emit = emit_options(options);
     emit.output = scratch->path();
     emit.add_missing_units = keep_btf;

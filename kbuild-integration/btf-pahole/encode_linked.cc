@@ -35,6 +35,7 @@
 #include "merge/output/write_elf.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
@@ -222,6 +223,37 @@ bool is_from_dwarf(const MergeSources &sources)
                                [](const auto &scratch) { return scratch != nullptr; });
 }
 
+/// In a message, puts the path of the original in place of the path of a file in memory.
+void show_original(std::string &text, const ScratchFile &file)
+{
+    for (size_t at = 0; (at = text.find(file.path(), at)) != text.npos;) {
+        const size_t end = at + file.path().size();
+        if (end < text.size() && std::isdigit(text[end])) { // another file in memory
+            at = end;
+            continue;
+        }
+        text.replace(at, file.path().size(), file.original());
+        at += file.original().size();
+    }
+}
+
+/// The same in all messages.
+void show_originals(const std::vector<Scratch> &files, Result<void> &done, EncodeReport &report)
+{
+    for (const Scratch &file : files) {
+        if (!file)
+            continue;
+        for (std::string &text : report.warnings)
+            show_original(text, *file);
+        for (std::string &text : report.notes)
+            show_original(text, *file);
+        if (!done) {
+            show_original(done.error().where.file, *file);
+            show_original(done.error().what, *file);
+        }
+    }
+}
+
 /// The last steps, after the BTF is written.
 Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Bytes before,
                     const PaholeOptions &options, EncodeReport &report)
@@ -282,6 +314,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.functions_left_out = std::move(merged.functions_left_out);
+    show_originals(sources.scratch, done, report);
     if (done)
         done = finish(file, is_module, fill_ids, before, options, report);
     report.written = done.has_value();

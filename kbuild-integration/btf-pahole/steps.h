@@ -63,14 +63,20 @@ std::string why_btf_is_due(const std::string &file, bool empty);
 class ScratchFile
 {
 public:
-    static Result<std::shared_ptr<ScratchFile>> create();
+    /// `original`: the path of the file from which the contents are made.
+    static Result<std::shared_ptr<ScratchFile>> create(const std::string &original);
     /// A path by which this process can open it.
     const std::string &path() const { return path_; }
+    /// The path to show to users.
+    const std::string &original() const { return original_; }
 
 private:
-    explicit ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
+    ScratchFile(int fd, const std::string &original)
+        : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)), original_(original)
+    {
+    }
     Fd fd_;
-    std::string path_;
+    std::string path_, original_;
 };
 
 using Scratch = std::shared_ptr<ScratchFile>;

@@ -179,6 +179,18 @@ class Programs(InputsCase):
         self.assertEqual((status, out), (0, ''))
         self.assertRegex(error, r'^btf-pahole: WARNING: 1 object was emitted .*\(sched\.c\)\n$')
 
+    def test_messages_about_a_copy_in_memory(self):
+        """The object BTF that the module lacks is added to a copy in memory. Messages name the module."""
+        for name in ('sched', 'print'):
+            self.write(name + '.c', KERNEL[name])
+            self.must('gcc', '-g', '-c', name + '.c')
+        self.must(self.btf_emit, '--address-pool', '--features=var,float', 'sched.o')
+        self.must('ld', '-r', '-o', 'm.ko', 'sched.o', 'print.o')
+        status, out, error = self.pahole('-J', '--btf_features=var', 'm.ko')
+        self.assertEqual((status, out), (0, ''))
+        self.assertRegex(error, r'WARNING: 1 object was emitted with float .*: m\.ko: \.BTF\+0x0 \(sched\.c\)\n')
+        self.assertNotIn('/proc/', error)
+
     def test_dwarf_without_types(self):
         self.write('asm.S', '.globl _start\n_start: nop\n')
         self.must('gcc', '-g', '-nostdlib', 'asm.S', '-o', 'prog')
