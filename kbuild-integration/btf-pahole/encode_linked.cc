@@ -50,7 +50,7 @@ namespace
 {
 
 /// What a file with nothing to encode lacks.
-enum class MissingPart : uint8_t { types, dwarf, symbols, bytes };
+enum class MissingPart : uint8_t { types, dwarf, symbols, contents };
 
 /// The inputs of btf-merge, and the files in memory that must live until they have been read.
 struct MergeSources {
@@ -107,7 +107,7 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     MergeSources sources;
     std::error_code unknown;
     if (fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0) {
-        sources.missing = MissingPart::bytes;
+        sources.missing = MissingPart::contents;
         return sources;
     }
     auto linked = TRY(look_at_link(file));
@@ -139,7 +139,7 @@ Result<void> end_without_btf(const std::string &file, MissingPart missing, bool 
         "has no symbol table (its debug file may have one)", "is empty"};
     const std::string text = texts[static_cast<size_t>(missing)];
     const std::string due =
-        missing == MissingPart::types ? "" : why_btf_is_due(file, missing == MissingPart::bytes);
+        missing == MissingPart::types ? "" : why_btf_is_due(file, missing == MissingPart::contents);
     if (!due.empty())
         return fail(Where{file}, text + ", but " + due);
     if (strict)
@@ -255,18 +255,18 @@ void show_originals(const std::vector<Scratch> &files, Result<void> &done, Encod
 }
 
 /// The last steps, after the BTF is written.
-Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Bytes before,
+Result<void> finish(const std::string &file, bool is_relocatable, bool fill_ids, Bytes before,
                     const PaholeOptions &options, EncodeReport &report)
 {
     const bool in_place = options.detached.empty();
     if (fill_ids)
         TRY(fill_module(file, options.base, before, report));
     // Another program puts detached BTF into the module, and must not find a `.BTF` there.
-    if (is_module && !in_place)
+    if (is_relocatable && !in_place)
         TRY(merge::remove_object_btf(file));
     // A module must be newer than the vmlinux over which its BTF was made, even if the BTF did not
     // change. A vmlinux or program whose BTF goes to another file was only read.
-    if (is_module || in_place)
+    if (is_relocatable || in_place)
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     return {};
 }
@@ -286,7 +286,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     const std::string dwarf_note = file + ": units without object BTF are encoded from DWARF";
     if (from_dwarf)
         report.notes.push_back(dwarf_note);
-    const bool is_module = sources.image.empty();
+    const bool is_relocatable = sources.image.empty();
     if (sources.inputs.empty() && !(sources.gathered && !sources.gathered->empty()))
         return end_without_btf(file, report.no_dwarf ? MissingPart::dwarf : sources.missing,
                                switches.strict, options, report);
@@ -295,7 +295,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.inputs = sources.inputs;
     merge.image = sources.image;
     merge.gathered = std::move(sources.gathered);
-    if (!is_module && !from_dwarf)
+    if (!is_relocatable && !from_dwarf)
         merge.more_inputs =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
             auto encoded = TRY(encode_uncovered(file, covered, options, report));
@@ -305,7 +305,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
             report.notes.push_back(dwarf_note);
             return std::vector<std::string>{encoded->path()};
         };
-    const bool fill_ids = is_module && switches.fill_ids && options.detached.empty();
+    const bool fill_ids = is_relocatable && switches.fill_ids && options.detached.empty();
     std::vector<std::byte> before;
     if (fill_ids)
         before = TRY(read_file(file));
@@ -316,7 +316,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.functions_left_out = std::move(merged.functions_left_out);
     show_originals(sources.scratch, done, report);
     if (done)
-        done = finish(file, is_module, fill_ids, before, options, report);
+        done = finish(file, is_relocatable, fill_ids, before, options, report);
     report.written = done.has_value();
     return done;
 }
