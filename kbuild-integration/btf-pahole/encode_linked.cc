@@ -276,6 +276,8 @@ Result<void> finish(const std::string &file, bool is_relocatable, bool fill_ids,
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report)
 {
+    if (file.empty())
+        return fail({}, "the name of the file to encode is empty");
     // If btf-merge reads a copy of its input in memory, it does not notice that the output is the
     // same file as the input.
     if (same_file(options.detached, file) || same_file(options.detached, options.base))
