@@ -58,6 +58,30 @@ size_t compiler_place(const std::vector<std::string> &words)
     return 0;
 }
 
+/// The first compiler with a known name after words[place]. Empty if there is none.
+std::string later_compiler(const std::vector<std::string> &words, size_t place)
+{
+    for (size_t i = place + 1; i < words.size(); ++i)
+        if (words[i - 1] != "-o" && compiler_kind(words[i]) != CompilerKind::other &&
+            !find_driver(words[i]).empty())
+            return words[i];
+    return "";
+}
+
+/// The plugin for the compiler words[place]. If that is a program which runs the compiler and has
+/// options of its own, as in "nice -n 1 gcc", the error says how to write the command.
+Result<std::string> plugin_for(const std::vector<std::string> &words, size_t place)
+{
+    auto plugin = find_plugin(words[place]);
+    if (plugin || compiler_kind(words[place]) != CompilerKind::other)
+        return plugin;
+    const std::string other = later_compiler(words, place);
+    if (other.empty())
+        return plugin;
+    return fail({}, "--plugin: cannot tell whether " + words[place] + " or " + other +
+                        " is the compiler; put btf-cc directly in front of the compiler");
+}
+
 } // namespace
 
 std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
@@ -85,10 +109,10 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
 Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
                                              const Settings &settings)
 {
-    const std::string &program = words[compiler_place(words)];
-    if (compiler_kind(program) == CompilerKind::clang)
+    const size_t place = compiler_place(words);
+    if (compiler_kind(words[place]) == CompilerKind::clang)
         return fail({}, "--plugin is for gcc; leave it out for clang");
-    const std::string plugin = TRY(find_plugin(program));
+    const std::string plugin = TRY(plugin_for(words, place));
     std::vector<std::string> options = {
         "-g0",
         "-fplugin=" + plugin,

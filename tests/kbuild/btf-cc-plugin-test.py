@@ -143,6 +143,15 @@ class Compiles(PluginCase):
             self.assertEqual(self.cc('--plugin', 'gcc', *words, settings=none),
                              (0, plain.stdout, b''), words)
 
+    def test_program_with_options_before_the_compiler(self):
+        """btf-cc does not know the options of such programs, so it does not find the compiler after them."""
+        for program, *options in ['nice', '-n', '1'], ['env', '-u', 'X']:
+            self.plugin(program, *options, 'gcc', *COMPILE, status=2,
+                        said=f'btf-cc: ERROR: --plugin: cannot tell whether {program} or gcc is the compiler; '
+                             'put btf-cc directly in front of the compiler\n')
+            done = self.run_tool(program, *options, self.btf_cc, '--plugin', 'gcc', *COMPILE)
+            self.assertEqual((done.returncode, done.stderr), (0, b''))
+
     def test_clang(self):
         """clang with --plugin is an error."""
         for name in ('clang', 'clang-19'):

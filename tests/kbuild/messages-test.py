@@ -92,6 +92,8 @@ class Messages(InputsCase):
              settings={'objtree': 'tree', 'PAHOLE': 'btf-pahole'})
         said('ERROR: GCC: no plugin for exactly this compiler ...', '--plugin', 'gcc', *compile_it,
              settings={'BTF_CC_PLUGIN_DIR': self.path('nothing')})
+        said('ERROR: --plugin: cannot tell whether X or GCC is the compiler; ...', '--plugin', 'nice', '-n', '1', 'gcc',
+             *compile_it)
         said('ERROR: there is no option ...', '--bogus', 'gcc', *compile_it)
         said('... must be 0 or 1', 'gcc', *compile_it, settings={'BTF_CC_STRICT': 'yes'})
         if not target_of('clang'):
