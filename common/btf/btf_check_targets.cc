@@ -13,8 +13,6 @@ namespace
 
 constexpr uint64_t unsized = TypeSizes::unsized;
 constexpr uint32_t max_modifiers = 32; // in a row
-// In a struct with kflag, kernels count every enum as an int: also an ENUM64 or one of 1 byte.
-constexpr uint32_t max_enum_bitfield = 32;
 
 Result<void> check_array(BtfCheckState &c, TypeId id)
 {
@@ -56,9 +54,9 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
         offset += layout.offset;
         bits = max_bitfield = layout.bits;
     } else if (btf::is_enum(kind)) {
-        max_bitfield = max_enum_bitfield;
+        max_bitfield = counted_enum_bits;
         if (kflag)
-            bits = max_enum_bitfield;
+            bits = counted_enum_bits;
     }
     if (bitfield > max_bitfield)
         return strf("bitfield size is %u, its type allows %u", bitfield, max_bitfield);
@@ -72,9 +70,13 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
         return "type is a FLOAT of no bytes";
     if (kind == btf::Kind::FLOAT && offset % (std::min<uint64_t>(c.pointer_size, size) * 8))
         return strf("FLOAT at bit offset %llu is not aligned", ull(offset));
-    if ((offset + bits + 7) / 8 > t.size)
-        return strf("ends at bit %llu, the %s at byte %u", ull(offset) + bits,
+    if ((offset + bits + 7) / 8 > t.size) {
+        const char *why = !bitfield && bits > size * 8
+                              ? "kernels count 4 bytes for an enum beside bitfields: "
+                              : "";
+        return strf("%sends at bit %llu, the %s at byte %u", why, ull(offset) + bits,
                     btf::kind_of(t) == btf::Kind::UNION ? "union" : "struct", t.size);
+    }
     return "";
 }
 

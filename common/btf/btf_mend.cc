@@ -13,7 +13,10 @@
 //   a member                      sort members by offset; an INT replaces the type of a bitfield
 //                                 (up to 64 bits) that is too large for its enum, and a FLOAT (of
 //                                 2, 4, 8 or 16 bytes) that is not aligned; a bitfield longer than
-//                                 its INT becomes shorter; otherwise the member is left out
+//                                 its INT becomes shorter; an enum whose struct is too short for
+//                                 the 4 bytes that kernels count becomes a bitfield of all its
+//                                 bits, or an INT (unchanged in an object); otherwise the member is
+//                                 left out
 //   an INT with several flags     one of the flags is kept
 //   a FLOAT, ARRAY or enum, an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
@@ -238,21 +241,65 @@ private:
 
     // Members.
 
+    struct Member {
+        btf_member &words;
+        TypeId type;           // behind modifiers
+        uint64_t size;         // of the type, in bytes; or TypeSizes::unsized
+        uint32_t offset, bits; // bits: of a bitfield; 0: it is none
+        bool fits;             // by its own size it ends in the struct
+        // A kernel counts more bytes for it than it has, so that it ends beyond the struct.
+        bool is_short_enum;
+    };
+    Member member_at(Words &words, uint32_t i)
+    {
+        const uint64_t struct_bits = uint64_t{head(words).size} * 8;
+        const bool kflag = btf::kflag_of(head(words));
+        Member m{member_of(words, i), {}, 0, offset_of(words, i), 0, false, false};
+        m.type = sizes_->behind_modifiers(TypeId{m.words.type});
+        m.size = sizes_->of(m.type);
+        m.bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.words.offset) : 0;
+        m.fits = m.size != TypeSizes::unsized &&
+                 m.offset + (m.bits ? m.bits : m.size * 8) <= struct_bits;
+        m.is_short_enum = kflag && !m.bits && m.fits && btf::is_enum(btf_->kind(m.type)) &&
+                          m.offset % 8 == 0 && m.offset + counted_enum_bits > struct_bits;
+        return m;
+    }
+
     Remedy mend_member(Words &words, uint32_t i)
     {
         if (i && offset_of(words, i) < offset_of(words, i - 1))
             return sort_members(words);
-        btf_member &member = member_of(words, i);
-        const bool kflag = btf::kflag_of(head(words));
-        const uint32_t bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(member.offset) : 0;
-        const uint32_t offset = offset_of(words, i);
-        const TypeId type = sizes_->behind_modifiers(TypeId{member.type});
-        const uint64_t size = sizes_->of(type);
-        Remedy remedy;
-        if (size != TypeSizes::unsized &&
-            offset + (bits ? bits : size * 8) <= uint64_t{head(words).size} * 8)
-            remedy = bits ? mend_bitfield(member, type) : mend_float(member, type, offset);
+        const Member m = member_at(words, i);
+        // Kernels accept the struct in their own BTF, which may be the base of this object's.
+        if (m.is_short_enum && part_ == BtfPart::object)
+            return std::nullopt;
+        const Remedy remedy = adapt(m);
         return remedy ? remedy : drop_elements(words, i);
+    }
+
+    /// Changes the type or the length of a member.
+    Remedy adapt(const Member &m)
+    {
+        if (!m.fits)
+            return std::nullopt;
+        if (m.bits)
+            return mend_bitfield(m.words, m.type);
+        return m.is_short_enum ? mend_enum(m) : mend_float(m.words, m.type, m.offset);
+    }
+
+    /// Programs that were compiled for the enum still find it if it becomes a bitfield. libbpf
+    /// expects a bitfield to be aligned like its type.
+    Remedy mend_enum(const Member &m)
+    {
+        const auto bits = static_cast<uint32_t>(m.size * 8);
+        if (m.offset % bits == 0) {
+            m.words.offset = m.offset | bits << 24;
+            return "it becomes a bitfield of all its bits";
+        }
+        const bool is_signed = btf::kflag_of(btf_->type(m.type));
+        m.words.type = new_int(is_signed ? "short int" : "short unsigned int", bits / 8,
+                               is_signed ? BTF_INT_SIGNED : 0);
+        return "its type becomes an INT";
     }
 
     Remedy mend_bitfield(btf_member &member, TypeId type)

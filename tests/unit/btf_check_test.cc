@@ -396,6 +396,10 @@ CASES(
      "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
     {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=1 bits_offset=20 bitfield_size=13",
      "type 11 (STRUCT ''): member 0 'm': ends at bit 33, the struct at byte 4"},
+    {"[11] STRUCT '' size=3 kflag=1\n'm' type_id=12 bits_offset=0\n"
+     "[12] ENUM '' size=1 encoding=UNSIGNED\n'A' val=0",
+     "type 11 (STRUCT ''): member 0 'm': kernels count 4 bytes for an enum beside bitfields: ends "
+     "at bit 32, the struct at byte 3"},
     {"[11] STRUCT '' size=4\n'm' type_id=10 bits_offset=28",
      "type 11 (STRUCT ''): member 0 'm': ends at bit 36, the struct at byte 4"},
     {"[11] INT 'i' size=16 bits_offset=0 nr_bits=128 encoding=0\n"
