@@ -27,9 +27,10 @@
 //   more than 32 modifiers        the first one refers to the type behind all of them
 //   more than 65,535 elements     the surplus is left out
 // All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
-// left out, too. Such a round mends at most one violation of each type. Rounds follow until nothing
-// more can be mended, but no more than 64. After the eighth, a wrong element is dropped with all
-// later ones, because a struct may have more wrong members than there are rounds.
+// left out, too. Such a round mends at most one violation of each type; with the type or length of
+// a member, also those of all later members. Rounds follow until nothing more can be mended, but no
+// more than 64. After the eighth, a wrong element is dropped with all later ones, because a struct
+// may have more wrong members than there are rounds.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
@@ -270,14 +271,16 @@ private:
         if (i && offset_of(words, i) < offset_of(words, i - 1))
             return sort_members(words);
         const Member m = member_at(words, i);
-        // Kernels accept the struct in their own BTF, which may be the base of this object's.
-        if (m.is_short_enum && part_ == BtfPart::object)
-            return std::nullopt;
         const Remedy remedy = adapt(m);
-        return remedy ? remedy : drop_elements(words, i);
+        if (!remedy)
+            return m.is_short_enum ? std::nullopt : drop_elements(words, i);
+        uint32_t more = 0;
+        for (uint32_t later = i + 1; later < btf::vlen_of(head(words)); ++later)
+            more += adapt(member_at(words, later)).has_value();
+        return more ? *remedy + strf("; later members that are changed, too: %u", more) : remedy;
     }
 
-    /// Changes the type or the length of a member.
+    /// Changes the type or the length of a member if kernels refuse these.
     Remedy adapt(const Member &m)
     {
         if (!m.fits)
@@ -288,9 +291,12 @@ private:
     }
 
     /// Programs that were compiled for the enum still find it if it becomes a bitfield. libbpf
-    /// expects a bitfield to be aligned like its type.
+    /// expects a bitfield to be aligned like its type. An object keeps the enum, because kernels
+    /// accept it in their own BTF, which may be the base.
     Remedy mend_enum(const Member &m)
     {
+        if (part_ == BtfPart::object)
+            return std::nullopt;
         const auto bits = static_cast<uint32_t>(m.size * 8);
         if (m.offset % bits == 0) {
             m.words.offset = m.offset | bits << 24;
@@ -306,8 +312,11 @@ private:
     {
         const uint32_t bits = BTF_MEMBER_BITFIELD_SIZE(member.offset);
         const btf::Kind kind = btf_->kind(type);
+        const bool is_enum = btf::is_enum(kind);
+        if (is_enum && bits <= counted_enum_bits)
+            return std::nullopt;
         if (kind != btf::Kind::INT && bits <= max_bitfield) {
-            const bool is_signed = btf::is_enum(kind) && btf::kflag_of(btf_->type(type));
+            const bool is_signed = is_enum && btf::kflag_of(btf_->type(type));
             const char *name = is_signed ? "long long int" : "long long unsigned int";
             member.type = new_int(name, 8, is_signed ? BTF_INT_SIGNED : 0);
             return "its type becomes an INT";
@@ -324,7 +333,8 @@ private:
     Remedy mend_float(btf_member &member, TypeId type, uint32_t offset)
     {
         const uint64_t size = sizes_->of(type);
-        if (btf_->kind(type) != btf::Kind::FLOAT || !std::has_single_bit(size) || offset % 8)
+        if (btf_->kind(type) != btf::Kind::FLOAT || !std::has_single_bit(size) || offset % 8 ||
+            offset % (std::min<uint64_t>(pointer_size_, size) * 8) == 0)
             return std::nullopt;
         const std::string name(btf_->name(type));
         member.type = new_int(name, static_cast<uint32_t>(size), 0);

@@ -152,6 +152,28 @@ TEST(BtfMend, ManyMembers)
     EXPECT_EQ(mended("[6] STRUCT 's' size=0\n" + members), plain("[6] STRUCT 's' size=0"));
 }
 
+/// One round mends the types and lengths of all members of a struct.
+TEST(BtfMend, ManyUnalignedMembers)
+{
+    auto text = [](int type, int bits) {
+        std::string out = "[6] STRUCT 's' size=2000 kflag=1\n";
+        for (int i = 0; i < 200; ++i)
+            out += "'d' type_id=" + std::to_string(type) +
+                   " bits_offset=" + std::to_string(8 + i * 64) + "\n";
+        return out + "'aligned' type_id=2 bits_offset=12864\n" + //
+               "'b' type_id=1 bits_offset=12928 bitfield_size=" + std::to_string(bits) + "\n";
+    };
+    std::vector<std::string> changes;
+    EXPECT_EQ(
+        mended(text(2, 40), &changes),
+        plain(text(7, 32) + "[7] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
+    EXPECT_EQ(
+        changes,
+        std::vector<std::string>{
+            "type 6 (STRUCT 's'): member 0 'd': FLOAT at bit offset 8 is not aligned: its "
+            "type becomes an INT of the same name; later members that are changed, too: 200"});
+}
+
 TEST(BtfMend, Types)
 {
     // In order: char as gcc 12 writes it (SIGNED and CHAR), an INT with more bits than kernels
