@@ -29,8 +29,8 @@
 // All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
 // left out, too. Such a round mends at most one violation of each type; with the type or length of
 // a member, also those of all later members. Rounds follow until nothing more can be mended, but no
-// more than 64. After the eighth, a wrong element is dropped with all later ones, because a struct
-// may have more wrong members than there are rounds.
+// more than 64. The ninth wrong element of a type is dropped with all later ones, so that the
+// number of rounds does not depend on the number of elements.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
@@ -52,9 +52,9 @@ namespace btflink
 namespace
 {
 
-constexpr unsigned max_rounds = 64;    // violations that are left after these rounds stay
-constexpr unsigned patient_rounds = 8; // later rounds drop a wrong element and all that follow it
-constexpr uint32_t max_bitfield = 64;  // bits of an INT that replaces the type of a bitfield
+constexpr unsigned max_rounds = 64;   // violations that are left after these rounds stay
+constexpr unsigned single_drops = 8;  // of elements of a type; the next drop takes all the rest
+constexpr uint32_t max_bitfield = 64; // bits of an INT that replaces the type of a bitfield
 
 using Remedy = std::optional<std::string>;
 using Words = std::vector<uint32_t>; // of one type; empty if it was left out
@@ -94,11 +94,12 @@ public:
                     off = add_text(btf.str(off));
             });
         }
+        drops_.resize(types_.size());
     }
 
     std::optional<MendedBtf> run()
     {
-        for (round_ = 0; round_ < max_rounds && mend_some(); ++round_)
+        for (unsigned round = 0; round < max_rounds && mend_some(); ++round)
             finish_round();
         if (out_.changes.empty())
             return std::nullopt;
@@ -470,11 +471,12 @@ private:
         return "it is left out";
     }
 
-    /// Drops element `i` of a type; after patient_rounds, also all later elements.
+    /// Drops element `i` of a type in types_; if single_drops were dropped, also all later ones.
     Remedy drop_elements(Words &words, uint32_t i)
     {
         const uint32_t size = btf::kind_info(head(words)).element.count;
-        const uint32_t count = round_ < patient_rounds ? 1 : btf::vlen_of(head(words)) - i;
+        unsigned &drops = drops_[static_cast<size_t>(&words - types_.data())];
+        const uint32_t count = drops++ < single_drops ? 1 : btf::vlen_of(head(words)) - i;
         const auto begin = words.begin() + 3 + i * size;
         words.erase(begin, begin + count * size);
         head(words).info -= count;
@@ -531,10 +533,16 @@ private:
         for (Words &words : types_)
             if (!words.empty())
                 drop_references_to_empty(words);
+        drops_.resize(types_.size());
         std::vector<uint32_t> ids(types_.size());
         uint32_t next = raw(first_);
-        for (size_t i = 0; i < types_.size(); ++i)
-            ids[i] = types_[i].empty() ? 0 : next++;
+        for (size_t i = 0; i < types_.size(); ++i) {
+            if (types_[i].empty())
+                continue;
+            drops_[next - raw(first_)] = drops_[i];
+            ids[i] = next++;
+        }
+        drops_.resize(next - raw(first_));
         std::erase_if(types_, [](const Words &words) { return words.empty(); });
         for (Words &words : types_)
             btf::for_each_type_id(head(words), [&](uint32_t &id) {
@@ -569,8 +577,8 @@ private:
     BtfPart part_;
     MendedBtf out_; // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
-    unsigned round_ = 0;
-    const Btf *btf_ = nullptr; // all types as they were when this round began
+    std::vector<unsigned> drops_; // by index in types_: calls of drop_elements()
+    const Btf *btf_ = nullptr;    // all types as they were when this round began
     const TypeSizes *sizes_ = nullptr;
     // Made in each round when first needed.
     std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_; // DECL_TAGs of an id

@@ -142,14 +142,38 @@ TEST(BtfMend, ShortEnums)
     EXPECT_FALSE(mend_btf(*blob, 8, BtfPart::object));
 }
 
-/// The struct has more wrong members than mend_btf() has rounds. All are dropped, because rounds
-/// after the eighth drop a wrong member with all later ones.
+/// The struct has more wrong members than mend_btf() has rounds. All are dropped, because the ninth
+/// is dropped with all later ones.
 TEST(BtfMend, ManyMembers)
 {
     std::string members;
     for (int i = 0; i < 1000; ++i)
         members += "'m" + std::to_string(i) + "' type_id=1 bits_offset=0\n";
     EXPECT_EQ(mended("[6] STRUCT 's' size=0\n" + members), plain("[6] STRUCT 's' size=0"));
+}
+
+/// Up to eight wrong members are dropped one by one, in a round each. The ninth is dropped with all
+/// later ones. This is counted for each struct: 'late' has one wrong member, which is not found
+/// before all of 'early' are dropped. When the empty tag is dropped, the structs get other ids.
+TEST(BtfMend, DropsAreCountedPerType)
+{
+    auto text = [](int wrong) {
+        std::string out = "[6] DECL_TAG '' type_id=7 component_idx=-1\n"
+                          "[7] STRUCT 'early' size=8\n";
+        for (int i = 0; i < wrong; ++i)
+            out += "'w' type_id=1 bits_offset=96\n";
+        return out + "'good' type_id=4 bits_offset=0\n"
+                     "[8] STRUCT 'late' size=24\n"
+                     "'w' type_id=9 bits_offset=8\n"
+                     "'good' type_id=1 bits_offset=128\n"
+                     "[9] FLOAT 'unaligned' size=12";
+    };
+    constexpr std::string_view late = "[7] STRUCT 'late' size=24\n"
+                                      "'good' type_id=1 bits_offset=128\n"
+                                      "[8] FLOAT 'unaligned' size=12";
+    EXPECT_EQ(mended(text(8)), plain("[6] STRUCT 'early' size=8\n'good' type_id=4 bits_offset=0\n" +
+                                     std::string(late)));
+    EXPECT_EQ(mended(text(9)), plain("[6] STRUCT 'early' size=8\n" + std::string(late)));
 }
 
 /// One round mends the types and lengths of all members of a struct.
