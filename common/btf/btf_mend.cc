@@ -25,7 +25,8 @@
 //                                 a definition of 0 bytes, in final BTF only
 //   a DECL_TAG                    left out
 //   more than 32 modifiers        the first one refers to the type behind all of them
-//   more than 65,535 elements     the surplus is left out
+//   more elements than kernels read
+//                                 the surplus is left out
 // All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
 // left out, too. Such a round mends at most one violation of each type; with the type or length of
 // a member, also those of all later members. Rounds follow until nothing more can be mended, but no
@@ -84,6 +85,7 @@ class Mender
 public:
     Mender(const Btf &btf, uint32_t pointer_size, BtfPart part)
         : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size), part_(part),
+          most_elements_(kernel_forms(std::nullopt, btf).vlen),
           out_({BtfBuilder(first_, btf.str_base()), {}})
     {
         for (TypeId id : IdRange(first_, btf.end_id())) {
@@ -163,7 +165,7 @@ private:
     {
         Words &words = types_[place.type];
         const btf::KindInfo &info = btf::kind_info(head(words));
-        if (!place.element && btf::vlen_of(head(words)) > btf::max_vlen && info.element.count)
+        if (!place.element && btf::vlen_of(head(words)) > most_elements_ && info.element.count)
             return drop_surplus_elements(words);
         if (place.element && info.element.name >= 0 && rename_elements(words))
             return "'_' replaces illegal characters";
@@ -496,15 +498,15 @@ private:
         });
     }
 
-    /// Drops the elements beyond the number that all kernels accept.
+    /// Drops the elements beyond the number that the kernel reads.
     Remedy drop_surplus_elements(Words &words)
     {
-        const uint32_t more = btf::vlen_of(head(words)) - btf::max_vlen;
+        const uint32_t more = btf::vlen_of(head(words)) - most_elements_;
         words.resize(words.size() - size_t{more} * btf::kind_info(head(words)).element.count);
         head(words).info -= more;
         if (btf::is_composite(btf::kind_of(head(words))))
-            drop_component_tags(words, btf::max_vlen, more);
-        return "the rest is left out";
+            drop_component_tags(words, most_elements_, more);
+        return strf("all elements after the first %u are left out", most_elements_);
     }
 
     /// Visits the DECL_TAGs of the members of a struct or union. `of`: an item of types_.
@@ -575,7 +577,8 @@ private:
     TypeId first_;
     uint32_t pointer_size_;
     BtfPart part_;
-    MendedBtf out_; // its strings are used from the start; its types are set last
+    uint32_t most_elements_; // that the kernel reads of a type
+    MendedBtf out_;          // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
     std::vector<unsigned> drops_; // by index in types_: calls of drop_elements()
     const Btf *btf_ = nullptr;    // all types as they were when this round began

@@ -209,7 +209,8 @@ class Limits(LimitCase):
                 ''.join(f'int {name}{i} = 1;' for i in range(count)), name + '.o'))
         self.merge('a.o', 'b.o')
         self.assertEqual(sum(h.startswith('VAR ') for h in self.heads()), MAX_ELEMENTS)
-        rule = r'type \d+ \(DATASEC .\.data.\): vlen is 65536, older .*: the rest is left out'
+        rule = r'type \d+ \(DATASEC .\.data.\): vlen is 65536, older .*: all elements after the first 65535 are left ' \
+            'out'
         self.mended(rule, 'a.o', 'b.o', 'c.o')
         self.good(FEATURES, self.object_of('enum btf_max { BTF_MAX_VLEN = 0xffffff } e;', 'e.o'))
         self.merge('a.o', 'b.o', 'c.o', 'e.o')
@@ -233,7 +234,7 @@ class Limits(LimitCase):
         blob = self.long_enum()
         self.write('old', blob.bytes())
         rule = r'type 1 \(ENUM .big.\): vlen is 74565, older kernels read 65535 at most; .*'
-        self.mended(rule + ': the rest is left out', 'old')
+        self.mended(rule + ': all elements after the first 65535 are left out', 'old')
         blob.add(blob.name('btf_max'), info(ENUM, 1), 4)
         blob.add(blob.name('BTF_MAX_VLEN'), 0xffffff)
         self.write('new', blob.bytes())

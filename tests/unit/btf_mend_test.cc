@@ -218,6 +218,26 @@ TEST(BtfMend, Types)
               plain("[6] FWD 'a_b' fwd_kind=union\n[7] PTR '' type_id=6"));
 }
 
+/// The enumerator BTF_MAX_VLEN shows how many elements of a type the kernel reads.
+TEST(BtfMend, ManyElements)
+{
+    auto text = [](const std::string &name, int count, int most) {
+        std::string out = "[6] ENUM 'btf_max' size=4 encoding=UNSIGNED\n'BTF_MAX_VLEN' val=" +
+                          std::to_string(most) + "\n[7] ENUM '" + name +
+                          "' size=4 encoding=UNSIGNED\n";
+        for (int i = 0; i < count; ++i)
+            out += "'e" + std::to_string(i) + "' val=" + std::to_string(i) + "\n";
+        return out;
+    };
+    EXPECT_TRUE(mended(text("a$b", 70'000, 80'000)) == plain(text("a_b", 70'000, 80'000)));
+    EXPECT_TRUE(mended(text("a$b", 70'001, 70'000)) == plain(text("a_b", 70'000, 70'000)));
+    std::vector<std::string> changes;
+    EXPECT_TRUE(mended(text("ab", 70'000, 1), &changes) == plain(text("ab", 65'535, 1)));
+    ASSERT_EQ(changes.size(), 1u);
+    EXPECT_TRUE(changes[0].ends_with(": all elements after the first 65535 are left out"))
+        << changes[0];
+}
+
 TEST(BtfMend, ModifierChain)
 {
     // Chains of 40 modifiers. Kernels follow 32.
