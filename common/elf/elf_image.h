@@ -206,10 +206,17 @@ public:
     uint64_t value(size_t number) const
     {
         const Elf64_Sym symbol = record(number);
-        return symbol.st_shndx == SHN_COMMON ? 0 : symbol.st_value;
+        return is_common(symbol.st_shndx) ? 0 : symbol.st_value;
     }
 
 private:
+    /// Is `section` (st_shndx) a number for common symbols, perhaps of this machine only?
+    bool is_common(uint16_t section) const
+    {
+        constexpr uint16_t x86_64_large_common = 0xff02; // not in all versions of <elf.h>
+        return section == SHN_COMMON || (machine_ == EM_X86_64 && section == x86_64_large_common) ||
+               (machine_ == EM_MIPS && section == SHN_MIPS_SCOMMON);
+    }
     Elf64_Sym record(size_t number) const
     {
         const size_t size = is64_ ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
@@ -221,7 +228,8 @@ private:
     std::string_view names_;
     size_t sections_ = 0; // number of the file's sections
     uint32_t extended_section_ = 0;
-    bool is64_ = true, is_arm_ = false;
+    bool is64_ = true;
+    uint16_t machine_ = EM_NONE;
     ByteOrder order_ = host_order;
 };
 

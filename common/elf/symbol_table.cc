@@ -37,7 +37,7 @@ Result<SymbolTable> SymbolTable::open(const ElfImage &image, uint32_t section)
     out.sections_ = image.sections.size();
     out.is64_ = image.is64;
     out.order_ = image.order;
-    out.is_arm_ = image.head.e_machine == EM_ARM;
+    out.machine_ = image.head.e_machine;
     for (uint32_t i = 1; i < out.sections_; ++i) {
         const ElfSection &s = image.sections[i];
         if (s.head.sh_type != SHT_SYMTAB_SHNDX || s.head.sh_link != section)
@@ -86,14 +86,14 @@ Symbol SymbolTable::operator[](size_t number) const
              Home::section,
              static_cast<uint8_t>(ELF64_ST_TYPE(symbol.st_info)),
              static_cast<uint8_t>(ELF64_ST_BIND(symbol.st_info))};
-    if (is_arm_ && s.type == STT_FUNC)
+    if (machine_ == EM_ARM && s.type == STT_FUNC)
         s.value &= ~uint64_t{1}; // Thumb bit; debug information has the address without it
     if (s.section >= SHN_LORESERVE) {
         if (s.section == SHN_XINDEX)
             s.section =
                 extended_.empty() ? 0 : load<uint32_t>(extended_.data() + number * 4, order_);
         else
-            s.home = s.section == SHN_COMMON ? Home::common : Home::absolute;
+            s.home = is_common(symbol.st_shndx) ? Home::common : Home::absolute;
     }
     if (s.home != Home::section || s.section >= sections_)
         s.section = 0;

@@ -371,6 +371,7 @@ TEST_F(Variables, ModuleIsItsOwnImage)
     EXPECT_EQ(merged(dir_, {a, b}), expected);
 }
 
+/// Also large common symbols of x86-64 (-mcmodel=medium).
 TEST_F(Variables, CommonAndUndefined)
 {
     std::string a = make_object(dir_, "a",
@@ -378,21 +379,25 @@ TEST_F(Variables, CommonAndUndefined)
         [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
         [2] VAR 'com' type_id=1 linkage=global
         [3] VAR 'away' type_id=1 linkage=global
-        [4] DATASEC '.data' size=8
+        [4] VAR 'large' type_id=1 linkage=global
+        [5] DATASEC '.data' size=12
             type_id=2 offset=0 size=4
-            type_id=3 offset=0 size=4)",
+            type_id=3 offset=0 size=4
+            type_id=4 offset=0 size=4)",
                                  .plain_end = 2,
-                                 .assembly = ".comm com,4,4\n",
-                                 .variables = {{2, "com"}, {3, "away"}}});
+                                 .assembly = ".comm com,4,4\n.largecomm large,4,4\n",
+                                 .variables = {{2, "com"}, {3, "away"}, {4, "large"}}});
     EXPECT_EQ(merged(dir_, {a}), "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n");
     std::string text = text_of(merged(dir_, {a}, link({a}, R"(
         SECTIONS {
             .text 0x1000 : { *(.text) }
             .bss 0x2000 : { *(COMMON) }
+            .lbss 0x3000 : { *(LARGE_COMMON) }
             .debug 0 : { *(.debug) }
             away = 0;
         })")));
     EXPECT_TRUE(has(text, "DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0")) << text;
+    EXPECT_TRUE(has(text, "DATASEC '.lbss' size=4 vlen=1\n\ttype_id=3 offset=0")) << text;
 }
 
 /// Most linkers give a common variable the largest size that an object states.
