@@ -30,16 +30,21 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
         distilled = TRY(find_final_btf(input, ".BTF.base"));
     std::vector<Error> out;
     // Appends the violations of one blob, which extends `over`. Returns null if the blob cannot be
-    // parsed.
+    // parsed. Kernels read the whole section, also zeros around the blob.
     auto check = [&](const FinalBlob &blob,
                      std::shared_ptr<const Btf> over) -> std::shared_ptr<const Btf> {
-        auto parsed = Btf::parse(blob.blob, blob.where, std::move(over));
+        const Bytes whole = blob.contents.bytes;
+        if (blob.blob.data() != whole.data()) {
+            out.push_back({blob.where, "does not begin with a BTF header"});
+            return nullptr;
+        }
+        auto parsed = Btf::parse(whole, blob.where, std::move(over));
         if (!parsed) {
             out.push_back(parsed.error());
             return nullptr;
         }
         const uint32_t address_size = input.elf ? input.elf->address_size() : 0;
-        auto found = list_violations(blob.blob, *parsed, blob.where, address_size, kernel);
+        auto found = list_violations(whole, *parsed, blob.where, address_size, kernel);
         out.insert(out.end(), found.begin(), found.end());
         return std::make_shared<const Btf>(std::move(*parsed));
     };

@@ -13,8 +13,8 @@ class BaseIndex;
 /// Raw BTF, or the contents of a section of an ELF file.
 struct FinalBlob {
     SectionContents contents; // keeps `blob` alive
-    Bytes blob;
-    Where where; // of the blob's first byte
+    Bytes blob;               // without zeros before and after it, which kernels refuse
+    Where where;              // of the first byte of `contents`
 };
 /// Nothing for an ELF file without this section. Object BTF is an error.
 Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section);

@@ -134,6 +134,28 @@ TEST_F(CheckFile, ByVersion)
                     "refuse"});
 }
 
+/// Kernels refuse zeros before or after the BTF in a section.
+TEST_F(CheckFile, Padding)
+{
+    const std::string good = write("good", kernel_);
+    const std::string padded = "head -c 2 /dev/zero | cat " + good + " - > " + (dir_ / "after");
+    run(padded + " && head -c 8 /dev/zero | cat - " + good + " > " + (dir_ / "before"));
+    EXPECT_EQ(lines(dir_ / "after"),
+              Lines{"after+0x10: BTF header: strings do not end where the blob ends"});
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    std::string object = make_object(dir_, "object", {.btf = std::string(kernel), .plain_end = 7});
+    auto with = [&](const std::string &section) {
+        run("objcopy -R .BTF --add-section .BTF=" + (dir_ / section) + " " + object + " " +
+            (dir_ / "file"));
+        return lines(dir_ / "file");
+    };
+    EXPECT_EQ(with("good"), Lines());
+    EXPECT_EQ(with("after"), Lines{"file: .BTF+0x10: BTF header: strings do not end where the blob "
+                                   "ends"});
+    EXPECT_EQ(with("before"), Lines{"file: .BTF+0x0: does not begin with a BTF header"});
+}
+
 /// A module is checked over a kernel with one more type, whose name moves all strings, and over a
 /// kernel with fewer types.
 TEST_F(CheckFile, AnotherBase)
