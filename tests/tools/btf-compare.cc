@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares BTF by meaning: for each kind, the set of signatures (hashes of a type's meaning) and
-// the number of types. Ids, order of types and layout of strings do not matter. --digest prints,
-// for each kind, the numbers of types and signatures, and a hash of the set; --against compares BTF
-// with such a digest. Exit status: 0 equal or digest printed, 1 different, 2 bad input or wrong
-// usage.
+// Compares BTF by meaning: for each kind, how often each signature (a hash of a type's meaning)
+// occurs. Ids, order of types and layout of strings do not matter. --digest prints, for each kind,
+// the numbers of types and signatures, and a hash of the set of signatures; --against compares BTF
+// with such a digest, which does not show which signature occurs more than once. Exit status: 0
+// equal or digest printed, 1 different, 2 bad input or wrong usage.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 using namespace btflink;
@@ -50,16 +50,24 @@ struct HashSignature {
     size_t operator()(const Signature &s) const { return s[0]; }
 };
 using SignatureSet = std::unordered_set<Signature, HashSignature>;
+using SignatureCounts = std::unordered_map<Signature, size_t, HashSignature>;
 
 /// The types of one kind in one input. In deep_row, the FUNCs, with signatures of Depth::all.
 struct Row {
     std::vector<TypeId> ids;           // in the order of the input
     std::vector<Signature> signatures; // one per id
-    SignatureSet distinct;
+    SignatureCounts counts;            // how often each signature occurs
 
+    size_t count(const Signature &signature) const
+    {
+        auto it = counts.find(signature);
+        return it == counts.end() ? 0 : it->second;
+    }
     Signature digest() const
     {
-        std::vector<Signature> sorted(distinct.begin(), distinct.end());
+        std::vector<Signature> sorted;
+        for (const auto &item : counts)
+            sorted.push_back(item.first);
         std::sort(sorted.begin(), sorted.end());
         return tools::digest(sorted);
     }
@@ -81,7 +89,7 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
     auto add = [&](Row &row, TypeId id, const SignatureTable &all) {
         row.ids.push_back(id);
         row.signatures.push_back(all.of(id));
-        row.distinct.insert(all.of(id));
+        ++row.counts[all.of(id)];
     };
     SignatureTable names(btf, Depth::names, arrays);
     for (TypeId id : btf.ids())
@@ -94,17 +102,34 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
     return rows;
 }
 
-/// Counts the signatures that `mine` has and `other` does not. Adds to `text` a line for each of
-/// the first `show`, with a type that has the signature.
-size_t only(const Btf &btf, const Row &mine, const Row &other, size_t show, std::string &text,
-            const char *tag)
+/// Does it matter how often a signature occurs in the row of this index? With flat arrays only for
+/// kinds that do not refer to types: a chain of arrays is several types, and the flat array that
+/// equals it is one; so two types that refer to different chains may be one type, too.
+bool is_counted(size_t row, Arrays arrays)
+{
+    if (arrays == Arrays::as_written)
+        return true;
+    const btf::Family family = btf::kinds[row + 1 < btf::kind_count ? row + 1 : 0].family;
+    return family == btf::Family::number || family == btf::Family::enumeration ||
+           family == btf::Family::forward;
+}
+
+/// Counts the signatures that only `mine` has; with `repeated`, those that both have, but `mine`
+/// more often. Adds to `text` a line for each of the first `show`, with a type that has the
+/// signature.
+size_t list(const Btf &btf, const Row &mine, const Row &other, bool repeated, size_t show,
+            std::string &text, const char *tag)
 {
     SignatureSet seen;
     for (size_t i = 0; i < mine.ids.size(); ++i) {
-        if (other.distinct.count(mine.signatures[i]) || !seen.insert(mine.signatures[i]).second)
+        const Signature &signature = mine.signatures[i];
+        const size_t there = other.count(signature);
+        const bool listed = repeated ? there && there < mine.count(signature) : !there;
+        if (!listed || !seen.insert(signature).second)
             continue;
         if (seen.size() <= show)
-            text += strf("    only %s: %.400s\n", tag, describe(btf, mine.ids[i]).c_str());
+            text += strf("    %s %s: %.400s\n", repeated ? "more" : "only", tag,
+                         describe(btf, mine.ids[i]).c_str());
     }
     return seen.size();
 }
@@ -122,18 +147,20 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         if (ra.ids.empty() && rb.ids.empty())
             continue;
         std::string text;
-        size_t only_a = only(a, ra, rb, options.show, text, "A");
-        size_t only_b = only(b, rb, ra, options.show, text, "B");
+        size_t only_a = list(a, ra, rb, false, options.show, text, "A");
+        size_t only_b = list(b, rb, ra, false, options.show, text, "B");
+        size_t more = 0;
+        if (is_counted(i, options.arrays))
+            more = list(a, ra, rb, true, options.show, text, "A") +
+                   list(b, rb, ra, true, options.show, text, "B");
         bool counted = options.counts(names[i]);
         std::printf("%-12s%9zu%9zu%10zu%10zu%8zu%8zu%s\n%s", names[i].c_str(), ra.ids.size(),
-                    rb.ids.size(), ra.distinct.size(), rb.distinct.size(), only_a, only_b,
+                    rb.ids.size(), ra.counts.size(), rb.counts.size(), only_a, only_b,
                     counted ? "" : "  (ignored)", text.c_str());
         if (!counted)
             continue;
         signatures += only_a + only_b;
-        // With flat arrays, the numbers of types do not count: a chain of arrays is several types,
-        // and the flat array that equals it is one.
-        counts += options.arrays == Arrays::as_written && ra.ids.size() != rb.ids.size();
+        counts += more || (is_counted(i, options.arrays) && ra.ids.size() != rb.ids.size());
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "
                 "kinds with differing numbers of types %zu\n",
@@ -144,7 +171,7 @@ int compare(const Options &options, const Btf &a, const Btf &b)
 /// A line of a digest file, without the line end.
 std::string digest_line(const std::string &name, const Row &row)
 {
-    return strf("%s %zu %zu %s", name.c_str(), row.ids.size(), row.distinct.size(),
+    return strf("%s %zu %zu %s", name.c_str(), row.ids.size(), row.counts.size(),
                 hex(row.digest()).c_str());
 }
 

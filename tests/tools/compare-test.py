@@ -4,7 +4,12 @@
 
 usage: compare-test.py BTF-COMPARE BTF-EMIT BTF-MERGE [TEST...]
 """
+import struct
+
 from helpers.cli_case import CliCase, run
+
+INT, PTR = 1 << 24, 2 << 24  # the second word of types
+STRINGS = b'\0'
 
 
 class Compare(CliCase):
@@ -15,6 +20,12 @@ class Compare(CliCase):
         done = self.call(self.btf_compare, *arguments)
         self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
         return done.stdout
+
+    def btf(self, name, *types):
+        """Writes raw BTF; each type is a list of words."""
+        words = [word for words in types for word in words]
+        self.write(name, struct.pack(f'<HBBIIIII{len(words)}I', 0xEB9F, 1, 0, 24, 0, 4 * len(words), 4 * len(words),
+                                     len(STRINGS), *words) + STRINGS)
 
     def setUp(self):
         super().setUp()
@@ -28,6 +39,20 @@ class Compare(CliCase):
         self.write('digest', self.read('digest').replace(b'\nFUNC ', b'\nFUNC 1'))
         self.compare('a', '--against=digest', status=1)
         self.compare('a', '--against=digest', '--ignore=FUNC', status=0)
+
+    def test_repeated_types(self):
+        """How often a type occurs counts, also if the numbers of types are equal. With flat arrays, this is so for
+        kinds that do not refer to types."""
+        for name, encodings in (('aab', (0, 0, 1)), ('abb', (0, 1, 1)), ('ab', (0, 1))):
+            self.btf(name, *([0, INT, 4, encoding << 24 | 32] for encoding in encodings))
+        self.compare('aab', 'aab', status=0)
+        for options in ((), ('--flat-arrays',)):
+            self.assertRegex(self.compare('aab', 'abb', *options, status=1), r'\n +more A: .*\n +more B: ')
+            self.compare('aab', 'ab', *options, status=1)
+        self.btf('one', [0, INT, 4, 32], [0, PTR, 1])
+        self.btf('two', [0, INT, 4, 32], [0, PTR, 1], [0, PTR, 1])
+        self.compare('one', 'two', status=1)
+        self.compare('one', 'two', '--flat-arrays', status=0)
 
     def test_options_without_effect(self):
         self.compare('a', status=2)
