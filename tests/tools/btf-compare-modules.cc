@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares the BTF that two tools made for each of many modules (A and B), and prints how A and B
 // differ, for tests/kernel/distribution. All A have one base, and so have all B. Exit status: 0 all
-// modules were compared, 2 bad input or wrong usage.
+// modules were compared, 2 bad input or wrong usage, or the output cannot be written.
 //
 // LIST has a line per module: the paths of A, B and the module's ELF file, separated by tabs. The
 // output has a line with the names of the fields, then a line per module. Tabs separate the fields,
@@ -189,5 +189,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "btf-compare-modules: %s\n", done.error().str().c_str());
         return exit_bad;
     }
-    return exit_done;
+    return close_output("btf-compare-modules") ? exit_done : exit_bad;
 }

@@ -3,7 +3,8 @@
 // occurs. Ids, order of types and layout of strings do not matter. --digest prints, for each kind,
 // the numbers of types and signatures, and a hash of the set of signatures; --against compares BTF
 // with such a digest, which does not show which signature occurs more than once. Exit status: 0
-// equal or digest printed, 1 different, 2 bad input or wrong usage.
+// equal or digest printed, 1 different, 2 bad input or wrong usage, or the
+// output cannot be written.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
@@ -279,5 +280,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "btf-compare: %s\n", status.error().str().c_str());
         return exit_bad;
     }
-    return *status;
+    return close_output("btf-compare") ? *status : exit_bad;
 }

@@ -218,5 +218,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "btf-dump: %s\n", done.error().str().c_str());
         return exit_bad;
     }
-    return std::fflush(stdout) == 0 ? 0 : exit_bad;
+    return close_output("btf-dump") ? 0 : exit_bad;
 }

@@ -4,6 +4,7 @@
 
 #include "common/io/file_io.h"
 
+#include <cstdio>
 #include <gelf.h>
 
 namespace btflink::tools
@@ -87,6 +88,15 @@ Result<BtfInput> open_btf(const std::string &path, const std::string &base, size
         TRY(load(base, 0, nullptr, input.base_file, input.base));
     TRY(load(path, index, input.base, input.file, input.btf));
     return input;
+}
+
+bool close_output(const char *program)
+{
+    // fflush() does not know of earlier errors, such as those of large writes.
+    const bool good = std::fflush(stdout) == 0 && !std::ferror(stdout);
+    if (!good)
+        std::fprintf(stderr, "%s: the output cannot be written\n", program);
+    return good;
 }
 
 } // namespace btflink::tools

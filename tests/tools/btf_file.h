@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads BTF for the test tools: from a raw file, or from section `.BTF` of an ELF file. The BTF is
-// one blob, or the contributions of one or more objects, one after the other.
+// one blob, or the contributions of one or more objects, one after the other. Also: ends the tools'
+// output.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -51,5 +52,9 @@ struct BtfInput {
 /// Opens contribution `index` of `path`, over the first contribution of `base` (a path, or "":
 /// none).
 Result<BtfInput> open_btf(const std::string &path, const std::string &base, size_t index = 0);
+
+/// Flushes standard output. If any of the output could not be written, prints an error, which
+/// begins with `program`, and returns false.
+bool close_output(const char *program);
 
 } // namespace btflink::tools

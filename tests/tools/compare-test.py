@@ -54,6 +54,13 @@ class Compare(CliCase):
         self.compare('one', 'two', status=1)
         self.compare('one', 'two', '--flat-arrays', status=0)
 
+    def test_full_device(self):
+        """The error status, also if an early part of the output is what could not be written."""
+        self.btf('a', *([0, INT, 4, 32 - n % 32] for n in range(1000)))
+        for command in ('--digest a', 'a a', 'a add.o --show=1000'):
+            done = self.call('sh', '-c', f'{self.btf_compare} {command} > /dev/full')
+            self.assertEqual((done.returncode, done.stderr), (2, 'btf-compare: the output cannot be written\n'))
+
     def test_options_without_effect(self):
         self.compare('a', status=2)
         self.compare('a', 'a', '--show=1', '--deep', '--flat-arrays', '--ignore=PTR', status=0)
