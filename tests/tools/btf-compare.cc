@@ -37,6 +37,8 @@ struct Options {
     Arrays arrays = Arrays::as_written;
     bool digest = false, deep = false;
 
+    /// Is deep_row filled?
+    bool has_deep_row() const { return deep || digest || !against.empty(); }
     /// True if this row affects the exit status.
     bool counts(const std::string &row) const
     {
@@ -224,6 +226,21 @@ Result<int> compare_against(const Options &options, const Btf &btf)
     return status;
 }
 
+/// What is wrong with --ignore and --kinds, or "".
+std::string useless_kinds(const Options &options)
+{
+    auto names = row_names();
+    if (!options.has_deep_row()) {
+        names.pop_back();
+        for (const auto *list : {&options.ignore, &options.kinds})
+            if (std::find(list->begin(), list->end(), deep_row) != list->end())
+                return std::string(deep_row) + " is compared with --deep only";
+    }
+    const bool any = std::any_of(names.begin(), names.end(),
+                                 [&](const std::string &name) { return options.counts(name); });
+    return any ? "" : "--ignore and --kinds leave no kind to compare";
+}
+
 Result<int> run(const Options &options)
 {
     auto a = TRY(open_btf(options.a, options.base_a));
@@ -273,6 +290,10 @@ int main(int argc, char **argv)
     }
     if (options.b.empty() && !options.digest && options.against.empty()) {
         std::fprintf(stderr, "btf-compare: nothing to compare A with; see --help\n");
+        return exit_bad;
+    }
+    if (const std::string why = useless_kinds(options); !why.empty()) {
+        std::fprintf(stderr, "btf-compare: %s\n", why.c_str());
         return exit_bad;
     }
     auto status = run(options);

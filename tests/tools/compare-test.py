@@ -67,6 +67,10 @@ class Compare(CliCase):
         ineffective = ['a', '--base-b=a', '--show=1', '--deep', '--flat-arrays']
         for option in (*ineffective, '--ignore=PTR', '--kinds=PTR', '--against=digest'):
             self.compare('a', '--digest', option, status=2)
+        for option in ('--kinds=FUNC/deep', '--ignore=PTR,FUNC/deep'):
+            self.compare('a', 'a', option, status=2)
+            self.compare('a', 'a', option, '--deep', status=0)
+        self.compare('a', 'a', '--kinds=INT', '--ignore=INT,PTR', status=2)
         self.write('digest', self.compare('a', '--digest', status=0))
         for option in ineffective:
             self.compare('a', '--against=digest', option, status=2)
