@@ -136,7 +136,7 @@ const Names field_names = {"a",          "types_a",   "types_b",    "equal",
 Result<Names> compare_line(const Names &module, const ModuleBase &base_a, const ModuleBase &base_b)
 {
     auto file_a = TRY(BtfFile::open(module[0])), file_b = TRY(BtfFile::open(module[1]));
-    auto a = TRY(file_a.parse(0, base_a.btf())), b = TRY(file_b.parse(0, base_b.btf()));
+    auto a = TRY(file_a.parse_only(base_a.btf())), b = TRY(file_b.parse_only(base_b.btf()));
     ModuleDifference d = compare_modules(base_a, a, base_b, b);
     auto symbols = TRY(look_up(d.only_b, module[2]));
     Names fields = {module[0]};

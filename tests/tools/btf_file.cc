@@ -29,6 +29,7 @@ Result<Bytes> btf_section(std::vector<std::byte> &bytes, const Where &where)
     size_t names;
     if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0)
         return bad("not a readable ELF file");
+    std::optional<Bytes> found;
     for (Elf_Scn *scn = nullptr; (scn = elf_nextscn(elf.get(), scn));) {
         GElf_Shdr header;
         if (!gelf_getshdr(scn, &header))
@@ -38,9 +39,13 @@ Result<Bytes> btf_section(std::vector<std::byte> &bytes, const Where &where)
             continue;
         if (header.sh_offset > bytes.size() || header.sh_size > bytes.size() - header.sh_offset)
             return fail(where, "section .BTF lies outside the file");
-        return Bytes(bytes).subspan(header.sh_offset, header.sh_size);
+        if (found)
+            return fail(where, "has several sections .BTF");
+        found = Bytes(bytes).subspan(header.sh_offset, header.sh_size);
     }
-    return fail(where, "has no section .BTF");
+    if (!found)
+        return fail(where, "has no section .BTF");
+    return *found;
 }
 
 } // namespace
@@ -69,23 +74,31 @@ Result<Btf> BtfFile::parse(size_t index, std::shared_ptr<const Btf> base) const
     return Btf::parse(parts_[index].blob, place(index), std::move(base));
 }
 
-Result<BtfInput> open_btf(const std::string &path, const std::string &base, size_t index)
+Result<Btf> BtfFile::parse_only(std::shared_ptr<const Btf> base) const
+{
+    if (parts_.size() > 1)
+        return fail(where_, strf("has %zu contributions; merge them first", parts_.size()));
+    return parse(0, std::move(base));
+}
+
+Result<BtfInput> open_btf(const std::string &path, const std::string &base,
+                          std::optional<size_t> index)
 {
     BtfInput input;
-    auto load = [](const std::string &name, size_t part, const std::shared_ptr<const Btf> &over,
-                   std::shared_ptr<BtfFile> &file,
+    auto load = [](const std::string &name, std::optional<size_t> part,
+                   const std::shared_ptr<const Btf> &over, std::shared_ptr<BtfFile> &file,
                    std::shared_ptr<const Btf> &btf) -> Result<void> {
         auto opened = TRY(BtfFile::open(name));
         file = std::make_shared<BtfFile>(std::move(opened));
-        if (part >= file->parts().size())
+        if (part && *part >= file->parts().size())
             return fail(Where{name}, strf("has %zu contributions, there is no index %zu",
-                                          file->parts().size(), part));
-        auto parsed = TRY(file->parse(part, over));
+                                          file->parts().size(), *part));
+        auto parsed = TRY(part ? file->parse(*part, over) : file->parse_only(over));
         btf = std::make_shared<const Btf>(std::move(parsed));
         return {};
     };
     if (!base.empty())
-        TRY(load(base, 0, nullptr, input.base_file, input.base));
+        TRY(load(base, std::nullopt, nullptr, input.base_file, input.base));
     TRY(load(path, index, input.base, input.file, input.btf));
     return input;
 }

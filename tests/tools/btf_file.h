@@ -8,6 +8,7 @@
 #include "common/object_btf/link_trailer.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@ namespace btflink::tools
 class BtfFile
 {
 public:
-    /// Errors: an unreadable file, a malformed ELF file or one without `.BTF`, an invalid sequence
-    /// of contributions, no contribution at all.
+    /// Errors: an unreadable file, a malformed ELF file, one without `.BTF` or with several, an
+    /// invalid sequence of contributions, no contribution at all.
     static Result<BtfFile> open(const std::string &path);
     BtfFile(BtfFile &&) = default; // not copied: parts() point into the bytes
 
@@ -28,6 +29,8 @@ public:
     /// Parses the blob of contribution `index`, which must exist. The result must not outlive the
     /// BtfFile.
     Result<Btf> parse(size_t index, std::shared_ptr<const Btf> base = nullptr) const;
+    /// Parses the only contribution. Error: there are several.
+    Result<Btf> parse_only(std::shared_ptr<const Btf> base = nullptr) const;
     /// The start of contribution `index`, for messages.
     Where place(size_t index) const { return where_.at(parts_[index].offset); }
     Where trailer_place(size_t index) const { return where_.at(parts_[index].trailer_offset); }
@@ -49,9 +52,10 @@ struct BtfInput {
     std::shared_ptr<const Btf> btf;
 };
 
-/// Opens contribution `index` of `path`, over the first contribution of `base` (a path, or "":
-/// none).
-Result<BtfInput> open_btf(const std::string &path, const std::string &base, size_t index = 0);
+/// Opens contribution `index` of `path`, over `base` (a path, or "": none). Without `index`, and
+/// for `base`: the only contribution; several are an error.
+Result<BtfInput> open_btf(const std::string &path, const std::string &base,
+                          std::optional<size_t> index = std::nullopt);
 
 /// Flushes standard output. If any of the output could not be written, prints an error, which
 /// begins with `program`, and returns false.

@@ -54,6 +54,16 @@ class Compare(CliCase):
         self.compare('one', 'two', status=1)
         self.compare('one', 'two', '--flat-arrays', status=0)
 
+    def test_several_contributions(self):
+        """An error, because only one would be compared."""
+        self.emit(self.compile('other.c'))
+        self.must('ld', '-r', 'add.o', 'other.o', '-o', 'both.o')
+        for arguments in (('both.o', 'a'), ('a', 'both.o'), ('a', 'a', '--base-a=both.o')):
+            self.compare(*arguments, status=2)
+        self.must('objcopy', '--add-section', '.BT_=a', 'add.o', 'two.o')
+        self.write('two.o', self.read('two.o').replace(b'.BT_', b'.BTF'))
+        self.compare('two.o', 'a', status=2)
+
     def test_full_device(self):
         """The error status, also if an early part of the output is what could not be written."""
         self.btf('a', *([0, INT, 4, 32 - n % 32] for n in range(1000)))
