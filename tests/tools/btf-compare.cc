@@ -27,8 +27,10 @@ constexpr int exit_equal = 0, exit_different = 1, exit_bad = 2;
 
 /// Begins the first line of a digest. Change the number if signatures are computed differently.
 constexpr std::string_view digest_title = "# btf-compare digest 1";
-/// Name of the row that compares FUNCs with everything that they reach.
-constexpr std::string_view deep_row = "FUNC/deep";
+/// Kinds with a second row, such as "FUNC/deep", which compares types with everything that they
+/// reach. Digests have the first of these rows only.
+constexpr btf::Kind deep_kinds[] = {btf::Kind::FUNC, btf::Kind::VAR, btf::Kind::STRUCT,
+                                    btf::Kind::UNION, btf::Kind::TYPEDEF};
 
 struct Options {
     std::string a, b, base_a, base_b, against;
@@ -37,8 +39,8 @@ struct Options {
     Arrays arrays = Arrays::as_written;
     bool digest = false, deep = false;
 
-    /// Is deep_row filled?
-    bool has_deep_row() const { return deep || digest || !against.empty(); }
+    /// The number of deep_kinds that are compared.
+    size_t deep_rows() const { return deep ? std::size(deep_kinds) : digest || !against.empty(); }
     /// True if this row affects the exit status.
     bool counts(const std::string &row) const
     {
@@ -55,7 +57,7 @@ struct HashSignature {
 using SignatureSet = std::unordered_set<Signature, HashSignature>;
 using SignatureCounts = std::unordered_map<Signature, size_t, HashSignature>;
 
-/// The types of one kind in one input. In deep_row, the FUNCs, with signatures of Depth::all.
+/// The types of one kind in one input. In rows of deep_kinds, with signatures of Depth::all.
 struct Row {
     std::vector<TypeId> ids;           // in the order of the input
     std::vector<Signature> signatures; // one per id
@@ -76,19 +78,21 @@ struct Row {
     }
 };
 
-std::vector<std::string> row_names()
+std::vector<std::string> row_names(size_t deep_rows)
 {
     std::vector<std::string> names;
     for (uint32_t kind = 1; kind < btf::kind_count; ++kind)
         names.emplace_back(btf::kinds[kind].name);
-    names.emplace_back(deep_row);
+    for (size_t i = 0; i < deep_rows; ++i)
+        names.push_back(btf::kind_info(deep_kinds[i]).name + std::string("/deep"));
     return names;
 }
 
-/// Rows in the order of row_names(); the last is empty unless `deep`.
-std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
+/// Rows in the order of row_names().
+std::vector<Row> make_rows(const Btf &btf, size_t deep_rows, Arrays arrays)
 {
-    std::vector<Row> rows(btf::kind_count);
+    constexpr size_t kinds = btf::kind_count - 1;
+    std::vector<Row> rows(kinds + deep_rows);
     auto add = [&](Row &row, TypeId id, const SignatureTable &all) {
         row.ids.push_back(id);
         row.signatures.push_back(all.of(id));
@@ -97,11 +101,12 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
     SignatureTable names(btf, Depth::names, arrays);
     for (TypeId id : btf.ids())
         add(rows[static_cast<size_t>(btf.kind(id)) - 1], id, names);
-    if (!deep)
+    if (!deep_rows)
         return rows;
     SignatureTable all(btf, Depth::all, arrays);
-    for (TypeId id : rows[static_cast<size_t>(btf::Kind::FUNC) - 1].ids)
-        add(rows.back(), id, all);
+    for (size_t i = 0; i < deep_rows; ++i)
+        for (TypeId id : rows[static_cast<size_t>(deep_kinds[i]) - 1].ids)
+            add(rows[kinds + i], id, all);
     return rows;
 }
 
@@ -139,9 +144,9 @@ size_t list(const Btf &btf, const Row &mine, const Row &other, bool repeated, si
 
 int compare(const Options &options, const Btf &a, const Btf &b)
 {
-    auto rows_a = make_rows(a, options.deep, options.arrays),
-         rows_b = make_rows(b, options.deep, options.arrays);
-    auto names = row_names();
+    auto rows_a = make_rows(a, options.deep_rows(), options.arrays),
+         rows_b = make_rows(b, options.deep_rows(), options.arrays);
+    auto names = row_names(options.deep_rows());
     size_t signatures = 0, counts = 0;
     std::printf("%-12s%9s%9s%10s%10s%8s%8s\n", "kind", "A", "B", "A types", "B types", "only A",
                 "only B");
@@ -180,8 +185,8 @@ std::string digest_line(const std::string &name, const Row &row)
 
 int print_digest(const Btf &btf)
 {
-    auto rows = make_rows(btf, true, Arrays::as_written);
-    auto names = row_names();
+    auto rows = make_rows(btf, 1, Arrays::as_written);
+    auto names = row_names(1);
     std::printf("%s: kind, types, distinct signatures, digest of these\n", digest_title.data());
     for (size_t i = 0; i < names.size(); ++i)
         if (!rows[i].ids.empty())
@@ -197,7 +202,7 @@ Result<int> compare_against(const Options &options, const Btf &btf)
     std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     if (!text.starts_with(digest_title) || text.substr(digest_title.size(), 1) != ":")
         return fail(Where{options.against}, "is not a digest of this version of btf-compare");
-    auto names = row_names();
+    auto names = row_names(1);
     std::vector<std::string> expected(names.size());
     while (!text.empty()) {
         std::string line(text.substr(0, text.find('\n')));
@@ -229,13 +234,11 @@ Result<int> compare_against(const Options &options, const Btf &btf)
 /// What is wrong with --ignore and --kinds, or "".
 std::string useless_kinds(const Options &options)
 {
-    auto names = row_names();
-    if (!options.has_deep_row()) {
-        names.pop_back();
-        for (const auto *list : {&options.ignore, &options.kinds})
-            if (std::find(list->begin(), list->end(), deep_row) != list->end())
-                return std::string(deep_row) + " is compared with --deep only";
-    }
+    auto names = row_names(options.deep_rows());
+    for (const auto *list : {&options.ignore, &options.kinds})
+        for (const std::string &name : *list)
+            if (std::find(names.begin(), names.end(), name) == names.end())
+                return name + " is compared with --deep only";
     const bool any = std::any_of(names.begin(), names.end(),
                                  [&](const std::string &name) { return options.counts(name); });
     return any ? "" : "--ignore and --kinds leave no kind to compare";
@@ -258,7 +261,7 @@ int main(int argc, char **argv)
 {
     Options options;
     CLI::App app{"Compare BTF by meaning; exit status 0: equal, 1: different, 2: bad input."};
-    auto names = row_names();
+    auto names = row_names(std::size(deep_kinds));
     app.add_option("A", options.a, "raw BTF, or an ELF file with a .BTF section")->required();
     auto *b = app.add_option("B", options.b, "the same");
     app.add_option("--base-a", options.base_a, "the base that A continues (split BTF)");
@@ -270,8 +273,10 @@ int main(int argc, char **argv)
     auto *kinds = app.add_option("--kinds", options.kinds, "the only kinds that count")
                       ->delimiter(',')
                       ->check(CLI::IsMember(names));
-    auto *deep =
-        app.add_flag("--deep", options.deep, "compare functions also with all types they reach");
+    auto *deep = app.add_flag(
+        "--deep", options.deep,
+        "compare functions, variables, structs, unions and typedefs also with all types "
+        "that they reach");
     auto *flat = app.add_flag_callback(
         "--flat-arrays", [&] { options.arrays = Arrays::flat; },
         "an array of arrays counts as one, with the product of the dimensions");

@@ -8,8 +8,8 @@ import struct
 
 from helpers.cli_case import CliCase, run
 
-INT, PTR = 1 << 24, 2 << 24  # the second word of types
-STRINGS = b'\0'
+INT, PTR, STRUCT = 1 << 24, 2 << 24, 4 << 24  # the second word of types
+STRINGS = b'\0s\0t\0u\0'
 
 
 class Compare(CliCase):
@@ -54,6 +54,16 @@ class Compare(CliCase):
         self.compare('one', 'two', status=1)
         self.compare('one', 'two', '--flat-arrays', status=0)
 
+    def test_deep(self):
+        """Two structs s exist; which of them do struct u and struct t point to?"""
+        structs = [[1, STRUCT, size] for size in (4, 8)]
+        for name, first, second in (('12', 1, 2), ('21', 2, 1)):
+            self.btf(name, *structs, [0, PTR, first], [0, PTR, second],
+                     [3, STRUCT | 1, 8, 0, 3, 0], [5, STRUCT | 1, 8, 0, 4, 0])
+        self.compare('12', '21', status=0)
+        self.assertRegex(self.compare('12', '21', '--deep', status=1), r'\nSTRUCT/deep +(4 +){4}2 +2\n')
+        self.compare('12', '12', '--deep', status=0)
+
     def test_several_contributions(self):
         """An error, because only one would be compared."""
         self.emit(self.compile('other.c'))
@@ -77,7 +87,7 @@ class Compare(CliCase):
         ineffective = ['a', '--base-b=a', '--show=1', '--deep', '--flat-arrays']
         for option in (*ineffective, '--ignore=PTR', '--kinds=PTR', '--against=digest'):
             self.compare('a', '--digest', option, status=2)
-        for option in ('--kinds=FUNC/deep', '--ignore=PTR,FUNC/deep'):
+        for option in ('--kinds=FUNC/deep', '--ignore=PTR,FUNC/deep', '--kinds=INT,VAR/deep'):
             self.compare('a', 'a', option, status=2)
             self.compare('a', 'a', option, '--deep', status=0)
         self.compare('a', 'a', '--kinds=INT', '--ignore=INT,PTR', status=2)
