@@ -55,9 +55,11 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
 // that is loaded (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF.
 //
-// Three rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
-// resolver's stack (32), which depends on the order in which it visits types; and the rules for
-// structs with locks, lists and reference counts of BPF programs.
+// Five rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
+// resolver's stack (32), which depends on the order in which it visits types; the rules for structs
+// with locks, lists and reference counts of BPF programs; and two of old kernels, which
+// distributions may have changed: before 6.0 an ENUM has no kflag, and before 6.4 only names of
+// VARs and DATASECs have dots.
 
 /// The most bits of an INT, and the most that a bitfield may span.
 constexpr uint32_t max_int_bits = 128;
