@@ -267,15 +267,16 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
     const uint32_t bytes = base.str_size(), first = raw(base.end_id());
     auto its_bytes = strings_of_its_base(unresolved);
     if (its_bytes && *its_bytes != bytes && !strings_fit(unresolved, bytes))
-        say(strf("strings: was made over a base with %u bytes of strings, %s has %u", *its_bytes,
-                 name.c_str(), bytes));
+        say(strf("was made over another base: its strings continue %u bytes of strings, but %s has "
+                 "%u",
+                 *its_bytes, name.c_str(), bytes));
     const WantedKinds wanted = wanted_kinds(unresolved);
     std::optional<uint32_t> its_first;
     if (!kinds_fit(wanted, unresolved, base))
         its_first = first_id_over_its_base(wanted, unresolved);
     if (its_first && *its_first != first)
-        say(strf("ids: was made over a base with %u types, %s has %u", *its_first - 1, name.c_str(),
-                 first - 1));
+        say(strf("was made over another base: its ids continue %u types, but %s has %u",
+                 *its_first - 1, name.c_str(), first - 1));
     size_t all = 0, inside = 0;
     for (const btf_type *t : unresolved.types())
         btf::for_each_str_off(*t, [&](uint32_t off) {

@@ -176,8 +176,9 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
         return at(12, "there are more than 1048575 types");
     if (layout_len && kernel_forms(kernel, btf).layout == false)
         return at(layout_fields, kernel ? "has a layout, which kernels before 7.1 refuse"
-                                        : "has a layout, which this kernel refuses: it has no "
-                                          "struct btf_layout");
+                                        : "has a layout section, but its types are those of a "
+                                          "kernel without struct btf_layout, which refuses such "
+                                          "sections");
     return {};
 }
 

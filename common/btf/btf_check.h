@@ -34,7 +34,7 @@ Result<void> store_option(std::optional<KernelVersion> &version, std::string_vie
 /// Forms of BTF that not all kernels accept.
 struct KernelForms {
     btf::Kind newest_kind = btf::Kind::ENUM64;
-    uint32_t vlen = btf::max_vlen; // at most
+    uint32_t most_elements = btf::max_vlen; // of a type
     // Is a layout section accepted? No value: the version is not known; a layout section is then
     // not a violation.
     std::optional<bool> layout;

@@ -27,7 +27,7 @@ Result<void> check_common_fields(BtfCheckState &c, TypeId id)
         return violation(c, id, "a name is beyond the first 16 MB of strings");
     if (vlen && !info.element.count && kind != btf::Kind::FUNC)
         return violation(c, id, strf("vlen is %u, must be 0", vlen));
-    if (vlen > btf::max_vlen && info.element.count && vlen > c.forms().vlen)
+    if (vlen > btf::max_vlen && info.element.count && vlen > c.forms().most_elements)
         return violation(c, id,
                          strf("vlen is %u, ", vlen) +
                              (c.kernel ? "kernels before 7.2 read 65535 at most"
@@ -130,8 +130,8 @@ Result<void> check_members(BtfCheckState &c, TypeId id)
             return element_violation(
                 c, id, i, strf("bit offset is %u, less than %u of the one before", offset, last));
         if ((uint64_t{offset} + 7) / 8 > t.size)
-            return element_violation(c, id, i,
-                                     strf("bit offset is %u, size is %u bytes", offset, t.size));
+            return element_violation(
+                c, id, i, strf("bit offset is %u, but the struct has %u bytes", offset, t.size));
         last = offset;
         ++i;
     }

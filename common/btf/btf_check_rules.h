@@ -52,7 +52,8 @@ private:
 };
 
 /// The error "type 7 (STRUCT 'name'): RULE" at `words` 32-bit words after the start of the type.
-/// `where`: the position of the blob, and the place of the error if the type is in the base.
+/// `where`: the position of the blob. An error in a type of the base has this position, too,
+/// because that of the base is not known.
 Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::string &rule,
                   size_t words = 0);
 

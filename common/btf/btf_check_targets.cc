@@ -72,9 +72,9 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
         return strf("FLOAT at bit offset %llu is not aligned", ull(offset));
     if ((offset + bits + 7) / 8 > t.size) {
         const char *why = !bitfield && bits > size * 8
-                              ? "kernels count 4 bytes for an enum beside bitfields: "
+                              ? "kernels count 4 bytes for an enum next to bitfields: "
                               : "";
-        return strf("%sends at bit %llu, the %s at byte %u", why, ull(offset) + bits,
+        return strf("%sends at bit %llu, but the %s has %u bytes", why, ull(offset) + bits,
                     btf::kind_of(t) == btf::Kind::UNION ? "union" : "struct", t.size);
     }
     return "";

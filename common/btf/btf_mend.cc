@@ -85,7 +85,7 @@ class Mender
 public:
     Mender(const Btf &btf, uint32_t pointer_size, BtfPart part)
         : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size), part_(part),
-          most_elements_(kernel_forms(std::nullopt, btf).vlen),
+          most_elements_(kernel_forms(std::nullopt, btf).most_elements),
           out_({BtfBuilder(first_, btf.str_base()), {}})
     {
         for (TypeId id : IdRange(first_, btf.end_id())) {

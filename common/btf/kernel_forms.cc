@@ -91,7 +91,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.tags_anywhere = *kernel >= KernelVersion{7, 2};
         forms.printable_sections = *kernel >= KernelVersion{6, 9};
         forms.name_length = *kernel >= KernelVersion{6, 1} ? 512 : 128;
-        forms.vlen = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
+        forms.most_elements = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
     // Unlike those of <linux/btf.h>, this struct is only in kernels (kernel/bpf/btf.c).
@@ -99,8 +99,8 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
     if (is_of_kernel)
         forms.layout = has_struct(btf, "btf_layout");
     if (auto vlen = enumerator_value(btf, "btf_max", "BTF_MAX_VLEN"))
-        forms.vlen = std::clamp(*vlen, btf::max_vlen, btf::max_long_vlen);
-    forms.tags_anywhere = !is_of_kernel || forms.vlen > btf::max_vlen;
+        forms.most_elements = std::clamp(*vlen, btf::max_vlen, btf::max_long_vlen);
+    forms.tags_anywhere = !is_of_kernel || forms.most_elements > btf::max_vlen;
     return forms;
 }
 

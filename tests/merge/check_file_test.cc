@@ -176,9 +176,10 @@ TEST_F(CheckFile, AnotherBase)
             'x' type_id=2 bits_offset=0)"));
     Lines found = lines(module, other);
     ASSERT_GE(found.size(), 4u);
-    EXPECT_EQ(found[0],
-              "module+0x0: strings: was made over a base with 36 bytes of strings, other has 49");
-    EXPECT_EQ(found[1], "module+0x0: ids: was made over a base with 6 types, other has 7");
+    EXPECT_EQ(found[0], "module+0x0: was made over another base: its strings continue 36 bytes of "
+                        "strings, but other has 49");
+    EXPECT_EQ(found[1],
+              "module+0x0: was made over another base: its ids continue 6 types, but other has 7");
     EXPECT_TRUE(has(found[2], "names from the base begin inside a string of other: was made "
                               "over another base"));
     EXPECT_TRUE(has(found[3], ": type "));
@@ -186,9 +187,10 @@ TEST_F(CheckFile, AnotherBase)
     found = lines(module, write("less", from_text(R"(
         [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED)")));
     ASSERT_GE(found.size(), 3u);
-    EXPECT_EQ(found[0],
-              "module+0x0: strings: was made over a base with 36 bytes of strings, less has 5");
-    EXPECT_EQ(found[1], "module+0x0: ids: was made over a base with 6 types, less has 1");
+    EXPECT_EQ(found[0], "module+0x0: was made over another base: its strings continue 36 bytes of "
+                        "strings, but less has 5");
+    EXPECT_EQ(found[1],
+              "module+0x0: was made over another base: its ids continue 6 types, but less has 1");
 
     found = lines(module);
     ASSERT_EQ(found.size(), 1u);

@@ -78,7 +78,7 @@ TEST(BtfCheck, ErrorsSayWhere)
     auto result = check_btf(*blob.bytes, *blob, Where{"f.o", ".BTF", 0x1000});
     // Bytes: 24 of the header, 16 of the INT, 12 of the STRUCT, 12 of member a.
     EXPECT_EQ(error_of(result), "f.o: .BTF+0x1040: type 2 (STRUCT 's'): member 1 'b': "
-                                "ends at bit 65, the struct at byte 8");
+                                "ends at bit 65, but the struct has 8 bytes");
     blob = from_text("[1] FWD 'a b' fwd_kind=struct\n");
     EXPECT_EQ(error_of(check_btf(*blob.bytes, *blob, Where{"f"})),
               "f+0x18: type 1 (FWD 'a b'): name is not an identifier");
@@ -180,9 +180,10 @@ TEST(BtfCheck, Layout)
     };
     EXPECT_EQ(verdict_of(with_layout(newer, 80)), "");
     const std::string older = std::string(prelude) + "[11] STRUCT 'btf_verifier_env' size=1\n";
-    EXPECT_EQ(verdict_of(with_layout(older, 80)),
-              "f+0x18: BTF header: has a layout, which this kernel refuses: it has no "
-              "struct btf_layout");
+    EXPECT_EQ(
+        verdict_of(with_layout(older, 80)),
+        "f+0x18: BTF header: has a layout section, but its types are those of a kernel without "
+        "struct btf_layout, which refuses such sections");
     EXPECT_EQ(verdict_of(with_layout(prelude, 80)), ""); // BTF of a program: the kernel is unknown
     EXPECT_EQ(verdict_of(with_layout(newer, 80, 4)),
               "f+0x18: BTF header: the layout does not begin where types end");
@@ -357,11 +358,11 @@ CASES(Members,
       {"[11] STRUCT '' size=8\n'm' type_id=1 bits_offset=32\n'n' type_id=1 bits_offset=0",
        "type 11 (STRUCT ''): member 1 'n': bit offset is 0, less than 32 of the one before"},
       {"[11] STRUCT '' size=4\n'm' type_id=1 bits_offset=33",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 33, size is 4 bytes"},
+       "type 11 (STRUCT ''): member 0 'm': bit offset is 33, but the struct has 4 bytes"},
       {"[11] STRUCT '' size=4\n'm' type_id=1 bits_offset=8",
-       "type 11 (STRUCT ''): member 0 'm': ends at bit 40, the struct at byte 4"},
+       "type 11 (STRUCT ''): member 0 'm': ends at bit 40, but the struct has 4 bytes"},
       {"[11] UNION '' size=4\n'm' type_id=3 bits_offset=0",
-       "type 11 (UNION ''): member 0 'm': ends at bit 64, the union at byte 4"},
+       "type 11 (UNION ''): member 0 'm': ends at bit 64, but the union has 4 bytes"},
       {"[11] STRUCT '' size=12\n'm' type_id=2 bits_offset=4",
        "type 11 (STRUCT ''): member 0 'm': bit offset is 4, not a multiple of 8"},
       {"[11] STRUCT '' size=12\n'm' type_id=8 bits_offset=4",
@@ -372,7 +373,7 @@ CASES(Members,
        "type 11 (STRUCT ''): member 0 'm': FLOAT at bit offset 32 is not aligned"},
       {"[11] STRUCT '' size=4\n'm' type_id=12 bits_offset=0\n"
        "[12] ARRAY '' type_id=1 index_type_id=1 nr_elems=2",
-       "type 11 (STRUCT ''): member 0 'm': ends at bit 64, the struct at byte 4"});
+       "type 11 (STRUCT ''): member 0 'm': ends at bit 64, but the struct has 4 bytes"});
 
 CASES(
     Bitfields,
@@ -395,13 +396,13 @@ CASES(
     {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3",
      "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
     {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=1 bits_offset=20 bitfield_size=13",
-     "type 11 (STRUCT ''): member 0 'm': ends at bit 33, the struct at byte 4"},
+     "type 11 (STRUCT ''): member 0 'm': ends at bit 33, but the struct has 4 bytes"},
     {"[11] STRUCT '' size=3 kflag=1\n'm' type_id=12 bits_offset=0\n"
      "[12] ENUM '' size=1 encoding=UNSIGNED\n'A' val=0",
-     "type 11 (STRUCT ''): member 0 'm': kernels count 4 bytes for an enum beside bitfields: ends "
-     "at bit 32, the struct at byte 3"},
+     "type 11 (STRUCT ''): member 0 'm': kernels count 4 bytes for an enum next to bitfields: ends "
+     "at bit 32, but the struct has 3 bytes"},
     {"[11] STRUCT '' size=4\n'm' type_id=10 bits_offset=28",
-     "type 11 (STRUCT ''): member 0 'm': ends at bit 36, the struct at byte 4"},
+     "type 11 (STRUCT ''): member 0 'm': ends at bit 36, but the struct has 4 bytes"},
     {"[11] INT 'i' size=16 bits_offset=0 nr_bits=128 encoding=0\n"
      "[12] STRUCT '' size=32 kflag=1\n'm' type_id=11 bits_offset=1 bitfield_size=128",
      "type 12 (STRUCT ''): member 0 'm': bits span more than 16 bytes"});
@@ -521,8 +522,9 @@ TEST(BtfCheck, SplitIsCheckedOverItsBase)
     TextBlob good = from_text("[11] STRUCT 's' size=8\n'm' type_id=3 bits_offset=0\n", base.btf);
     EXPECT_EQ(error_of(check_btf(*good.bytes, *good, Where{"f"})), "");
     TextBlob bad = from_text("[11] STRUCT 's' size=4\n'm' type_id=3 bits_offset=0\n", base.btf);
-    EXPECT_EQ(error_of(check_btf(*bad.bytes, *bad, Where{"f"})),
-              "f+0x24: type 11 (STRUCT 's'): member 0 'm': ends at bit 64, the struct at byte 4");
+    EXPECT_EQ(
+        error_of(check_btf(*bad.bytes, *bad, Where{"f"})),
+        "f+0x24: type 11 (STRUCT 's'): member 0 'm': ends at bit 64, but the struct has 4 bytes");
 }
 
 TEST(BtfCheck, SectionsMayContainVariablesOfTheBase)

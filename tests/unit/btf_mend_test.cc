@@ -120,10 +120,11 @@ TEST(BtfMend, ShortEnums)
               plain(with("[6] STRUCT 's' size=2 kflag=1\n"
                          "'a' type_id=7 bits_offset=0 bitfield_size=8\n"
                          "'b' type_id=1 bits_offset=8 bitfield_size=4")));
-    EXPECT_EQ(changes, std::vector<std::string>{
-                           "type 6 (STRUCT 's'): member 0 'a': kernels count 4 bytes for an enum "
-                           "beside bitfields: ends at bit 32, the struct at byte 2: it becomes a "
-                           "bitfield of all its bits"});
+    EXPECT_EQ(changes,
+              std::vector<std::string>{
+                  "type 6 (STRUCT 's'): member 0 'a': kernels count 4 bytes for an enum "
+                  "next to bitfields: ends at bit 32, but the struct has 2 bytes: it becomes a "
+                  "bitfield of all its bits"});
     EXPECT_EQ(mended(with("[6] UNION 'u' size=2 kflag=1\n'a' type_id=9 bits_offset=0\n"
                           "'b' type_id=1 bits_offset=0 bitfield_size=4")),
               plain(with("[6] UNION 'u' size=2 kflag=1\n"

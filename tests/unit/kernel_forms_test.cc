@@ -155,9 +155,9 @@ TEST(KernelForms, Kinds)
 TEST(KernelForms, LongCountsAndLayout)
 {
     TextBlob blob = from_text(std::string(integer));
-    EXPECT_EQ(kernel_forms(std::nullopt, *blob).vlen, btf::max_vlen);
-    EXPECT_EQ(kernel_forms(KernelVersion{7, 1}, *blob).vlen, btf::max_vlen);
-    EXPECT_EQ(kernel_forms(KernelVersion{7, 2}, *blob).vlen, btf::max_long_vlen);
+    EXPECT_EQ(kernel_forms(std::nullopt, *blob).most_elements, btf::max_vlen);
+    EXPECT_EQ(kernel_forms(KernelVersion{7, 1}, *blob).most_elements, btf::max_vlen);
+    EXPECT_EQ(kernel_forms(KernelVersion{7, 2}, *blob).most_elements, btf::max_long_vlen);
     EXPECT_EQ(kernel_forms(std::nullopt, *blob).layout, std::nullopt);
     EXPECT_EQ(kernel_forms(KernelVersion{7, 0}, *blob).layout, false);
     EXPECT_EQ(kernel_forms(KernelVersion{7, 1}, *blob).layout, true);
