@@ -1,6 +1,6 @@
 // Variables of size 0 are not encoded. A struct of one byte with only unnamed members is not empty.
 // expect: VAR full: int global
-// expect: VAR unnamed: ARRAY 3 of STRUCT bits global
+// expect: VAR unnamed: [3 by int]struct bits global
 // reject: ^VAR (empty|nothing|none)
 // expect: DATASEC .data..percpu size 11; full@0+4; last@4+4; unnamed@8+3
 struct empty {
