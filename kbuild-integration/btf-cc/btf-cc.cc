@@ -212,6 +212,15 @@ FileVersion version_of(const std::string &path)
             info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
 }
 
+/// Removes an object, as a compiler does when its last step fails. A link stays, because it may be
+/// /dev/stdout.
+void remove_object(const std::string &object)
+{
+    struct stat info = {};
+    if (::lstat(object.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+        ::unlink(object.c_str());
+}
+
 /// Puts object BTF into an object, unless the compiler has not written it. `before`: its version
 /// before the compile. Returns false if the compile must fail.
 bool finish_object(const std::string &object, const FileVersion &before,
@@ -231,7 +240,7 @@ bool finish_object(const std::string &object, const FileVersion &before,
     }
     if (!is_elf_object(object) || emit_into(object, command.asks_for_dwarf, settings))
         return true;
-    unlink(object.c_str()); // as a compiler does when its last step fails
+    remove_object(object);
     return false;
 }
 

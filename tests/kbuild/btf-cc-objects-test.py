@@ -247,6 +247,12 @@ class Failure(ObjectsCase):
         self.assertRegex(error, rb'^btf-cc: ERROR: no object BTF: add\.o.*\n$')
         self.assertEqual(self.names(), before)
 
+    def test_strict_leaves_links(self):
+        """The object may be /dev/stdout."""
+        os.symlink('target.o', self.path('link.o'))
+        self.assertEqual(self.cc('--strict', './fake', '-c', 'add.c', '-o', 'link.o')[0], 1)
+        self.assertTrue(os.path.islink(self.path('link.o')))
+
     def test_strict_and_good(self):
         self.good('gcc', '-g', '-c', 'add.c', settings={'BTF_CC_STRICT': '1'})
         self.assertTrue(self.has_object_btf('add.o'))
