@@ -199,14 +199,14 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
 }
 
 /// Identifies a version of a file: a change of the contents changes at least one of the numbers.
-/// Zeros if there is no file.
 using FileVersion = std::array<int64_t, 5>;
+constexpr FileVersion no_file = {};
 
 FileVersion version_of(const std::string &path)
 {
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0)
-        return {};
+        return no_file;
     // Unlike st_mtim, st_ctim cannot be set by programs.
     return {static_cast<int64_t>(info.st_dev), static_cast<int64_t>(info.st_ino), info.st_size,
             info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
@@ -227,7 +227,7 @@ bool finish_object(const std::string &object, const FileVersion &before,
                    const CompileCommand &command, const Settings &settings)
 {
     const FileVersion now = version_of(object);
-    if (now == FileVersion()) {
+    if (now == no_file) {
         if (command.asks_for_dwarf)
             complain(settings, settings.strict,
                      object + ": the compiler did not write it, so no object BTF");
