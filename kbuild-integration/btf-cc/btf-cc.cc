@@ -230,7 +230,7 @@ bool finish_object(const std::string &object, const FileVersion &before,
     if (now == no_file) {
         if (command.asks_for_dwarf)
             complain(settings, settings.strict,
-                     object + ": the compiler did not write it, so no object BTF");
+                     object + ": does not exist after the compile, so it has no object BTF");
         return !command.asks_for_dwarf || !settings.strict;
     }
     if (now == before) {

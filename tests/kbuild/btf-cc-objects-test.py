@@ -275,8 +275,22 @@ class Failure(ObjectsCase):
     def test_output_that_is_no_file(self):
         os.mkdir(self.path('folder'))
         self.script('fake', '#!/bin/sh\nexit 0\n')
-        for output in ('folder', 'missing.o', '/dev/full', '-'):
-            self.good('./fake', '-c', 'add.c', '-o', output)
+        for output in ('folder', '/dev/full', '-'):
+            self.good('--strict', './fake', '-g', '-c', 'add.c', '-o', output)
+        self.good('--strict', './fake', '-c', 'add.c', '-o', 'missing.o')
+
+    def test_other_actions_of_clang(self):
+        """A command of clang that makes no object, or writes it to standard output, is no error."""
+        clang = self.other_compiler('clang')
+        compile_it = '--strict', clang, '-g', '-c', 'add.c'
+        status, out, error = self.cc(*compile_it, '-o', '-')
+        self.assertEqual((status, out[:4], error), (0, b'\x7fELF', b''))
+        for words in (['-emit-ast'], ['--precompile'], ['-help'], ['--autocomplete=-f'], ['-ccc-print-phases'],
+                      ['-Xclang', '-ast-dump'], ['-Xclang', '-fsyntax-only']):
+            status, _, error = self.cc(*compile_it, *words)
+            self.assertEqual(status, 0, words)
+            self.assertNotIn(b'btf-cc', error, words)
+        self.assertNotIn('add.o', self.names())
 
     def test_object_that_the_compiler_does_not_write(self):
         """btf-cc neither changes nor removes an object of an earlier command."""

@@ -319,7 +319,7 @@ class Messages(KbuildCase):
     def test_missing_object(self):
         """The compiler may write the object to a place that btf-cc does not know, as with -working-directory."""
         self.script('elsewhere', '#!/bin/sh\nexit 0\n')
-        said = b'add.o: the compiler did not write it, so no object BTF\n'
+        said = b'add.o: does not exist after the compile, so it has no object BTF\n'
         self.assertEqual(self.cc('./elsewhere', *COMPILE), (0, b'', b'btf-cc: WARNING: ' + said))
         self.assertEqual(self.cc('--strict', './elsewhere', *COMPILE), (1, b'', b'btf-cc: ERROR: ' + said))
         self.assertEqual(self.cc('--strict', './elsewhere', '-c', 'add.c'), (0, b'', b''))

@@ -79,7 +79,7 @@ class Messages(InputsCase):
         said('WARNING: FILE: N ...-units are not read, ...', './loses', *compile_it, '-gsplit-dwarf')
         self.script('strips', '#!/bin/sh\ngcc "$@" && objcopy --strip-debug add.o\n')
         said('WARNING: FILE: no DWARF although -g was given, ...', './strips', *compile_it)
-        said('WARNING: FILE: the compiler did not write it, ...', 'true', *compile_it, '-o', 'nowhere.o')
+        said('WARNING: FILE: does not exist after the compile, ...', 'true', *compile_it, '-o', 'nowhere.o')
         self.write('far.c', 'struct far { char a[0x20000000]; int b; int c : 3; } *far;\n')
         said("WARNING: FILE: ... 'NAME': member 'M' is left out, ...", 'gcc', '-g', '-c', 'far.c')
         os.makedirs(self.path('tree/include/config'))
