@@ -52,8 +52,8 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
         for (uint32_t i = 0; i < count; ++i, at += size) {
             if (word(at + 4) >= raw(btf.end_id()) || word(at + 8) >= btf.str_size())
                 return fail(where.at(at), "CO-RE relocation has a type or string out of range");
-            out.push_back({section, word(at), word(at + 4), btf.str(word(at + 8)),
-                           static_cast<Core>(word(at + 12))});
+            out.push_back({section, std::string(section), word(at), word(at + 4),
+                           btf.str(word(at + 8)), static_cast<Core>(word(at + 12))});
         }
     }
     return {};
@@ -114,8 +114,31 @@ uint8_t access_width(uint8_t code)
     return operation >= 1 && operation <= 3 ? widths[code >> 3 & 3] : 0;
 }
 
-/// Lists the sections with code, and sets CoreRelocation::width. If several sections with code have
-/// the same name, relocations of that name concern the first of them.
+/// The functions of a section, by their offsets in it.
+std::map<uint64_t, std::string_view> functions_in(const merge::ElfFile &elf, uint32_t section)
+{
+    std::map<uint64_t, std::string_view> functions;
+    for (size_t i = 0; i < elf.symbols.size(); ++i)
+        if (const Symbol symbol = elf.symbols[i];
+            symbol.type == STT_FUNC && symbol.section == section)
+            functions.try_emplace(symbol.value, symbol.name());
+    return functions;
+}
+
+/// CoreRelocation::program of an instruction. `functions`: those of the section.
+std::string program_at(std::string_view section, uint32_t instruction,
+                       const std::map<uint64_t, std::string_view> &functions)
+{
+    std::string program(section);
+    const auto next = functions.upper_bound(instruction);
+    if (functions.size() > 1 && next != functions.begin())
+        program += " (" + std::string(std::prev(next)->second) + ")";
+    return program;
+}
+
+/// Lists the sections with code, and sets CoreRelocation::program and CoreRelocation::width. If
+/// several sections with code have the same name, relocations of that name concern the first of
+/// them.
 Result<void> read_code(BpfObject &object)
 {
     auto relocations = by_section(object.relocations);
@@ -128,7 +151,9 @@ Result<void> read_code(BpfObject &object)
         const auto of_section = relocations.extract(sections[i].name);
         if (of_section.empty())
             continue;
+        const auto functions = functions_in(*object.input.elf, i);
         for (CoreRelocation *relocation : of_section.mapped()) {
+            relocation->program = program_at(sections[i].name, relocation->instruction, functions);
             if (relocation->instruction >= code.bytes.size())
                 continue;
             relocation->width =

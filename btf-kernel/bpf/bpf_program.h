@@ -35,6 +35,7 @@ bool is_question(Core kind);
 
 struct CoreRelocation {
     std::string_view section;
+    std::string program;     // "tc"; "tc (FUNCTION)" if the section has several functions
     uint32_t instruction;    // byte offset in the section
     uint32_t type;           // id in the program's BTF
     std::string_view access; // indexes of members, elements or an enumerator: "0:1:2"
@@ -125,7 +126,7 @@ struct Requirement {
     // "CO-RE offset" and other kinds, "attach", "kfunc", "variable", "struct_ops", "byte order"
     std::string what;
     std::string name;                  // "struct task_struct.pid", "fentry/vfs_read"
-    std::vector<std::string> programs; // for CO-RE: the sections that have the relocation
+    std::vector<std::string> programs; // for CO-RE: CoreRelocation::program
     Verdict before, after;             // on the old and on the new kernel
 };
 

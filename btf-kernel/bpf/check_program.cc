@@ -60,6 +60,12 @@ constexpr Section sections[] = {
     {"kretsyscall", Space::function, syscall, Status::unknown, false},
 };
 
+/// libbpf takes each function in .text for a subprogram, and any other function for a program.
+bool is_subprogram(std::string_view program)
+{
+    return program == ".text" || program.starts_with(".text ");
+}
+
 std::string_view order_name(ByteOrder order)
 {
     return order == ByteOrder::little ? "little-endian" : "big-endian";
@@ -135,8 +141,8 @@ private:
         return after.status != Status::broken;
     }
 
-    /// The sections of programs that test for `name` ("struct s.m"), or for what contains it
-    /// ("struct s"), by tests that fail on this kernel.
+    /// The programs that test for `name` ("struct s.m"), or for what contains it ("struct s"), by
+    /// tests that fail on this kernel.
     std::set<std::string> failing_tests(const std::string &name, Verdict Requirement::*kernel) const
     {
         std::set<std::string> out;
@@ -152,29 +158,41 @@ private:
         return out;
     }
 
-    /// Softens a verdict `broken` on a relocation. It becomes `absent` if each section of
-    /// r.programs tests for the item, and the test fails. It becomes `unknown` if only some
-    /// sections test for it: a test in a caller may guard the others. It also becomes `unknown` if
-    /// the type has a flavour ("s___v2") and each section of r.programs tests for something, which
-    /// may be another flavour of the type.
+    /// Can tests in `testing` guard everything that `program` does? A subprogram may be guarded by
+    /// its caller, and may test for its caller.
+    static bool may_be_guarded(const std::string &program, const std::set<std::string> &testing)
+    {
+        return testing.contains(program) || (!testing.empty() && is_subprogram(program)) ||
+               std::ranges::any_of(testing, is_subprogram);
+    }
+
+    /// Softens a verdict `broken` on a relocation. It becomes `absent` if each of r.programs tests
+    /// for the item, and the test fails. It becomes `unknown` if tests may guard each of
+    /// r.programs: tests for the item or, if the type has a flavour ("s___v2"), any tests, because
+    /// they may be for another flavour of the type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;
         if (!r.what.starts_with("CO-RE ") || r.what == existence_test ||
             verdict.status != Status::broken)
             return;
-        auto all_in = [&](const std::set<std::string> &testing) {
-            return std::ranges::all_of(
-                r.programs, [&](const std::string &program) { return testing.contains(program); });
+        auto all_guarded = [&](const std::set<std::string> &testing) {
+            return std::ranges::all_of(r.programs, [&](const std::string &program) {
+                return may_be_guarded(program, testing);
+            });
         };
         const std::set<std::string> tests = failing_tests(r.name, kernel);
-        if (!tests.empty() && all_in(tests)) {
-            verdict.status = Status::absent;
-        } else if (!tests.empty()) {
-            verdict.status = Status::unknown;
-            verdict.text += "; tests for it are only in " + joined(tests, ", ");
+        if (!tests.empty()) {
+            if (std::ranges::includes(tests, std::set(r.programs.begin(), r.programs.end()))) {
+                verdict.status = Status::absent;
+                return;
+            }
+            verdict.text += "; only " + joined(tests, ", ") +
+                            (tests.size() == 1 ? " tests for it" : " test for it");
+            if (all_guarded(tests))
+                verdict.status = Status::unknown;
         } else if (r.name.substr(0, r.name.find('.')).find("___") != std::string::npos &&
-                   all_in(testing_)) {
+                   all_guarded(testing_)) {
             verdict.status = Status::unknown;
             verdict.text += ": works only if the program tests for it before it uses it";
         }
@@ -200,9 +218,9 @@ private:
         if (relocation.kind == Core::type_id_local)
             return;
         if (is_question(relocation.kind))
-            testing_.insert(std::string(relocation.section));
+            testing_.insert(relocation.program);
         add("CO-RE " + std::string(core_name(relocation.kind)), describe(object_, relocation),
-            relocation.section, resolve(object_, relocation, kernels_.before, before_),
+            relocation.program, resolve(object_, relocation, kernels_.before, before_),
             resolve(object_, relocation, kernels_.after, after_));
     }
 
@@ -390,7 +408,7 @@ private:
     const ComparedKernels &kernels_;
     CandidateLists before_, after_; // narrowed by the relocations so far
     std::map<std::pair<std::string, std::string>, Requirement> requirements_; // by what and name
-    std::set<std::string> testing_; // sections that test whether something exists or matches
+    std::set<std::string> testing_; // programs that test whether something exists or matches
 };
 
 constexpr Status by_weight[] = {Status::broken, Status::unknown, Status::absent, Status::holds};

@@ -423,16 +423,36 @@ class Diff(DiffCase):
             {'struct s.wide': 'broken', 'struct s.gone': 'absent', 'struct s.in.b': 'absent'})
 
     def test_existence_excuses_only_programs_that_test(self):
-        """A test in one program does not guard another program, unless the one calls the other."""
+        """A test in one program does not guard another program, also if both are in the same section."""
         self.write('k.c', 'struct s { int stay; } s;\n')
         self.kernel('k', source='k.c')
-        self.assertEqual(self.verdicts(
-            'struct s { int gone, both; } CORE;\n'
-            '#define READ(field) (__builtin_preserve_field_info(field, 2) ? field : 0)\n'
-            'SEC("fentry/f") int f(struct s *s) { return READ(s->gone) + READ(s->both); }\n'
-            'SEC("fentry/g") int g(struct s *s) { return s->gone + READ(s->both); }\n', 'k', what='CO-RE offset'),
-            {'struct s.gone': 'unknown', 'struct s.both': 'absent'})
-        self.assertIn("(has no member 'gone'; tests for it are only in fentry/f)", self.diff('k', 'k', '--bpf=p.o'))
+        for first, second, tests, reads in (('fentry/f', 'fentry/g', 'fentry/f', 'fentry/g'),
+                                            ('tc', 'tc', 'tc (f)', 'tc (g)')):
+            self.assertEqual(self.verdicts(
+                'struct s { int gone, both; } CORE;\n'
+                '#define READ(field) (__builtin_preserve_field_info(field, 2) ? field : 0)\n'
+                f'SEC("{first}") int f(struct s *s) {{ return READ(s->gone) + READ(s->both); }}\n'
+                f'SEC("{second}") int g(struct s *s) {{ return s->gone + READ(s->both); }}\n', 'k',
+                what='CO-RE offset'), {'struct s.gone': 'broken', 'struct s.both': 'absent'})
+            said = self.diff('k', 'k', '--bpf=p.o')
+            self.assertIn(f"(has no member 'gone'; only {tests} tests for it)\n", said)
+            self.assertIn(f'        in {reads}\n', said)
+
+    def test_existence_in_subprograms(self):
+        """A subprogram, in .text, may be guarded by its caller, or test for its caller."""
+        self.write('k.c', 'struct s { int stay; } s;\n')
+        self.kernel('k', source='k.c')
+        program = ('struct s { int gone; }; struct s___v2 { int gone; };\n'
+                   '#define TEST(type) __builtin_preserve_field_info(((struct type *)0)->gone, 2)\n'
+                   '#define READ(type) __builtin_preserve_access_index(((struct type *)s)->gone)\n'
+                   '%s int f(void *s) { return %s; }\n%s int g(void *s) { return %s; }\n')
+        entry, text = 'SEC("tc")', '__attribute__((used))'
+        for of_f, does_f, of_g, does_g, verdict in (
+                (entry, 'TEST(s)', text, 'READ(s)', 'unknown'), (text, 'TEST(s)', entry, 'READ(s)', 'unknown'),
+                (text, 'TEST(s)', text, 'READ(s)', 'unknown'), (entry, 'TEST(s)', entry, 'READ(s)', 'broken'),
+                (text, '0', entry, 'READ(s)', 'broken'), (entry, 'TEST(s___v2)', text, 'READ(s___v2)', 'unknown')):
+            self.assertEqual(self.verdicts(program % (of_f, does_f, of_g, does_g), 'k', what='CO-RE offset'),
+                             {'struct s.gone' if 'v2' not in does_g else 'struct s___v2.gone': verdict})
 
     def test_loads(self):
         """A program that loads a member directly breaks if a bitfield would need other shifts, or if the offset exceeds
