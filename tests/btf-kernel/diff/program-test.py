@@ -366,6 +366,32 @@ class Diff(DiffCase):
         self.assertIn('kfunc points: broken (has another signature: int points(struct b *p)); before: holds',
                       self.diff('old', 'new', '--bpf=p.o'))
 
+    def test_kfuncs_with_other_numbers(self):
+        """libbpf and the verifier accept a number of any size and sign up to 8 bytes, and any enum, for another one."""
+        changes = {  # the prototype in the old and in the new kernel
+            'sign': ('int %s(int n)', 'int %s(unsigned n)', 'unknown'),
+            'size': ('int %s(int n)', 'int %s(long n)', 'unknown'),
+            'result': ('int %s(int n)', 'long %s(int n)', 'unknown'),
+            'enums': ('int %s(enum e1 n)', 'int %s(enum e2 n)', 'unknown'),
+            'named': ('int %s(int n)', 'int %s(int other)', 'holds'),
+            'huge': ('int %s(int n)', 'int %s(__int128 n)', 'broken'),
+            'sized': ('int %s(char *p, int n)', 'int %s(char *p, long n__sz)', 'broken'),
+            'points': ('int %s(struct a *p, int n)', 'int %s(struct b *p, long n)', 'broken')}
+        types = 'struct a { int x; } a; struct b { int x; } b; enum e1 { A }; enum e2 { B };\n'
+        for side, kernel in enumerate(('old', 'new')):
+            self.write('k.c', types + ''.join(f'{change[side] % name} {{ return 0; }}\n'
+                                              for name, change in changes.items()))
+            self.kernel(kernel, source='k.c')
+        calls = {'sized': '0, 0', 'points': '0, 0'}
+        self.assertEqual(self.verdicts(
+            types.replace('} a;', '};').replace('} b;', '};') +
+            ''.join(f'extern {change[0] % name} SEC(".ksyms");\n' for name, change in changes.items()) +
+            'SEC("tc") int f(void *p) { return ' +
+            ' + '.join(f'{name}({calls.get(name, "0")})' for name in changes) + '; }\n', 'old', 'new', what='kfunc'),
+            {name: change[2] for name, change in changes.items()})
+        self.assertIn('kfunc size: unknown (has another signature: int size(long int n); works if the numbers fit)',
+                      self.diff('old', 'new', '--bpf=p.o'))
+
     def test_ksyms_of_another_kind(self):
         """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word may not be an id."""
         self.verdicts('extern const int number SEC(".ksyms");\nSEC("tc") long f(void) { return (long)&number; }\n',
