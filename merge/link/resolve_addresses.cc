@@ -252,23 +252,39 @@ private:
                 return {};
             s = there->second;
             addend = 0;
-            if (s.binding == STB_LOCAL && !is_only_local(s.name()))
+            if (s.binding == STB_LOCAL && local_count(s.name()) > 1)
                 return {};
         }
         if (!image_symbols_)
             image_symbols_ = index_names(*image_.elf);
         const auto named = image_symbols_->find(s.name());
-        if (named == image_symbols_->end() || !named->second)
+        if (named == image_symbols_->end() || !named->second || !may_become(s, *named->second))
             return {};
         return of_symbol(*named->second, addend);
     }
 
-    /// Does at most one local function or variable of all inputs have this name?
-    bool is_only_local(std::string_view name)
+    /// May `own`, of an input, be `found`, of the image? If not, the linker dropped `own`. A hidden
+    /// symbol becomes local, relaxation shrinks functions, a common symbol may grow.
+    bool may_become(const Symbol &own, const Symbol &found)
+    {
+        if (own.home == Home::undefined)
+            return true;
+        const bool was_local = own.binding == STB_LOCAL;
+        if (found.binding != STB_LOCAL ? was_local : !was_local && local_count(own.name()) > 0)
+            return false;
+        if (own.home == Home::common)
+            return true;
+        const bool fits = own.type == STT_FUNC || own.size == 0 || own.size == found.size;
+        return own.type == STT_NOTYPE || (own.type == found.type && fits);
+    }
+
+    /// The number of local functions and variables of this name, in all inputs.
+    uint32_t local_count(std::string_view name)
     {
         if (!local_counts_)
             local_counts_ = count_locals(inputs_, image_);
-        return (*local_counts_)[name] <= 1;
+        const auto found = local_counts_->find(name);
+        return found == local_counts_->end() ? 0 : found->second;
     }
 
     /// The address that ends with these 32 bits, which a final link wrote into a DATASEC entry. The

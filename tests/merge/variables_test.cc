@@ -324,6 +324,45 @@ TEST_F(Variables, WithoutPoolADroppedStaticGetsNoPlaceOfAnother)
     EXPECT_TRUE(has(text, "VAR 'b'")) << text;
 }
 
+/// A symbol of another binding or size is that of another variable.
+TEST_F(Variables, WithoutPoolOnlyAnEqualSymbolGivesAPlace)
+{
+    auto object = [&](const std::string &name, const char *linkage, int size) {
+        const std::string bytes = std::to_string(size);
+        return make_object(
+            dir_, name,
+            {.btf = "[1] INT 'int" + bytes + "' size=" + bytes +
+                    " bits_offset=0 nr_bits=" + std::to_string(size * 8) +
+                    " encoding=SIGNED\n[2] VAR 'counter' type_id=1 " + "linkage=" + linkage +
+                    "\n[3] DATASEC '.data' size=" + bytes + "\n\ttype_id=2 offset=0 size=" + bytes,
+             .plain_end = 2,
+             .assembly = std::string(".data\n.") + (*linkage == 'g' ? "globl" : "local") +
+                         " counter\n.type counter, @object\n.size counter, " + bytes +
+                         "\ncounter: .zero " + bytes + "\n",
+             .variables = {{2, *linkage == 'g' ? "counter" : ".data+0"}}});
+    };
+    const std::string own = object("a", "static", 4), same = object("b", "static", 4),
+                      larger = object("c", "static", 8), global = object("d", "global", 4),
+                      larger_global = object("e", "global", 8);
+    auto with_image_of = [&](const std::string &kept, std::vector<std::string> inputs) {
+        const std::string image = link({kept}, kernel_like);
+        run("objcopy --strip-debug " + image);
+        return text_of(merged(dir_, std::move(inputs), image));
+    };
+    EXPECT_TRUE(has(with_image_of(same, {own}), "VAR 'counter' type_id=1 linkage=static"));
+    for (const std::string &kept : {larger, global, larger_global})
+        EXPECT_FALSE(has(with_image_of(kept, {own}), "VAR")) << kept;
+    EXPECT_FALSE(has(with_image_of(larger, {global}), "VAR"));
+    EXPECT_FALSE(has(with_image_of(own, {global, own}), "linkage=global"));
+    const std::string text = with_image_of(global, {own, global});
+    EXPECT_TRUE(has(text, "linkage=global") && !has(text, "linkage=static")) << text;
+
+    // Hidden variables become local.
+    const std::string image = link({global}, kernel_like);
+    run("objcopy --strip-debug --localize-symbol=counter " + image);
+    EXPECT_TRUE(has(text_of(merged(dir_, {global}, image)), "linkage=global"));
+}
+
 TEST_F(Variables, WithoutPoolEqualOffsetsInTwoSectionsAreTwoPlaces)
 {
     std::string a = statics("a", 0), b = make_object(dir_, "b",
