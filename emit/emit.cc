@@ -81,10 +81,11 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     trace::Phase phase("units");
     const ChosenReader opened =
         TRY(open_reader(file, options.reader, options.debug_dir, report.skips));
-    const DwarfReader &reader = *opened.reader;
+    DwarfReader &reader = *opened.reader;
     report.reader = opened.name;
     report.reader_why = opened.why;
     const std::vector<uint32_t> units = choose_units(reader, options, covered, report.skips);
+    reader.choose(units);
     report.units = units.size();
     if (options.strip_dwarf)
         TRY(check_droppable(file, report.skips));

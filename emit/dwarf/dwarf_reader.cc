@@ -35,6 +35,8 @@ std::string unit_for_libdw(const Skips &skips)
     return "";
 }
 
+constexpr uint32_t nobody = UINT32_MAX;
+
 } // namespace
 
 Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
@@ -57,6 +59,32 @@ Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
     out.reader = TRY(open_libdw_reader(file, debug_dir, skips));
     out.name = "libdw";
     return out;
+}
+
+void DwarfReader::choose(std::span<const uint32_t> units)
+{
+    for (uint32_t i : units)
+        for (uint16_t language : {heads_[i].language, uint16_t{0}})
+            type_owners_.try_emplace({heads_[i].file, language}, i);
+    for (const UnitHead &unit : heads_)
+        type_owners_.try_emplace({unit.file, unit.language}, nobody);
+}
+
+bool DwarfReader::get_types(std::span<const uint32_t> units, FileLanguage types) const
+{
+    auto owner = type_owners_.find(types);
+    if (owner == type_owners_.end())
+        owner = type_owners_.find({types.file, 0});
+    return owner != type_owners_.end() && std::ranges::binary_search(units, owner->second);
+}
+
+bool DwarfReader::get_types(std::span<const uint32_t> units, const void *file) const
+{
+    auto owner = type_owners_.lower_bound({file, 0});
+    for (; owner != type_owners_.end() && owner->first.file == file; ++owner)
+        if (std::ranges::binary_search(units, owner->second))
+            return true;
+    return false;
 }
 
 Result<DieTree> DwarfReader::read(std::span<const uint32_t> units, Skips &skips) const

@@ -6,6 +6,7 @@
 #include "emit/dwarf/dwarf_file.h"
 #include "emit/tree/die_tree.h"
 
+#include <map>
 #include <memory>
 #include <span>
 
@@ -33,6 +34,10 @@ public:
     /// All compile units that can be read, in order.
     const std::vector<UnitHead> &units() const { return heads_; }
 
+    /// States which units will be read; `units`: ascending indices. Call it once, before read(),
+    /// which otherwise leaves out the types of type units to which nothing refers.
+    void choose(std::span<const uint32_t> units);
+
     /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
     /// `units`: ascending indices. Strings in the result live as long as the reader. Thread-safe.
     /// Error: malformed DWARF.
@@ -44,9 +49,24 @@ protected:
     /// The entries of `units`, and the entries of other units that these need.
     virtual Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const = 0;
 
+    struct FileLanguage {
+        const void *file;  // UnitHead::file
+        uint16_t language; // 0: not stated
+        auto operator<=>(const FileLanguage &) const = default;
+    };
+
+    /// Do the trees of `units` get the type units in this language, even if nothing refers to
+    /// them? The first chosen unit of the file and language gets them, so they are read once, and
+    /// not at all if no unit of the language was chosen. If no unit of the file has the language,
+    /// the first chosen unit of the file gets them.
+    bool get_types(std::span<const uint32_t> units, FileLanguage types) const;
+    /// Do the trees of `units` get type units of any language?
+    bool get_types(std::span<const uint32_t> units, const void *file) const;
+
     std::vector<UnitHead> heads_;
 
 private:
+    std::map<FileLanguage, uint32_t> type_owners_; // the units that get type units
     const Arch &arch_;
 };
 

@@ -7,6 +7,7 @@ usage: separate-dwarf-test.py BTF-EMIT BTF-LINES [TEST...]
 """
 import itertools
 import os
+import re
 import shutil
 
 from helpers.cli_case import CliCase, run
@@ -16,6 +17,11 @@ UNREFERENCED = '''enum color { RED = 3, GREEN = 5 };
 enum { UNNAMED = 7 };
 struct used_in_cast { int a; };
 int number(void *p) { return RED + UNNAMED + ((struct used_in_cast *)p)->a + sizeof(enum color); }
+'''
+UNREFERENCED_CXX = '''template <typename T> struct box { T value; };
+namespace space { struct hidden { int b; }; }
+enum shade { DARK = 2 };
+extern "C" int number(void *p) { return DARK + ((box<char> *)p)->value + ((space::hidden *)p)->b; }
 '''
 MAIN = 'int number(void *p);\nint main(int count, char **words) { return number(words) + count; }\n'
 
@@ -34,6 +40,35 @@ class SeparateDwarf(CliCase):
                 self.assertIn('STRUCT used_in_cast size 4; int a@0', expected)
                 self.must('gcc', '-g', '-O1', version, *flags, '-fdebug-types-section', '-c', 'a.c')
                 self.assertEqual(self.btf_of('a.o'), expected)
+
+    def test_types_of_two_languages(self):
+        """--lang-exclude also leaves out the type units of a language."""
+        if not shutil.which('g++'):
+            self.skipTest('g++ is not installed')
+        self.write('main.c', MAIN + UNREFERENCED.replace('number', 'other'))
+        self.write('x.cc', UNREFERENCED_CXX)
+        in_package = ('-gdwarf-4', '-gsplit-dwarf')
+        for flags in ('-gdwarf-4',), ('-gdwarf-5',), *[in_package] * bool(shutil.which('dwp')):
+            self.program_of_two_languages('plain', *flags)
+            self.program_of_two_languages('types', '-fdebug-types-section', *flags)
+            for excluded, one_left in ('rust', 'box_char_'), ('c11', 'hidden'), ('c++14', 'used_in_cast'):
+                with self.subTest(flags=flags, excluded=excluded):
+                    expected = self.skips_and_types('plain', '--lang-exclude=' + excluded)
+                    self.assertIn('STRUCT ' + one_left, expected)
+                    self.assertEqual(self.skips_and_types('types', '--lang-exclude=' + excluded), expected)
+
+    def program_of_two_languages(self, name, *flags):
+        self.must('gcc', '-g', '-O1', '-std=c11', *flags, '-c', 'main.c')
+        self.must('g++', '-g', '-O1', '-std=c++14', *flags, '-c', 'x.cc')
+        self.must('gcc', 'main.o', 'x.o', '-o', name)
+        if '-gsplit-dwarf' in flags:
+            self.must('dwp', '-e', name)
+
+    def skips_and_types(self, program, *options):
+        said = self.emit('-v', '--image', *options, '--detached=btf', program, made=['btf'])
+        types = sorted(line for line in self.lines('btf') if line.startswith(('STRUCT', 'ENUM')))
+        os.remove(self.path('btf'))
+        return '\n'.join(re.findall('skipped .*', said) + types)
 
     def test_package_of_a_stripped_program(self):
         if not shutil.which('dwp'):

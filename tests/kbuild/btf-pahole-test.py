@@ -330,6 +330,22 @@ class Unread(Command):
         self.assertEqual(self.pahole('-J', '--btf_features=default', 'module.ko'), (0, '', ''))
 
 
+    def test_type_units_of_an_object_without_btf(self):
+        """The types of a type unit are encoded although an object with BTF comes first."""
+        self.compile('main.c', '-fdebug-types-section')
+        self.must(self.btf_emit, '--address-pool', 'main.o')
+        self.write('types.c', '''enum shade { DARK = 2 };
+struct in_cast { int a; };
+int types(void *p) { return DARK + ((struct in_cast *)p)->a; }
+''')
+        self.must('gcc', '-g', '-fdebug-types-section', '-c', 'types.c')
+        self.must('ld', '-r', '-o', 'module.ko', 'main.o', 'types.o')
+        self.assertEqual(self.pahole('-J', '--btf_features=default', 'module.ko'), (0, '', ''))
+        text = '\n'.join(self.dump('module.ko'))
+        for name in "ENUM 'shade'", "STRUCT 'in_cast'", "STRUCT 'point'":
+            self.assertIn(name, text)
+
+
 class Output(Command):
     def test_in_place(self):
         self.program()

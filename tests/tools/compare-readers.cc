@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <dwarf.h>
+#include <numeric>
 
 using namespace btflink;
 using emit::Die;
@@ -152,6 +153,13 @@ Result<bool> compare_units(const std::string &path, const emit::DwarfFile &file,
     return true;
 }
 
+void choose_all(emit::DwarfReader &reader)
+{
+    std::vector<uint32_t> units(reader.units().size());
+    std::iota(units.begin(), units.end(), 0);
+    reader.choose(units);
+}
+
 Result<bool> compare_file(const std::string &path)
 {
     auto bytes = TRY(read_file(path));
@@ -161,6 +169,8 @@ Result<bool> compare_file(const std::string &path)
     emit::Skips skips;
     auto fast = TRY(emit::open_fast_reader(*file, skips));
     auto libdw = TRY(emit::open_libdw_reader(*file, "/usr/lib/debug", skips));
+    choose_all(*fast);
+    choose_all(*libdw);
     return compare_units(path, *file, *fast, *libdw);
 }
 

@@ -53,6 +53,8 @@ bool is_needed(uint32_t attribute, uint32_t tag)
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name:
         return tag == DW_TAG_subprogram;
+    case DW_AT_language:
+        return tag == DW_TAG_type_unit;
     case DW_AT_lower_bound:
         return tag == DW_TAG_subrange_type;
     default:

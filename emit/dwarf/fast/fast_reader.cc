@@ -6,9 +6,10 @@
 //
 // Method. In a file without type units, units are read into one tree, one after the other.
 // Otherwise each unit, and each type unit that it reaches, is read into a tree of its own, and then
-// the trees are joined. The first unit of a file is read with all type units of the file, because a
-// type unit may have a type to which nothing refers. Entries that stand for a type in a type unit
-// are not in the trees, so references to these entries are replaced by references to the type.
+// the trees are joined. The first chosen unit of a file and language is read with all type units of
+// the file in the language, because a type unit may have a type to which nothing refers. Entries
+// that stand for a type in a type unit are not in the trees, so references to these entries are
+// replaced by references to the type.
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
@@ -17,6 +18,7 @@
 #include "emit/dwarf/fast/unit.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace btflink::emit
@@ -41,14 +43,17 @@ Result<Units> in_order(Units sorted)
     return sorted;
 }
 
+/// Is a type unit in this language read even if nothing refers to it?
+using TakesLanguage = std::function<bool(uint16_t language)>;
+
 class TreeReader
 {
 public:
     explicit TreeReader(Skips &skips) : skips_(skips) {}
 
     /// Reads units, which are in the order of their offsets, with the type units that they reach,
-    /// or with `all_types` of their file.
-    Result<DieTree> run(const Units &units, bool all_types)
+    /// and with those of their file that `takes` accepts, if it is set.
+    Result<DieTree> run(const Units &units, const TakesLanguage &takes)
     {
         const TypeUnits *types = units.front()->types;
         const bool own_trees = types && !types->empty(); // see "Method"
@@ -63,9 +68,8 @@ public:
         first.dies.reserve(expected);
         for (const Unit *unit : units)
             TRY(add(*unit, own_trees ? trees_[unit->offset] : first));
-        if (all_types && types)
-            for (const auto &[signature, type] : *types)
-                references_.type_units.push_back(&type);
+        if (takes && types)
+            TRY(want_types(*types, takes));
         while (!references_.type_units.empty()) {
             Unit unit = references_.type_units.back()->unit;
             references_.type_units.pop_back();
@@ -89,6 +93,17 @@ public:
     }
 
 private:
+    Result<void> want_types(const TypeUnits &types, const TakesLanguage &takes)
+    {
+        for (const auto &[signature, type] : types) {
+            Unit unit = type.unit;
+            TRY(read_language(unit, abbrevs_));
+            if (takes(unit.language))
+                references_.type_units.push_back(&type);
+        }
+        return {};
+    }
+
     Result<void> add(Unit unit, DieTree &tree)
     {
         ends_.emplace(unit.offset, unit.end);
@@ -130,27 +145,25 @@ public:
     {
         units_ = TRY(list_units(file, splits_, skips));
         heads_.assign(units_.begin(), units_.end());
-        for (uint32_t i = 0; i < units_.size(); ++i)
-            first_units_.try_emplace(units_[i].file, i);
         return {};
     }
 
     Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const override
     {
         Units chosen;
-        bool has_first = false;
-        for (uint32_t i : units) {
+        for (uint32_t i : units)
             chosen.push_back(&units_[i]);
-            has_first |= first_units_.at(units_[i].file) == i;
-        }
         const Units sorted = TRY(in_order(std::move(chosen)));
-        return TreeReader(skips).run(sorted, has_first);
+        const DwarfFile *file = sorted.front()->file;
+        TakesLanguage takes;
+        if (get_types(units, file))
+            takes = [&](uint16_t language) { return get_types(units, {file, language}); };
+        return TreeReader(skips).run(sorted, takes);
     }
 
 private:
     SplitFiles splits_;
     std::vector<Unit> units_;
-    std::map<const DwarfFile *, uint32_t> first_units_; // by file
 };
 
 } // namespace

@@ -173,6 +173,8 @@ Result<SplitUnits> list_split_units(const DwarfFile &file);
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, Abbrevs &abbrevs);
 /// The type unit at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
+/// Sets the abbreviations and the language of a type unit.
+Result<void> read_language(Unit &type_unit, Abbrevs &abbrevs);
 
 // split_files.cc
 

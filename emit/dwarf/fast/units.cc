@@ -250,6 +250,23 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place)
     return make_type_unit(header, place);
 }
 
+Result<void> read_language(Unit &type_unit, Abbrevs &abbrevs)
+{
+    TRY(abbrevs.attach(type_unit));
+    Skips none; // the unit's own entry has no references
+    FormReader in(type_unit, type_unit.die_offset, none);
+    const Abbrev *abbrev = type_unit.abbrevs->find(in.in().uleb());
+    if (!abbrev) // read_entries() returns the error
+        return {};
+    in.for_each_attribute(*abbrev, [&](uint32_t attribute) {
+        if (attribute == DW_AT_language)
+            type_unit.language = static_cast<uint16_t>(in.constant().value);
+        else
+            in.skip();
+    });
+    return {};
+}
+
 Result<SplitUnits> list_split_units(const DwarfFile &file)
 {
     SplitPlace place;

@@ -8,8 +8,8 @@
 // Method. The tree of a unit has the unit's own entries and, recursively, all entries of each unit
 // that these import or refer to. A compile unit that is read only because of such a reference
 // contributes only types: its functions and variables are in its own tree. The tree of the first
-// compile unit also has all type units, because a type unit may have a type to which nothing
-// refers.
+// chosen compile unit of a language also has all type units of the language, because a type unit
+// may have a type to which nothing refers.
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
@@ -44,15 +44,14 @@ public:
 
 private:
     void add_split(Dwarf_Die skeleton, Dwarf_Die unit);
-    void add_plain(Dwarf_Die unit);
+    void add_type_unit(Dwarf_Die unit);
     UnitHead head_of(LibdwUnit unit) const;
     unsigned version_at(uint64_t offset) const;
     Failure cannot_read(size_t number) const;
 
     std::unique_ptr<LibdwFile> file_;
     std::vector<LibdwUnit> units_;
-    uint32_t first_ = UINT32_MAX; // the first unit that is not split, in units_
-    std::vector<Dwarf_Die> type_units_;
+    std::map<FileLanguage, std::vector<Dwarf_Die>> type_units_;
     bool partial_units_ = false;
     mutable std::mutex mutex_; // libdw caches without locks
 };
@@ -113,6 +112,11 @@ bool has_origin_elsewhere(Dwarf_Die unit)
     return false;
 }
 
+uint16_t language_of(Dwarf_Die unit)
+{
+    return static_cast<uint16_t>(std::max(dwarf_srclang(&unit), 0)); // -1: not stated
+}
+
 UnitHead LibdwReader::head_of(LibdwUnit unit) const
 {
     UnitHead head;
@@ -120,9 +124,8 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     const char *producer = string_attribute(unit.die, DW_AT_producer);
     head.clang = producer && std::strstr(producer, "clang");
     head.offset = file_->number_of(unit.die);
-    int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
-    head.language = static_cast<uint16_t>(std::max(language, 0));
+    head.language = language_of(unit.die);
     // In a file with partial units, most references by DW_FORM_ref_addr lead to partial units.
     head.refers_to_other_units =
         uses_ref_addr(unit.die) && (!partial_units_ || has_origin_elsewhere(unit.die));
@@ -180,10 +183,9 @@ void LibdwReader::add_split(Dwarf_Die skeleton, Dwarf_Die unit)
     file_->name_split(skeleton, unit);
 }
 
-void LibdwReader::add_plain(Dwarf_Die unit)
+void LibdwReader::add_type_unit(Dwarf_Die unit)
 {
-    first_ = std::min(first_, static_cast<uint32_t>(units_.size()));
-    units_.push_back({unit, addr_base_of(unit)});
+    type_units_[{dwarf_cu_getdwarf(unit.cu), language_of(unit)}].push_back(unit);
 }
 
 Result<void> LibdwReader::list(Skips &skips)
@@ -205,11 +207,11 @@ Result<void> LibdwReader::list(Skips &skips)
         else if (type == DW_UT_skeleton || split_file_of(die))
             ++skips[skip_without(split_file_of(die))];
         else if (type == DW_UT_compile && tag == DW_TAG_compile_unit)
-            add_plain(die);
+            units_.push_back({die, addr_base_of(die)});
         else if (tag == DW_TAG_partial_unit)
             partial_units_ = true;
         else if (tag == DW_TAG_type_unit)
-            type_units_.push_back(die);
+            add_type_unit(die);
         else
             ++skips[Skip::unknown_unit];
     }
@@ -285,9 +287,12 @@ Result<DieTree> LibdwReader::read_entries(std::span<const uint32_t> units, Skips
         reader.expect(units_[i]);
     for (uint32_t i : units)
         TRY(reader.add(units_[i]));
-    if (std::ranges::find(units, first_) != units.end())
-        for (Dwarf_Die unit : type_units_)
-            reader.want(unit);
+    const void *file = heads_[units.front()].file;
+    auto types = type_units_.lower_bound({file, 0});
+    for (; types != type_units_.end() && types->first.file == file; ++types)
+        if (get_types(units, types->first))
+            for (Dwarf_Die unit : types->second)
+                reader.want(unit);
     return reader.finish();
 }
 
