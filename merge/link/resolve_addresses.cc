@@ -10,8 +10,9 @@
 // relocations are looked up in the image by name. Without an image, the address is the sum of the
 // position of the input's section, the symbol's value and the addend.
 //
-// The BTF of other tools has offsets in sections. If symbols contradict those of an object, its
-// variables are looked up by name.
+// The BTF of other tools has offsets in sections. Offsets of an object count if one of its
+// variables has a symbol there. If a symbol is elsewhere, the object's variables are looked up by
+// name.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. But an address of 0 in a
 // linked image is `known`, because a per-CPU variable may be there. Linkers also write 0 into pools
@@ -77,6 +78,9 @@ NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
     }
     return out;
 }
+
+/// What symbols show about the offsets in an object's DATASECs. One that contradicts decides.
+enum class Offsets : uint8_t { unproven, confirmed, contradicted };
 
 class Locator
 {
@@ -314,8 +318,16 @@ private:
         return &*symbols;
     }
 
-    /// The symbol of a variable of an object without trailer, if its name has only one symbol,
-    /// which is in the section that the DATASEC names, or a common one.
+    /// Is the symbol in the section that the DATASEC names?
+    bool is_in_datasec(const Object &o, const Variable &v, const Symbol &s) const
+    {
+        return s.home == Home::section &&
+               file_of(o).sections[s.section].name == o.btf.name(v.datasec);
+    }
+
+    /// The symbol of a variable of an object without trailer, if its name has only one symbol, and
+    /// this one may be the variable. With gcc -gbtf -fdata-sections, it is in another section than
+    /// the one that the DATASEC names.
     std::optional<Symbol> symbol_of(const Object &o, const Variable &v)
     {
         SymbolsByName *symbols = symbols_for(o);
@@ -323,34 +335,48 @@ private:
         if (!symbols || named == symbols->end() || !named->second)
             return std::nullopt;
         const Symbol &s = *named->second;
-        const bool fits = s.home == Home::common ||
-                          (s.home == Home::section &&
-                           file_of(o).sections[s.section].name == o.btf.name(v.datasec));
-        return fits ? named->second : std::nullopt;
+        const bool is_static = btf::tail_of(o.btf.type(v.var))[0] == BTF_VAR_STATIC,
+                   is_local = s.binding == STB_LOCAL;
+        const bool fits = is_in_datasec(o, v, s) ? is_local || !is_static
+                                                 : is_local == is_static && s.type == STT_OBJECT &&
+                                                       s.home == Home::section;
+        return fits || s.home == Home::common ? named->second : std::nullopt;
     }
     const ElfFile &file_of(const Object &o) const
     {
         return image_.kind == ImageKind::combined ? *inputs_[o.input].elf : *image_.elf;
     }
 
-    /// Does a symbol show that the offsets in the object's DATASECs are not those of the file? Raw
-    /// BTF of an object has that object's offsets, although there is an image; gcc -gbtf writes 0.
-    bool has_other_offsets(const Object &o)
+    /// The position of a symbol in its section.
+    static uint64_t offset_of(const ElfFile &elf, const Symbol &s)
+    {
+        return s.value - (elf.is_relocatable() ? 0 : elf.sections[s.section].head.sh_addr);
+    }
+
+    /// Is the variable's symbol where its DATASEC says? Raw BTF of an object has that object's
+    /// offsets, although there is an image; gcc -gbtf writes 0.
+    Offsets check_offset(const Object &o, const Variable &v)
+    {
+        if (v.address.kind != UnresolvedAddress::named)
+            return Offsets::unproven;
+        const std::optional<Symbol> s = symbol_of(o, v);
+        if (!s)
+            return Offsets::unproven;
+        const bool agrees = is_in_datasec(o, v, *s) &&
+                            offset_of(file_of(o), *s) == static_cast<uint64_t>(v.address.addend);
+        return agrees ? Offsets::confirmed : Offsets::contradicted;
+    }
+
+    /// Are the offsets in the object's DATASECs those of the file?
+    Offsets check_offsets(const Object &o)
     {
         const auto number = static_cast<size_t>(&o - objects_.data());
-        const auto [known, is_new] = other_offsets_.try_emplace(number, false);
+        const auto [known, is_new] = offsets_.try_emplace(number, Offsets::unproven);
         if (!is_new)
             return known->second;
-        known->second = std::ranges::any_of(o.variables, [&](const Variable &v) {
-            const std::optional<Symbol> s =
-                v.address.kind == UnresolvedAddress::named ? symbol_of(o, v) : std::nullopt;
-            if (!s || s->home == Home::common)
-                return s.has_value();
-            const ElfFile &elf = file_of(o);
-            const uint64_t base = elf.is_relocatable() ? 0 : elf.sections[s->section].head.sh_addr;
-            return s->value - base != static_cast<uint64_t>(v.address.addend);
-        });
-        if (known->second)
+        for (const Variable &v : o.variables)
+            known->second = std::max(known->second, check_offset(o, v));
+        if (known->second == Offsets::contradicted)
             out_.other_offsets.push_back(number);
         return known->second;
     }
@@ -363,15 +389,21 @@ private:
         const std::optional<Symbol> s = symbol_of(o, v);
         if (!s || (!combined && s->binding == STB_LOCAL))
             return {};
-        return combined && s->home == Home::section ? in_section(o.input, s->section, s->value)
-                                                    : of_symbol(*s, 0);
+        return combined && s->home == Home::section
+                   ? in_section(o.input, s->section, offset_of(file_of(o), *s))
+                   : of_symbol(*s, 0);
     }
 
-    /// Resolves an offset in the section that the DATASEC names.
+    /// Resolves an offset in the section that the DATASEC names. If there are symbols, one of them
+    /// must confirm the offsets of the object.
     Location in_named_section(const Object &o, const Variable &v)
     {
-        if (has_other_offsets(o))
+        const Offsets offsets = check_offsets(o);
+        if (offsets == Offsets::contradicted)
             return by_symbol(o, v);
+        const SymbolsByName *symbols = symbols_for(o);
+        if (offsets == Offsets::unproven && symbols && !symbols->empty())
+            return {};
         const std::string_view name = o.btf.name(v.datasec);
         const auto offset = static_cast<uint64_t>(v.address.addend);
         const bool combined = image_.kind == ImageKind::combined;
@@ -400,7 +432,7 @@ private:
     std::optional<SymbolsByName> image_symbols_;                             // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
     std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
-    std::unordered_map<size_t, bool> other_offsets_;                         // by object
+    std::unordered_map<size_t, Offsets> offsets_;                            // by object
     std::optional<NameCounts> local_counts_;                                 // made on first use
 };
 

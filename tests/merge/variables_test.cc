@@ -472,50 +472,6 @@ TEST_F(Variables, LargestCommonOneIsKept)
     }
 }
 
-/// Raw BTF of an object has that object's offsets; gcc -gbtf writes 0. Symbols have the addresses.
-TEST_F(Variables, OffsetsThatSymbolsContradict)
-{
-    constexpr const char *zeros = R"(
-        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
-        [2] VAR 'one' type_id=1 linkage=global
-        [3] VAR 'two' type_id=1 linkage=global
-        [4] VAR 'without_symbol' type_id=1 linkage=static
-        [5] DATASEC '.data' size=12
-            type_id=2 offset=0 size=4
-            type_id=3 offset=0 size=4
-            type_id=4 offset=0 size=4)";
-    const std::string a = make_object(dir_, "a", {.btf = zeros, .assembly = R"(
-        .data
-        .long 1
-        .globl one, two
-        one: .long 2
-        .type one, @object
-        two: .long 3
-        .type two, @object
-)"});
-    Options options;
-    options.inputs = {a};
-    options.features.add(Feature::global_var);
-    for (bool with_image : {false, true}) {
-        if (with_image) {
-            options.image = link({a}, kernel_like);
-            options.inputs.push_back(make_raw(dir_, "raw", zeros));
-        }
-        const std::string text = text_of(merged(dir_, options));
-        EXPECT_TRUE(has(text, "type_id=2 offset=4 size=4\n\ttype_id=3 offset=8 size=4\n")) << text;
-        EXPECT_FALSE(has(text, "without_symbol")) << text;
-        Report report;
-        options.output = dir_ / "out.btf";
-        ASSERT_TRUE(merge(options, report));
-        std::string said;
-        for (const std::string &warning : report.warnings)
-            said += warning + '\n';
-        EXPECT_TRUE(has(said, "a.o: .BTF+0x0: offsets of variables contradict the symbols"))
-            << said;
-        EXPECT_EQ(has(said, "used instead (and 1 more)\n"), with_image) << said;
-    }
-}
-
 TEST_F(Variables, AddendsInTheSection)
 {
     auto object = [&](const std::string &name) {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tests the variables of BTF that other tools made: pahole, or gcc -gbtf. It has no link trailer
+// and no relocations. Symbols show whether the offsets in its DATASECs are those of the file.
+#include "tests/merge/object_maker.h"
+
+#include "common/io/file_io.h"
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+class OtherTools : public ObjectTest
+{
+protected:
+    /// Links with a linker script: `sections` is the text in SECTIONS.
+    std::string link(const std::vector<std::string> &objects,
+                     const std::string &sections = ".data 0x1000 : { *(.data) }")
+    {
+        auto written = write_file(dir_ / "link.lds", as_bytes("SECTIONS {" + sections + "}"));
+        EXPECT_TRUE(written);
+        return link_file(dir_, "image", "-e 0 -T " + (dir_ / "link.lds"), objects);
+    }
+};
+
+/// Raw BTF of an object has that object's offsets; gcc -gbtf writes 0. Symbols have the addresses.
+TEST_F(OtherTools, OffsetsThatSymbolsContradict)
+{
+    constexpr const char *zeros = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'one' type_id=1 linkage=global
+        [3] VAR 'two' type_id=1 linkage=global
+        [4] VAR 'without_symbol' type_id=1 linkage=static
+        [5] DATASEC '.data' size=12
+            type_id=2 offset=0 size=4
+            type_id=3 offset=0 size=4
+            type_id=4 offset=0 size=4)";
+    const std::string a = make_object(dir_, "a", {.btf = zeros, .assembly = R"(
+        .data
+        .long 1
+        .globl one, two
+        one: .long 2
+        .type one, @object
+        two: .long 3
+        .type two, @object
+)"});
+    Options options;
+    options.inputs = {a};
+    options.features.add(Feature::global_var);
+    for (bool with_image : {false, true}) {
+        if (with_image) {
+            options.image = link({a});
+            options.inputs.push_back(make_raw(dir_, "raw", zeros));
+        }
+        const std::string text = text_of(merged(dir_, options));
+        EXPECT_TRUE(has(text, "type_id=2 offset=4 size=4\n\ttype_id=3 offset=8 size=4\n")) << text;
+        EXPECT_FALSE(has(text, "without_symbol")) << text;
+        Report report;
+        options.output = dir_ / "out.btf";
+        ASSERT_TRUE(merge(options, report));
+        std::string said;
+        for (const std::string &warning : report.warnings)
+            said += warning + '\n';
+        EXPECT_TRUE(has(said, "a.o: .BTF+0x0: offsets of variables contradict the symbols"))
+            << said;
+        EXPECT_EQ(has(said, "used instead (and 1 more)\n"), with_image) << said;
+    }
+}
+
+/// Static variables of one name: their symbols do not show which is where.
+TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
+{
+    const std::string btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'twice' type_id=1 linkage=static
+        [3] DATASEC '.data' size=4
+            type_id=2 offset=0 size=4)";
+    const ObjectSpec spec = {.btf = btf, .assembly = R"(
+        .data
+        twice: .long 1
+        .type twice, @object
+        .size twice, 4
+)"};
+    const std::string a = make_object(dir_, "a", spec), b = make_object(dir_, "b", spec),
+                      image = link({a, b});
+    EXPECT_TRUE(
+        has(text_of(merged(dir_, {a, b})), "type_id=2 offset=0 size=4\n\ttype_id=3 offset=4"));
+    EXPECT_FALSE(has(text_of(merged(dir_, {a, b}, image)), "VAR"));
+    EXPECT_FALSE(has(text_of(merged(dir_, {link_file(dir_, "joined.o", "-r", {a, b})})), "VAR"));
+    const std::string raw = make_raw(dir_, "raw", btf);
+    EXPECT_FALSE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
+    EXPECT_TRUE(has(text_of(merged(dir_, {raw}, link({a}))), "VAR"));
+    // Without symbols, nothing can confirm the offsets.
+    run("strip " + image);
+    EXPECT_TRUE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
+}
+
+/// gcc -gbtf -fdata-sections writes one DATASEC for variables in several sections.
+TEST_F(OtherTools, SymbolInAnotherSectionThanTheDatasec)
+{
+    const std::string a = make_object(dir_, "a",
+                                      {.btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'one' type_id=1 linkage=global
+        [3] VAR 'two' type_id=1 linkage=static
+        [4] DATASEC '.data' size=8
+            type_id=2 offset=0 size=4
+            type_id=3 offset=0 size=4)",
+                                       .assembly = R"(
+        .section .data.one,"aw",@progbits
+        .globl one
+        one: .long 1
+        .type one, @object
+        .section .data.two,"aw",@progbits
+        .long 2
+        two: .long 3
+        .type two, @object
+)"});
+    const std::string text = text_of(merged(dir_, {a}));
+    EXPECT_TRUE(has(text, "DATASEC '.data.one' size=4 vlen=1\n\ttype_id=2 offset=0")) << text;
+    EXPECT_TRUE(has(text, "DATASEC '.data.two' size=8 vlen=1\n\ttype_id=3 offset=4")) << text;
+    const std::string linked =
+        text_of(merged(dir_, {a}, link({a}, ".other 0x2000 : { LONG(0) *(.data*) }")));
+    EXPECT_TRUE(has(linked, "DATASEC '.other' size=8 vlen=1\n\ttype_id=2 offset=4")) << linked;
+}
+
+/// The symbol of a global variable is not that of a static one.
+TEST_F(OtherTools, SymbolOfAnotherLinkageThanTheVar)
+{
+    const std::string raw = make_raw(dir_, "raw", R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'one' type_id=1 linkage=global
+        [3] VAR 'two' type_id=1 linkage=static
+        [4] DATASEC '.data' size=8
+            type_id=2 offset=0 size=4
+            type_id=3 offset=0 size=4)");
+    const std::string image = link({make_object(dir_, "a", {.btf = "", .assembly = R"(
+        .data
+        .globl one, two
+        two: .long 1
+        .type two, @object
+        one: .long 2
+        .type one, @object
+)"})});
+    const std::string text = text_of(merged(dir_, {raw}, image));
+    EXPECT_TRUE(has(text, "size=8 vlen=1\n\ttype_id=2 offset=4 size=4")) << text;
+    EXPECT_FALSE(has(text, "two")) << text;
+}
+
+} // namespace
+
+} // namespace btflink::merge::test
