@@ -163,9 +163,13 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
 enum class WordRules : uint8_t {
     /// As in a shell, a backslash in '...' is an ordinary character.
     shell,
-    /// As in response files of gcc 12 and clang, a backslash protects in '...', too, and the end of
-    /// the text ends a quotation.
-    compilers,
+    /// As gcc up to 14 and clang read response files: a backslash protects in '...', too, and the
+    /// end of the text ends a quotation.
+    gcc_14,
+    /// As gcc from 15 on reads them: a backslash is an ordinary character in '...', and in "..."
+    /// except before $ ` " \ and newline; a backslash and a newline vanish together; the end of the
+    /// text ends a quotation.
+    gcc_15,
 };
 
 /// The words of `text`. Errors: a missing closing quote (only WordRules::shell), a NUL byte.
@@ -173,9 +177,9 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
                                              WordRules rules = WordRules::shell);
 
 /// `arguments` with each "@file" replaced by the words of that file; these may name further
-/// response files. With WordRules::compilers, "@file" stays if the file cannot be opened. Errors: a
-/// file that cannot be read or, with WordRules::compilers, is not regular; those of split_words();
-/// more than 16 response files inside each other, more than 32 MB in all.
+/// response files. With the rules of compilers, "@file" stays if the file cannot be opened. Errors:
+/// a file that cannot be read or, with the rules of compilers, is not regular; those of
+/// split_words(); more than 16 response files inside each other, more than 32 MB in all.
 Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments,
                                                        WordRules rules = WordRules::shell);
 

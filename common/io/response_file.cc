@@ -20,7 +20,16 @@ bool is_response_file(const std::string &word, WordRules rules)
 {
     if (word.size() < 2 || word[0] != '@')
         return false;
-    return rules != WordRules::compilers || ::access(word.c_str() + 1, R_OK) == 0;
+    return rules == WordRules::shell || ::access(word.c_str() + 1, R_OK) == 0;
+}
+
+/// Does a backslash, in a quotation by `quote` (0: in none), protect the character `next`?
+bool protects(WordRules rules, char quote, char next)
+{
+    if (quote == '\'')
+        return rules == WordRules::gcc_14;
+    return quote == 0 || rules != WordRules::gcc_15 ||
+           std::string_view("$`\"\\\n").find(next) != std::string_view::npos;
 }
 
 /// A compiler must be able to read the file after us, which it cannot do with a pipe.
@@ -41,7 +50,7 @@ Result<void> unfold(const std::vector<std::string> &names, WordRules rules, int 
             continue;
         }
         Where where{name.substr(1)};
-        if (rules == WordRules::compilers)
+        if (rules != WordRules::shell)
             TRY(check_regular(where));
         if (depth >= max_nesting)
             return fail(where, "response files are nested too deeply");
@@ -70,8 +79,10 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
         return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {
         char c = text[i];
-        if (c == '\\' && (quote != '\'' || rules == WordRules::compilers) && i + 1 < text.size()) {
-            word += text[++i];
+        if (c == '\\' && i + 1 < text.size() && protects(rules, quote, text[i + 1])) {
+            ++i;
+            if (text[i] != '\n' || rules != WordRules::gcc_15)
+                word += text[i];
             in_word = true;
         } else if (quote) {
             if (c == quote)
@@ -91,7 +102,7 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
             in_word = true;
         }
     }
-    if (quote && rules != WordRules::compilers)
+    if (quote && rules == WordRules::shell)
         return fail(where.at(text.size()), strf("missing closing %c", quote));
     if (in_word)
         words.push_back(std::move(word));

@@ -228,10 +228,11 @@ bool finish_object(const std::string &object, const FileVersion &before,
 {
     const FileVersion now = version_of(object);
     if (now == no_file) {
-        if (command.asks_for_dwarf)
-            complain(settings, settings.strict,
-                     object + ": does not exist after the compile, so it has no object BTF");
-        return !command.asks_for_dwarf || !settings.strict;
+        if (!command.asks_for_dwarf || command.depends_on_version)
+            return true;
+        complain(settings, settings.strict,
+                 object + ": does not exist after the compile, so it has no object BTF");
+        return !settings.strict;
     }
     if (now == before) {
         if (settings.verbose)

@@ -297,11 +297,9 @@ CommandLine read_arguments(const std::vector<std::string> &arguments)
     return line;
 }
 
-} // namespace
-
-CompileCommand read_compile_command(const std::vector<std::string> &arguments)
+CompileCommand read_by(WordRules rules, const std::vector<std::string> &arguments)
 {
-    auto unfolded = unfold_response_files(arguments, WordRules::compilers);
+    auto unfolded = unfold_response_files(arguments, rules);
     if (!unfolded)
         return {.objects = {}, .left_alone = unfolded.error().str()};
     CommandLine line = read_arguments(*unfolded);
@@ -321,6 +319,34 @@ CompileCommand read_compile_command(const std::vector<std::string> &arguments)
     for (const std::string &object : command.objects)
         if (std::string reason = why_not_in_kernel(object, line); !reason.empty())
             return {.objects = {}, .left_alone = object + ": " + reason};
+    return command;
+}
+
+/// Adds `other`, another reading of the same command. Of what the readings say, only what is safe
+/// for both stays.
+void add_reading(CompileCommand &command, const CompileCommand &other)
+{
+    for (const std::string &object : other.objects)
+        if (std::ranges::find(command.objects, object) == command.objects.end())
+            command.objects.push_back(object);
+    command.is_module |= other.is_module;
+    command.asks_for_dwarf &= other.asks_for_dwarf;
+    command.only_c &= other.only_c;
+    command.slim_lto |= other.slim_lto;
+    command.depends_on_version = true;
+}
+
+} // namespace
+
+CompileCommand read_compile_command(const std::vector<std::string> &arguments)
+{
+    CompileCommand command = read_by(WordRules::gcc_14, arguments);
+    CompileCommand newer = read_by(WordRules::gcc_15, arguments);
+    if (command == newer || !command.left_alone.empty())
+        return command;
+    if (!newer.left_alone.empty())
+        return newer;
+    add_reading(command, newer);
     return command;
 }
 

@@ -29,10 +29,16 @@ struct CompileCommand {
     bool only_c = false;
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;
+    /// The words of a response file depend on the compiler's version, and with them the objects:
+    /// the command writes only some of `objects`.
+    bool depends_on_version = false;
+
+    bool operator==(const CompileCommand &) const = default;
 };
 
-/// `arguments`: without the compiler's name. "@FILE" is read as gcc and clang read it
-/// (WordRules::compilers). If a FILE cannot be read, the result has no objects.
+/// `arguments`: without the compiler's name. "@FILE" is read as gcc and clang read it: by
+/// WordRules::gcc_14 and gcc_15, because the compiler's version is unknown. If a FILE cannot be
+/// read, the result has no objects.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
 /// A compiler's name without folder, target and version: "x86_64-linux-gnu-gcc-12" -> "gcc".

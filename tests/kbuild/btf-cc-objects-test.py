@@ -153,6 +153,18 @@ class Compile(ObjectsCase):
         self.write('@at.c', PROGRAM['add.c'])
         self.same('gcc', '-g', '-c', '@at.c', output='@at.o')
 
+    def test_response_file_of_gcc_15(self):
+        """gcc 15 and later read quotes in response files as a shell does; older gcc and clang differ. btf-cc does not
+        know the version."""
+        self.script('gcc-15', '#!/bin/sh\nexec gcc -g "-DS=\\\\" -c add.c -o new.o\n')
+        self.script('gcc-14', '#!/bin/sh\nexec gcc -g -c add.c -o ab.o\n')
+        self.write('args', "-g '-DS=\\' -c add.c -o 'new.o'")
+        self.good('--strict', './gcc-15', '@args')
+        self.assertTrue(self.has_object_btf('new.o'))
+        self.write('args', '-g -c add.c -o "a\\b.o"')
+        self.good('--strict', './gcc-14', '@args')
+        self.assertTrue(self.has_object_btf('ab.o'))
+
     def test_assembler(self):
         self.write('start.S', ASSEMBLER)
         self.same('gcc', '-g', '-c', 'start.S', '-o', 'start.o', output='start.o')
@@ -280,7 +292,7 @@ class Failure(ObjectsCase):
         self.good('--strict', './fake', '-c', 'add.c', '-o', 'missing.o')
 
     def test_other_actions_of_clang(self):
-        """A command of clang that makes no object, or writes it to standard output, is no error."""
+        """A command of clang that makes no object, or writes it to standard output, succeeds."""
         clang = self.other_compiler('clang')
         compile_it = '--strict', clang, '-g', '-c', 'add.c'
         status, out, error = self.cc(*compile_it, '-o', '-')

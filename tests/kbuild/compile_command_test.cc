@@ -210,6 +210,27 @@ TEST_F(ResponseFile, QuotesAsInCompilers)
     EXPECT_EQ(objects({"@" + path_}), Words{"a.o"});
 }
 
+/// gcc 15 and later read quotes as a shell does.
+TEST_F(ResponseFile, QuotesDependOnVersion)
+{
+    write(R"(-g '-DS=\' -c x.c -o 'y.o')"); // gcc 14: one word up to "y.o", with an open quote
+    CompileCommand command = read_compile_command({"@" + path_});
+    EXPECT_EQ(command.objects, Words{"y.o"});
+    EXPECT_TRUE(command.depends_on_version);
+    write(R"(-c -g x.c -o "a\b.o")");
+    command = read_compile_command({"@" + path_});
+    EXPECT_EQ(command.objects, (Words{"ab.o", "a\\b.o"}));
+    EXPECT_TRUE(command.asks_for_dwarf && command.only_c && command.depends_on_version);
+    write("-c x.c -o y\\\n.o");
+    EXPECT_EQ(objects({"@" + path_}), (Words{"y\n.o", "y.o"}));
+    write(R"(-c x.c "-DS=a\b" '-DT=\x' -o "a\"\$\`\\.o")");
+    command = read_compile_command({"@" + path_});
+    EXPECT_EQ(command.objects, Words{R"(a"$`\.o)"});
+    EXPECT_FALSE(command.depends_on_version);
+    write(R"(-c x.c -o arch/x86/boot/'a\b.o')");
+    EXPECT_EQ(objects({"@" + path_}), Words{});
+}
+
 TEST_F(ResponseFile, DoesNotExist)
 {
     EXPECT_EQ(objects({"-c", "-I", "@" + path_, "a.c"}), Words{"a.o"});
