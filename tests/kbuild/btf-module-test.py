@@ -296,6 +296,26 @@ class Module(KbuildCase):
             self.assertEqual(self.btf('--build=build', '--dkms=dkms.conf', status=2),
                              "btf-module: ERROR: dkms.conf: is not a dkms.conf\nTry 'btf-module --help'.\n")
 
+    def test_syntax_of_dkms_conf(self):
+        """Commands before a syntax error have no effect: the list of modules would be incomplete."""
+        before = self.read('x.ko')
+        self.write('dkms.conf', 'BUILT_MODULE_NAME[0]=x\nif then\nBUILT_MODULE_NAME[1]=y\n')
+        said = self.btf('--build=build', '--dkms=dkms.conf', status=2)
+        self.assertRegex(said, 'dkms.conf: line 2: syntax error')
+        self.assertRegex(said, '\nbtf-module: ERROR: dkms.conf: is not a dkms.conf\n')
+        self.assertEqual(self.read('x.ko'), before)
+
+    def test_names_in_dkms_conf(self):
+        """The environment names no modules. As with dkms, an empty name stands for that of the package."""
+        environment = {'PACKAGE_NAME': 'other', 'BUILT_MODULE_NAME': 'other', 'BUILT_MODULE_LOCATION': 'other'}
+        self.write('dkms.conf', 'echo x\n')
+        self.assertIn('is not a dkms.conf', self.btf('--build=build', '--dkms=dkms.conf', status=2, **environment))
+        for text in 'PACKAGE_NAME=x\n', 'PACKAGE_NAME=x\nBUILT_MODULE_NAME[0]=""\n':
+            self.module('x.ko')
+            self.write('dkms.conf', text)
+            self.btf('--build=build', '--dkms=dkms.conf', **environment)
+            self.assertIn('.BTF', self.section_names('x.ko'))
+
     def test_variables_of_dkms(self):
         """The dkms.conf of lttng-modules names some modules only if the kernel's configuration has an option."""
         self.write('build/.config', 'CONFIG_NET=y\n')
