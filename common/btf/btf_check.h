@@ -55,11 +55,12 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
 // that is loaded (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF.
 //
-// Five rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
+// Six rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
 // resolver's stack (32), which depends on the order in which it visits types; the rules for structs
-// with locks, lists and reference counts of BPF programs; and two of old kernels, which
-// distributions may have changed: before 6.0 an ENUM has no kflag, and before 6.4 only names of
-// VARs and DATASECs have dots.
+// with locks, lists and reference counts of BPF programs; that in a struct with kflag an enum of 1
+// or 2 bytes counts as 4, because kernels have such enums and do not check their own BTF for this;
+// and two of old kernels, which distributions may have changed: before 6.0 an ENUM has no kflag,
+// and before 6.4 only names of VARs and DATASECs have dots.
 
 /// The most bits of an INT, and the most that a bitfield may span.
 constexpr uint32_t max_int_bits = 128;

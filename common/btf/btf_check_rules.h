@@ -102,9 +102,9 @@ struct IntLayout {
 /// Precondition: `t` is an INT.
 IntLayout layout_of(const btf_type &t);
 
-/// In a struct with kflag, kernels count every enum that is not a bitfield as an int: also an
-/// ENUM64, or an enum of 1 byte.
-constexpr uint32_t counted_enum_bits = 32;
+/// The most bits of a bitfield of an enum. In a struct with kflag, an ENUM64 that is not a bitfield
+/// also counts as this many bits.
+constexpr uint32_t max_enum_bits = 32;
 
 /// The bit offset of member `m` of `t`.
 inline uint32_t bit_offset(const btf_type &t, const btf_member &m)

@@ -54,9 +54,9 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
         offset += layout.offset;
         bits = max_bitfield = layout.bits;
     } else if (btf::is_enum(kind)) {
-        max_bitfield = counted_enum_bits;
+        max_bitfield = max_enum_bits;
         if (kflag)
-            bits = counted_enum_bits;
+            bits = std::min<uint64_t>(bits, max_enum_bits);
     }
     if (bitfield > max_bitfield)
         return strf("bitfield size is %u, its type allows %u", bitfield, max_bitfield);
@@ -70,13 +70,9 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
         return "type is a FLOAT of no bytes";
     if (kind == btf::Kind::FLOAT && offset % (std::min<uint64_t>(c.pointer_size, size) * 8))
         return strf("FLOAT at bit offset %llu is not aligned", ull(offset));
-    if ((offset + bits + 7) / 8 > t.size) {
-        const char *why = !bitfield && bits > size * 8
-                              ? "kernels count 4 bytes for an enum next to bitfields: "
-                              : "";
-        return strf("%sends at bit %llu, but the %s has %u bytes", why, ull(offset) + bits,
+    if ((offset + bits + 7) / 8 > t.size)
+        return strf("ends at bit %llu, but the %s has %u bytes", ull(offset) + bits,
                     btf::kind_of(t) == btf::Kind::UNION ? "union" : "struct", t.size);
-    }
     return "";
 }
 

@@ -13,10 +13,7 @@
 //   a member                      sort members by offset; an INT replaces the type of a bitfield
 //                                 (up to 64 bits) that is too large for its enum, and a FLOAT (of
 //                                 2, 4, 8 or 16 bytes) that is not aligned; a bitfield longer than
-//                                 its INT becomes shorter; an enum whose struct is too short for
-//                                 the 4 bytes that kernels count becomes a bitfield of all its
-//                                 bits, or an INT (unchanged in an object); otherwise the member is
-//                                 left out
+//                                 its INT becomes shorter; otherwise the member is left out
 //   an INT with several flags     one of the flags is kept
 //   a FLOAT, ARRAY or enum, an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
@@ -250,22 +247,18 @@ private:
         TypeId type;           // behind modifiers
         uint64_t size;         // of the type, in bytes; or TypeSizes::unsized
         uint32_t offset, bits; // bits: of a bitfield; 0: it is none
-        bool fits;             // by its own size it ends in the struct
-        // A kernel counts more bytes for it than it has, so that it ends beyond the struct.
-        bool is_short_enum;
+        bool fits;             // it ends in the struct
     };
     Member member_at(Words &words, uint32_t i)
     {
         const uint64_t struct_bits = uint64_t{head(words).size} * 8;
         const bool kflag = btf::kflag_of(head(words));
-        Member m{member_of(words, i), {}, 0, offset_of(words, i), 0, false, false};
+        Member m{member_of(words, i), {}, 0, offset_of(words, i), 0, false};
         m.type = sizes_->behind_modifiers(TypeId{m.words.type});
         m.size = sizes_->of(m.type);
         m.bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.words.offset) : 0;
         m.fits = m.size != TypeSizes::unsized &&
                  m.offset + (m.bits ? m.bits : m.size * 8) <= struct_bits;
-        m.is_short_enum = kflag && !m.bits && m.fits && btf::is_enum(btf_->kind(m.type)) &&
-                          m.offset % 8 == 0 && m.offset + counted_enum_bits > struct_bits;
         return m;
     }
 
@@ -276,7 +269,7 @@ private:
         const Member m = member_at(words, i);
         const Remedy remedy = adapt(m);
         if (!remedy)
-            return m.is_short_enum ? std::nullopt : drop_elements(words, i);
+            return drop_elements(words, i);
         uint32_t more = 0;
         for (uint32_t later = i + 1; later < btf::vlen_of(head(words)); ++later)
             more += adapt(member_at(words, later)).has_value();
@@ -288,27 +281,7 @@ private:
     {
         if (!m.fits)
             return std::nullopt;
-        if (m.bits)
-            return mend_bitfield(m.words, m.type);
-        return m.is_short_enum ? mend_enum(m) : mend_float(m.words, m.type, m.offset);
-    }
-
-    /// Programs that were compiled for the enum still find it if it becomes a bitfield. libbpf
-    /// expects a bitfield to be aligned like its type. An object keeps the enum, because kernels
-    /// accept it in their own BTF, which may be the base.
-    Remedy mend_enum(const Member &m)
-    {
-        if (part_ == BtfPart::object)
-            return std::nullopt;
-        const auto bits = static_cast<uint32_t>(m.size * 8);
-        if (m.offset % bits == 0) {
-            m.words.offset = m.offset | bits << 24;
-            return "it becomes a bitfield of all its bits";
-        }
-        const bool is_signed = btf::kflag_of(btf_->type(m.type));
-        m.words.type = new_int(is_signed ? "short int" : "short unsigned int", bits / 8,
-                               is_signed ? BTF_INT_SIGNED : 0);
-        return "its type becomes an INT";
+        return m.bits ? mend_bitfield(m.words, m.type) : mend_float(m.words, m.type, m.offset);
     }
 
     Remedy mend_bitfield(btf_member &member, TypeId type)
@@ -316,7 +289,7 @@ private:
         const uint32_t bits = BTF_MEMBER_BITFIELD_SIZE(member.offset);
         const btf::Kind kind = btf_->kind(type);
         const bool is_enum = btf::is_enum(kind);
-        if (is_enum && bits <= counted_enum_bits)
+        if (is_enum && bits <= max_enum_bits)
             return std::nullopt;
         if (kind != btf::Kind::INT && bits <= max_bitfield) {
             const bool is_signed = is_enum && btf::kflag_of(btf_->type(type));

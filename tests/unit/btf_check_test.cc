@@ -399,8 +399,13 @@ CASES(
      "type 11 (STRUCT ''): member 0 'm': ends at bit 33, but the struct has 4 bytes"},
     {"[11] STRUCT '' size=3 kflag=1\n'm' type_id=12 bits_offset=0\n"
      "[12] ENUM '' size=1 encoding=UNSIGNED\n'A' val=0",
-     "type 11 (STRUCT ''): member 0 'm': kernels count 4 bytes for an enum next to bitfields: ends "
-     "at bit 32, but the struct has 3 bytes"},
+     ""},
+    {"[11] STRUCT '' size=3 kflag=1\n'm' type_id=12 bits_offset=16\n"
+     "[12] ENUM '' size=2 encoding=UNSIGNED\n'A' val=0",
+     "type 11 (STRUCT ''): member 0 'm': ends at bit 32, but the struct has 3 bytes"},
+    {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=12 bits_offset=0\n"
+     "[12] ENUM64 '' size=8 encoding=UNSIGNED\n'A' val=0",
+     ""},
     {"[11] STRUCT '' size=4\n'm' type_id=10 bits_offset=28",
      "type 11 (STRUCT ''): member 0 'm': ends at bit 36, but the struct has 4 bytes"},
     {"[11] INT 'i' size=16 bits_offset=0 nr_bits=128 encoding=0\n"

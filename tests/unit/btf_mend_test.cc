@@ -106,41 +106,22 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// In a struct with kflag, kernels count 4 bytes for each enum that is not a bitfield.
+/// Of BTF that is loaded, kernels refuse a short enum near the end of a struct with bitfields; in
+/// their own BTF they accept it.
 TEST(BtfMend, ShortEnums)
 {
-    std::vector<std::string> changes;
-    constexpr std::string_view enums = "[7] ENUM 'byte' size=1 encoding=UNSIGNED\n'A' val=0\n"
-                                       "[8] ENUM 'two' size=2 encoding=SIGNED\n'B' val=-1\n"
-                                       "[9] TYPEDEF 'two_t' type_id=8\n";
-    auto with = [&](const char *text) { return text + std::string("\n") + std::string(enums); };
+    constexpr const char *enums = "\n[7] ENUM 'byte' size=1 encoding=UNSIGNED\n'A' val=0\n"
+                                  "[8] ENUM 'two' size=2 encoding=SIGNED\n'B' val=-1\n"
+                                  "[9] TYPEDEF 'two_t' type_id=8\n";
+    auto with = [&](const char *text) { return std::string(text) + enums; };
     EXPECT_EQ(mended(with("[6] STRUCT 's' size=2 kflag=1\n'a' type_id=7 bits_offset=0\n"
-                          "'b' type_id=1 bits_offset=8 bitfield_size=4"),
-                     &changes),
-              plain(with("[6] STRUCT 's' size=2 kflag=1\n"
-                         "'a' type_id=7 bits_offset=0 bitfield_size=8\n"
-                         "'b' type_id=1 bits_offset=8 bitfield_size=4")));
-    EXPECT_EQ(changes,
-              std::vector<std::string>{
-                  "type 6 (STRUCT 's'): member 0 'a': kernels count 4 bytes for an enum "
-                  "next to bitfields: ends at bit 32, but the struct has 2 bytes: it becomes a "
-                  "bitfield of all its bits"});
+                          "'b' type_id=1 bits_offset=8 bitfield_size=4")),
+              "");
     EXPECT_EQ(mended(with("[6] UNION 'u' size=2 kflag=1\n'a' type_id=9 bits_offset=0\n"
                           "'b' type_id=1 bits_offset=0 bitfield_size=4")),
-              plain(with("[6] UNION 'u' size=2 kflag=1\n"
-                         "'a' type_id=9 bits_offset=0 bitfield_size=16\n"
-                         "'b' type_id=1 bits_offset=0 bitfield_size=4")));
-    // Not aligned; beyond its struct even by its own size.
-    EXPECT_EQ(mended(with("[6] STRUCT 's' size=3 kflag=1\n'a' type_id=9 bits_offset=8")),
-              plain(with("[6] STRUCT 's' size=3 kflag=1\n'a' type_id=10 bits_offset=8") +
-                    "[10] INT 'short int' size=2 bits_offset=0 nr_bits=16 encoding=SIGNED"));
+              "");
     EXPECT_EQ(mended(with("[6] STRUCT 's' size=1 kflag=1\n'a' type_id=9 bits_offset=0")),
               plain(with("[6] STRUCT 's' size=1 kflag=1")));
-    // In an object the struct stays as it is.
-    const TextBlob blob =
-        from_text(std::string(prelude) + with("[6] STRUCT 's' size=2 kflag=1\n'a' type_id=7 "
-                                              "bits_offset=0"));
-    EXPECT_FALSE(mend_btf(*blob, 8, BtfPart::object));
 }
 
 /// The struct has more wrong members than mend_btf() has rounds. All are dropped, because the ninth
