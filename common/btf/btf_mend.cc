@@ -42,6 +42,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace btflink
@@ -391,9 +392,8 @@ private:
             is_new = type(target) != empty;
             type(target) = empty;
         } else { // a base cannot be changed
-            const size_t added = added_.size();
             ref = find_or_append(empty);
-            is_new = added_.size() > added;
+            is_new = declared_.insert(raw(target)).second;
         }
         if (is_new)
             out_.changes.push_back((is_union ? "union " : "struct ") +
@@ -553,6 +553,7 @@ private:
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
+    std::set<uint32_t> declared_; // FWDs of the base that mend_prototype() replaced
     std::vector<unsigned> drops_; // by index in types_: calls of drop_elements()
     const Btf *btf_ = nullptr;    // all types as they were when this round began
     const TypeSizes *sizes_ = nullptr;

@@ -249,6 +249,25 @@ TEST(BtfMend, Prototypes)
         "vlen=0\n");
 }
 
+/// The union without members exists already.
+TEST(BtfMend, PrototypeWithDeclarationOfBase)
+{
+    const TextBlob base = from_text("[1] FWD 'fwd' fwd_kind=union");
+    const TextBlob split = from_text(
+        "[2] UNION 'fwd' size=0\n[3] FUNC_PROTO '' ret_type_id=0\n'p' type_id=1", base.btf);
+    // Its name is the base's string.
+    store(split.bytes->data() + btf::header_size, base->type(TypeId{1}).name_off, host_order);
+    auto btf = Btf::parse(*split.bytes, Where{"split"}, base.btf);
+    const auto after = mend_btf(*btf, 8, BtfPart::whole);
+    ASSERT_TRUE(after);
+    ASSERT_EQ(after->changes.size(), 1u);
+    EXPECT_TRUE(after->changes[0].starts_with("union fwd is passed by value")) << after->changes[0];
+    const auto bytes = after->btf.serialize(host_order);
+    btf = Btf::parse(bytes, Where{"mended"}, base.btf);
+    EXPECT_EQ(btf_to_text(*btf), "[2] UNION 'fwd' size=0 vlen=0\n"
+                                 "[3] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1\n\t'p' type_id=2\n");
+}
+
 TEST(BtfMend, Variables)
 {
     EXPECT_EQ(
