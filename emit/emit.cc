@@ -38,9 +38,8 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 {
     for (Skip unread : unread_units)
         if (skips.contains(unread))
-            return fail(file.where().in(".debug_info"),
-                        "has a " + skip_word(unread) +
-                            ", which is not read; the DWARF is not dropped");
+            return fail(file.where().in(".debug_info"), "a unit is not read (" + skip_word(unread) +
+                                                            "), so the DWARF is not dropped");
     return {};
 }
 
@@ -190,7 +189,8 @@ constexpr UnreadWarning unread_warnings[] = {
     {Skip::type_unit, "its type is lost", "use --reader=auto"},
     {Skip::type_unit_reference, "that type is void", "the type unit is missing"},
     {Skip::partial_unit, "its types are void", "use --reader=auto"},
-    {Skip::unknown_unit, "there is no BTF of it", "have the compiler write DWARF 5"},
+    {Skip::unknown_unit, "there is no BTF of it",
+     "its unit type or the tag of its first entry is unknown"},
 };
 
 /// "1 type-unit is" or "3 type-units are".

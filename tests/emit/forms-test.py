@@ -267,7 +267,7 @@ class Forms(CliCase):
             for name in ('split.dwo', 'moved.dwo', 'packed.dwo'):
                 os.remove(self.path(name))
             self.assertIn('skipped 1 split-dwarf-unit', self.emit('-v', 'split.o'))
-            self.bad(r'split\.o: \.debug_info: has a split-dwarf-unit, which is not read; the DWARF '
+            self.bad(r'split\.o: \.debug_info: a unit is not read \(split-dwarf-unit\), so the DWARF '
                      'is not dropped', '--strip-dwarf', 'split.o', same=['split.o'])
 
     def test_split_by_libdw(self):

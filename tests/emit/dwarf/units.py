@@ -8,7 +8,7 @@ PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
 TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
         r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
 SPLIT = '1 split-dwarf-unit is not read, so there is no BTF of it: the compiler.s .dwo file .*'
-UNKNOWN = '1 unknown-unit is not read, so there is no BTF of it: have the compiler write DWARF 5'
+UNKNOWN = '1 unknown-unit is not read, so there is no BTF of it: its unit type or the tag of its first entry is unknown'
 INT2 = base('int', 4, ATE.signed, label='int2')  # for a second unit with an int, as labels are valid in the whole file
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'
@@ -158,12 +158,12 @@ CASES = [
          lines=[], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(4,)),
     Case('DWARF that is elsewhere is not dropped',
          unit(INT, extra=[(0x2130, 'unit.dwo')]) + unit(LONG), emit=['--strip-dwarf'],
-         error=r'\.debug_info: has a split-dwarf-unit, which is not read; the DWARF is not dropped',
+         error=r'\.debug_info: a unit is not read \(split-dwarf-unit\), so the DWARF is not dropped',
          versions=(4,)),
     Case('type units are not dropped',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
           Unit([INT])], emit=['--strip-dwarf', *FAST],
-         error=r'\.debug_info: has a type-unit, which is not read; the DWARF is not dropped',
+         error=r'\.debug_info: a unit is not read \(type-unit\), so the DWARF is not dropped',
          versions=(5,)),
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
          lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN, versions=(5,)),
