@@ -273,6 +273,8 @@ class Writer:
         elif name in ('exprloc', 'block1'):
             directive = '.uleb128' if name == 'exprloc' else '.byte'
             self.counted(directive, out, lambda: self.operations(out, value))
+        else:
+            raise ValueError(f'{name}: the value is not Raw')
 
     def loclist(self, entries):
         """Writes a location list; returns its label."""
