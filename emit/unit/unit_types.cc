@@ -295,13 +295,14 @@ private:
     {
         const std::vector<uint32_t> dimensions = layout_.array_dimensions(i);
         TypeId element = ref(tree_.at(i));
-        for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d)
+        constexpr uint64_t too_large = 1ull << 32;
+        uint64_t size =
+            std::clamp<uint64_t>(layout_.size(layout_.target(tree_.at(i))), 1, too_large);
+        for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
             element = out_.btf.add_array(element, index_type_, *d);
-        constexpr uint64_t large = 1 << 20; // with large elements the array may exceed BTF's 4 GB
-        uint64_t count = 1;
-        for (uint32_t dimension : dimensions)
-            count = std::min(large, count * dimension);
-        out_.suspect |= count == large;
+            size = std::min(too_large, size * *d);
+            out_.suspect |= size == too_large;
+        }
     }
 
     /// A struct or union while its members are added.

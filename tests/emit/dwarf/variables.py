@@ -212,6 +212,10 @@ CASES = [
          ['STRUCT size 0'], {'variable-too-large': 1, 'mended': 1},
          said=r"\.debug_info: unit\.c: type 2 \(ARRAY ''\): is larger than 4 GB: it is written as a struct "
               'without members'),
+    case('few large elements', [struct('big', 2 ** 20, label='big'), array('big', 4096, label='a'), pointer('a')],
+         ['STRUCT big size 1048576', 'STRUCT size 0', 'PTR: *struct { }'], {'mended': 1},
+         said=r"\.debug_info: unit\.c: type 3 \(ARRAY ''\): is larger than 4 GB: it is written as a struct "
+              'without members'),
 
     # Names.
     *[none(f'filtered name {name}', variable(name, 'v'))
