@@ -498,7 +498,7 @@ private:
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
         bool is_signed = false;
         if (as_enum64) {
-            uint8_t encoding = tree_.at(tree_.find(d.type)).encoding;
+            const uint8_t encoding = tree_.at(layout_.stripped_target(d)).encoding;
             is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
         } else if (features_.has(Feature::enum64)) {
             for_each_child(i, DW_TAG_enumerator,
