@@ -58,12 +58,28 @@ size_t compiler_place(const std::vector<std::string> &words)
     return 0;
 }
 
-/// The first compiler with a known name after words[place]. Empty if there is none.
+/// Is this an option of a compile, rather than of a program that runs compilers? The compiler
+/// stands before such options.
+bool is_compile_option(std::string_view word)
+{
+    constexpr std::string_view options[] = {"-D",       "-I",       "-M", "-O",        "-U",  "-W",
+                                            "-include", "-isystem", "-g", "-nostdinc", "-std"};
+    return std::ranges::any_of(options,
+                               [&](std::string_view option) { return word.starts_with(option); });
+}
+
+bool names_compiler(const std::string &word)
+{
+    return compiler_kind(word) != CompilerKind::other || bare_name(word) == "cc" ||
+           bare_name(word) == "c++" || find_plugin(word);
+}
+
+/// The first compiler after words[place] and before the options of the compile. Empty if there is
+/// none.
 std::string later_compiler(const std::vector<std::string> &words, size_t place)
 {
-    for (size_t i = place + 1; i < words.size(); ++i)
-        if (words[i - 1] != "-o" && compiler_kind(words[i]) != CompilerKind::other &&
-            !find_driver(words[i]).empty())
+    for (size_t i = place + 1; i < words.size() && !is_compile_option(words[i]); ++i)
+        if (words[i - 1] != "-o" && !find_driver(words[i]).empty() && names_compiler(words[i]))
             return words[i];
     return "";
 }
@@ -73,7 +89,8 @@ std::string later_compiler(const std::vector<std::string> &words, size_t place)
 Result<std::string> plugin_for(const std::vector<std::string> &words, size_t place)
 {
     auto plugin = find_plugin(words[place]);
-    if (plugin || compiler_kind(words[place]) != CompilerKind::other)
+    if (plugin || compiler_kind(words[place]) != CompilerKind::other ||
+        find_driver(words[place]).empty())
         return plugin;
     const std::string other = later_compiler(words, place);
     if (other.empty())

@@ -145,12 +145,23 @@ class Compiles(PluginCase):
 
     def test_program_with_options_before_the_compiler(self):
         """btf-cc does not know the options of such programs, so it does not find the compiler after them."""
-        for program, *options in ['nice', '-n', '1'], ['env', '-u', 'X']:
-            self.plugin(program, *options, 'gcc', *COMPILE, status=2,
-                        said=f'btf-cc: ERROR: --plugin: cannot tell whether {program} or gcc is the compiler; '
-                             'put btf-cc directly in front of the compiler\n')
+        for program, *options in ['nice', '-n', '1'], ['env', '-u', 'X'], ['ionice', '-c', '3']:
+            for gcc in 'gcc', 'cc':
+                self.plugin(program, *options, gcc, *COMPILE, status=2,
+                            said=f'btf-cc: ERROR: --plugin: cannot tell whether {program} or {gcc} is the compiler; '
+                                 'put btf-cc directly in front of the compiler\n')
             done = self.run_tool(program, *options, self.btf_cc, '--plugin', 'gcc', *COMPILE)
             self.assertEqual((done.returncode, done.stderr), (0, b''))
+
+    def test_words_that_look_like_a_second_compiler(self):
+        """The message about a missing plugin names the compiler, although a word after it is the name of another."""
+        self.script('mycc', '#!/bin/sh\nexec gcc "$@"\n')
+        for words in ['-I', 'gcc'], ['-include', 'gcc'], ['-MMD', '-MF', 'gcc'], ['-o', 'gcc'], ['-Wall', 'gcc']:
+            done = self.cc('--plugin', './mycc', *words, '-g', '-c', 'add.c')
+            self.assertEqual(done[0], 2, words)
+            self.assertRegex(done[2], rb'^btf-cc: ERROR: \./mycc: no plugin for exactly this compiler ', words)
+        self.plugin('nosuch', '-n', '1', 'gcc', '-g', '-c', 'add.c', status=2,
+                    said='btf-cc: ERROR: nosuch: no such compiler\n')
 
     def test_clang(self):
         """clang with --plugin is an error."""
