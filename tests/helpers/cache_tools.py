@@ -155,8 +155,9 @@ class Distccd(Server):
     def command(self):
         user = 'nobody' if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
         if user == 'nobody':
-            for folder in (self.folder, *self.folder.parents):
-                if folder == pathlib.Path(tempfile.gettempdir()):
+            temporary = pathlib.Path(tempfile.gettempdir()).resolve()
+            for folder in (self.folder.resolve(), *self.folder.resolve().parents):
+                if temporary not in folder.parents:
                     break
                 folder.chmod(folder.stat().st_mode | 0o011)
             self.folder.chmod(0o777)

@@ -144,6 +144,7 @@ protected:
             EXPECT_EQ(ours, merge_gathered(corpus));
         }
         auto merged = Btf::parse(ours, Where{"ours"});
+        ASSERT_TRUE(merged);
         check_distinct(*merged);
         const std::vector<Btf> objects = parse(corpus);
         for (const Btf &object : objects)
