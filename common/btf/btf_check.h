@@ -35,8 +35,7 @@ Result<void> store_option(std::optional<KernelVersion> &version, std::string_vie
 struct KernelForms {
     btf::Kind newest_kind = btf::Kind::ENUM64;
     uint32_t most_elements = btf::max_vlen; // of a type
-    // Is a layout section accepted? No value: the version is not known; a layout section is then
-    // not a violation.
+    // Is a layout section accepted? No value: not known; a layout section is then not a violation.
     std::optional<bool> layout;
     bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
     bool tags_anywhere = true;      // a TYPE_TAG after another modifier
@@ -47,9 +46,10 @@ struct KernelForms {
 /// The forms that a kernel accepts.
 /// With a version: those of this version, and the kinds that `btf` has enumerators for, such as
 /// BTF_KIND_ENUM64. Distributions backport kinds.
-/// Without: those of the kernel whose BTF `btf` is, judged by its types. Kernels have a struct
-/// btf_verifier_env, from 7.1 on a struct btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN.
-/// If `btf` is not that of a kernel, TYPE_TAGs may be anywhere.
+/// Without: those of the newest kernel, except for `layout`, `most_elements` and `tags_anywhere`,
+/// which the types of `btf` show. Kernels have a struct btf_verifier_env, from 7.1 on a struct
+/// btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If `btf` is not that of a kernel,
+/// `layout` has no value, and TYPE_TAGs may be anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF

@@ -21,7 +21,7 @@
 // own. So an array of vectors becomes an array of the vectors' elements, although pahole kept the
 // vectors. And an array type to which only arrays refer is lost.
 //
-// Cost. Usually nothing. Over a base with few chained arrays, one look at all types of the objects;
+// Cost. Usually nothing. If the base has few chained arrays, one look at all types of the objects;
 // if its form is flat, also new stub hashes of changed objects.
 #include "merge/base_index/base_index.h"
 
@@ -37,8 +37,8 @@ namespace btflink::merge
 namespace
 {
 
-// More than the arrays of vectors in a flat base. A distribution's kernel has a hundred chained
-// arrays.
+// A flat base has fewer chained arrays than this: only those of vectors. The chained base of a
+// distribution's kernel has a hundred.
 constexpr unsigned chained_enough = 16;
 // In a chained base, at least one array in this many is chained. In kernels it is one in thirty.
 constexpr unsigned arrays_per_chained = 200;

@@ -22,9 +22,10 @@
 // Each class beyond the first of its shape is counted once, for the nearest root, even if other
 // roots would have split it, too.
 //
-// Why a root is always found. If the definitions of a name have one shape, they differ at some
-// position, and the types there differ in turn. This must lead to two shapes: classes that agree in
-// everything reachable have been merged by the deduplication. (The report counts exceptions.)
+// Why a root should always be found. If the definitions of a name have one shape, they differ at
+// some position, and the types there differ in turn. This must lead to two shapes: classes that
+// agree in everything reachable have been merged by the deduplication. (why_dup.cc counts the types
+// for which none is found.)
 //
 // Declarations. If the base declares a name, and the module defines it once, the declaration counts
 // as a second shape: types that reach the name, such as typedefs and pointers, exist twice, and

@@ -4,9 +4,9 @@
 // Problem. Some contributions have a link trailer; those of other tools do not. Later passes need
 // one form.
 //
-// Method. The blob is parsed. The trailer is decoded, or its contents are computed: which types
-// only functions and variables use, and the loose hashes of prototypes. Then the link part is
-// checked and its variables and tags are listed.
+// Method. The blob is parsed. The trailer is decoded, or its contents are computed: the link part
+// (functions and variables, with the prototypes and tags that only these use) and the loose hashes
+// of prototypes. Then the link part is checked, and its variables and tags are listed.
 //
 // Invariant. After load(), plain types, variables and prototypes of functions refer only to plain
 // types; each DECL_TAG in the link part is on a FUNC or VAR. So the plain types of all objects can
@@ -181,7 +181,7 @@ Result<void> read_type(Object &o, TypeId id, std::vector<TypeId> &datasecs)
     case btf::Kind::ENUM64:
         break;
     }
-    return bad_type(o, id, "comes after the plain types");
+    return bad_type(o, id, "is among functions and variables, which come after the plain types");
 }
 
 /// Checks prototypes that are words of the trailer.
@@ -202,8 +202,8 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The address in a DATASEC entry. `field`: the position of the entry's offset in the section.
-/// `written`: this offset, which counts only if the part has no relocations.
+/// The address in a DATASEC entry. `field`: where the .BTF section has the entry's offset.
+/// `written`: the value there, which counts only if the part has no relocations.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {

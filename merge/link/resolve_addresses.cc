@@ -62,7 +62,7 @@ SymbolsByName index_names(const ElfFile &elf)
     return out;
 }
 
-/// The number of local functions and variables of each name, in the inputs without the image.
+/// The number of local functions and variables of each name, in all inputs except the image.
 using NameCounts = std::unordered_map<std::string_view, uint32_t>;
 NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
 {
@@ -239,8 +239,8 @@ private:
 
     /// Looks up the symbol in the image by name. Instead of a local symbol, which may be that of a
     /// section, a function or variable at the same address is looked up. The name must be unique
-    /// in the image, and that of a local symbol in all inputs, because the linker may have dropped
-    /// this symbol and kept another one.
+    /// in the image. If it is that of a local symbol, no other local symbol of any input may have
+    /// it: the linker may have dropped this symbol and kept the other one.
     Location named_in_image(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
@@ -353,8 +353,8 @@ private:
         return s.value - (elf.is_relocatable() ? 0 : elf.sections[s.section].head.sh_addr);
     }
 
-    /// Is the variable's symbol where its DATASEC says? Raw BTF of an object has that object's
-    /// offsets, although there is an image; gcc -gbtf writes 0.
+    /// Is the variable's symbol where its DATASEC says? Raw BTF made from an object has the offsets
+    /// of that object, not those of the image; gcc -gbtf writes 0.
     Offsets check_offset(const Object &o, const Variable &v)
     {
         if (v.address.kind != UnresolvedAddress::named)

@@ -23,15 +23,16 @@
 //
 // Intended differences from pahole:
 //   pahole                                             here
-//   the last name in the alphabet is never ambiguous   like all others
+//   the name that sorts last is never left out as      it is, like all others
+//     ambiguous (one name, several addresses)
 //   modules: addresses match no symbol                 section and offset are compared
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is not an address          it is one
 //                                                      (but not in a linked image)
 //   undefined symbols are functions at address 0       they are not functions
 //
-// Cost. One look-up per symbol and instance, and one sort of the selected functions. Decisions read
-// the objects from front to back.
+// Cost. One look-up per symbol and instance, and one sort of the selected functions. Groups are
+// decided in the order of their first instances, so memory is read mostly from front to back.
 #include "merge/link/select.h"
 
 #include "common/btf/id_symbols.h"
@@ -232,13 +233,14 @@ GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Ins
         facts.flags |= f.flags;
         if (exact && !address_of(in, c))
             continue; // inlined, perhaps with other parameters
-        // If the definition that replaced this one may be an assembler's, its prototype is no
-        // evidence; then both prototypes must agree.
+        // A replaced definition does not count. But `void name()` may be an assembler's, which says
+        // nothing about the parameters: if such a definition was chosen, both must agree.
         if (is_linked && is_superseded(in, group, c) && !may_be_assembly(in, chosen))
             continue;
         if (!first)
             first = &f;
-        // With these flags the function is left out in any case; only the reported reason differs.
+        // With these flags the function is left out anyway. A comparison would only change the
+        // reported reason.
         if (!(facts.flags & (fn_unexpected_reg | fn_reordered)) &&
             f.loose_hash != first->loose_hash)
             facts.inconsistent = true;

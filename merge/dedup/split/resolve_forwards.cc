@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Resolves forward declarations outside of structs: `struct s *` as a function's parameter or in a
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
-// shows which one is meant; btf__dedup takes the first that it finds. The choice should not add
-// types.
+// shows which one is meant; btf__dedup takes the first that it finds. The choice should leave as
+// few types as possible.
 //
-// The caller passes only names that a struct or a typedef of some object resolved, and names of
-// enums. Other declarations stay.
+// The caller passes only declarations of enums, and those whose name a struct or typedef of some
+// object resolved in at least one use. Other declarations stay.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys. A key is a class and the final classes to which it refers (BetweenKeys). Each candidate
 // is substituted for the declaration in these keys. A user whose key then equals that of another
 // type becomes an alias of this type; other users stay, with new keys. The candidate with the
 // fewest new keys wins. Of several such candidates, the preferred one wins: the type that the name
-// means in a struct or typedef of another object. If the preferred one is not among them, the
-// lowest wins.
+// means in a struct or typedef of another object. If the preferred one is not among them, the first
+// candidate wins, that of the lowest group.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
 // reduces the number of classes: the declaration is dropped, and nothing is added.
@@ -35,8 +35,8 @@ namespace
 {
 
 // The limit of a name's users times its candidates. A kernel has thousands of users and tens of
-// candidates. If the product is larger, the preferred candidate is taken, or the lowest without
-// one.
+// candidates. If the product is larger, the preferred candidate is taken, or the first if none is
+// preferred.
 constexpr size_t most_tries = size_t{1} << 22;
 
 /// The place of a class in the order of substitution.
