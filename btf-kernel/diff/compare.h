@@ -22,7 +22,7 @@ namespace btflink::kernel::diff
 // Other named types count only by kind and name. So if struct a changes, the shape of a struct with
 // a member `struct a *` stays the same.
 
-/// 64 bits of XXH3. Different types have the same shape in one of 10^19 pairs.
+/// 63 bits of XXH3; the lowest bit is 1. Different types have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
 
 class Shapes
@@ -150,8 +150,8 @@ struct Sides {
     /// The definition of a name in this place.
     DefinitionRef find_at(uint32_t place, Space space, std::string_view name) const;
     /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
-    /// `without`: the other kernel, or null. A place in which it has the name, too, is skipped, so
-    /// a result is new in its place.
+    /// `without`: the other kernel, or null. A place in which the other kernel has the name, too,
+    /// is skipped, so the result is new there.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,
                        const Sides *without = nullptr) const;
 };

@@ -60,7 +60,8 @@ public:
         return found == by_name_.end() ? none : found->second;
     }
 
-    /// `side`: the BTF in `place`. It may refer to types of vmlinux, which change in vmlinux.
+    /// `side`: the BTF in `place`. It may refer to types of vmlinux; the place of their changes is
+    /// 0.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
         const uint64_t key = number(side, id);
