@@ -5,7 +5,7 @@
 // at the variables and functions of the unit, and drops types that these do not reach.
 //
 // Method. The same roots, by the same rules:
-// - variables outside functions that are defined, or declared and used; each with the type of its
+// - outside functions, variables that are defined, or declared and used; each with the type of its
 //   first declaration and with the type of its definition;
 // - functions that are defined, with the types of the variables and functions that their blocks
 //   declare; of functions that are only called, the types of result and parameters;

@@ -118,8 +118,9 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
     }
 }
 
-/// The member that begins at byte `offset` of `p`'s struct; 0 if there is none with name and type,
-/// or if, as in a concrete instance, only the origin of `p` states its type: the same as in pahole.
+/// The member that begins at byte `offset` of `p`'s struct; 0 if there is none, or if it lacks a
+/// name or a type. Also 0 if `p` belongs to an out-of-line copy and so has its type only in its
+/// origin. pahole does the same.
 DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
 {
     const DieIndex type = layout_.target_past(tree_.at(p.die), [](const Die &d) {

@@ -13,8 +13,9 @@ namespace btflink::kbuild
 namespace
 {
 
-/// The names of all programs that may run the compiler: the words of the command up to the
-/// compiler, the targets of these words if they are links, and what ccache is told to run.
+/// The names of all programs that may run the compiler: the words of the command up to the compiler
+/// or, if its name is not known, up to the first option; the targets of these words if they are
+/// links; and what ccache is told to run.
 std::vector<std::string> runners(const std::vector<std::string> &words)
 {
     std::vector<std::string> names;
@@ -44,8 +45,9 @@ bool takes_all_c(const emit::UnitFilter &filter)
            });
 }
 
-/// The index of the compiler in a command: a known name, otherwise the first program that does not
-/// run other compilers, otherwise 0.
+/// The index of the compiler in a command: that of the first known name, otherwise of the first
+/// program that is not env, a compiler cache or a distributor, otherwise 0. Only words before the
+/// first option count.
 size_t compiler_place(const std::vector<std::string> &words)
 {
     size_t at = find_compiler(words);

@@ -9,8 +9,9 @@
 // After sorting, flags are no longer at their symbols, so a set can be filled in again only if all
 // of its flags are equal.
 //
-// If the module and the kernel both have a name, a function's id is that of the module's function,
-// and a type's id is that of the kernel's type.
+// If the module and the kernel both have a name, a type's id is that of the kernel's type, as with
+// resolve_btfids. A function's id is that of the module's function; resolve_btfids would take the
+// kernel's, with a warning.
 
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
@@ -142,8 +143,8 @@ private:
         const bool is_kfunc = set && set->of_kfuncs;
         if (is_kfunc && word(symbol.value + 4) & kf_implicit_args)
             return bad(symbol,
-                       "has implicit arguments, which only resolve_btfids in a kernel's build "
-                       "can hide");
+                       "has implicit arguments (KF_IMPLICIT_ARGS); only resolve_btfids in a "
+                       "kernel's build can remove them from the prototype that programs see");
         const Names &names = ids_of(wanted.type_kind());
         auto found = names.find(wanted.name);
         if (found == names.end() && is_kfunc)

@@ -148,7 +148,7 @@ Result<void> list_types(const std::string &path, const std::string &base);
 /// does. (Builds outside the kernel tree may lack resolve_btfids.) `base`: as for
 /// read_final_types(). Names that the BTF does not have get the id 0, and are returned, each after
 /// its kind: "func foo". Errors include: a kfunc has no FUNC, or has implicit arguments, which only
-/// resolve_btfids can hide.
+/// resolve_btfids can remove from the prototype that programs see.
 Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std::string &base);
 
 } // namespace btflink::kbuild

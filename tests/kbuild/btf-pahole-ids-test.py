@@ -127,7 +127,7 @@ class FillIds(KbuildCase):
 
     def test_refused(self):
         for text, why in ((kfuncs('nobody'), 'this kfunc has no FUNC in the BTF'),
-                          (kfuncs('zeta', flags=1 << 16), 'has implicit arguments, .*'),
+                          (kfuncs('zeta', flags=1 << 16), r'has implicit arguments \(KF_IMPLICIT_ARGS\); .*'),
                           (kfuncs('zeta', size=20), 'its size does not fit a set in the section'),
                           (kfuncs('zeta', size=4), 'its size does not fit a set in the section'),
                           (kfuncs('zeta', size=1 << 20), 'its size does not fit a set in the section')):

@@ -10,10 +10,10 @@ boot-init-arm64 for arm64.
 
 The machine has two CPUs, a serial console and an initramfs. The initramfs has boot-init, the shared libraries of
 boot-init if there are any, the modules, and device nodes. boot-init is process 1; it loads the modules in the given
-order. A module for hardware that QEMU does not have may fail to load, and then fails its checks. For dummy and veth,
-a BPF program uses the module's own BTF. Prints a line per check: PASS or FAIL, and what was seen. initramfs.cpio and
-console.log are kept in DIR (default: a temporary folder). Exit status: 0 all checks passed, 1 a check or the machine
-failed, 2 wrong usage, 77 QEMU is not installed or boot-init was not built.
+order. A module for hardware that QEMU does not have may fail to load, and then fails its checks. For the modules
+dummy and veth, a BPF program uses the module's own BTF. Prints a line per check: PASS or FAIL, and what was seen.
+initramfs.cpio and console.log are kept in DIR (default: a temporary folder). Exit status: 0 all checks passed, 1 a
+check or the machine failed, 2 wrong usage, 77 QEMU is not installed or boot-init was not built.
 """
 import argparse
 import pathlib
