@@ -10,7 +10,7 @@
 //  - A base with many chained arrays is chained. A few show nothing: arrays of vectors (GNU C's
 //    vector_size) are chained even in a flat base.
 //  - Otherwise members vote. If an object's struct has a chained array as a member, the same member
-//    of the base's struct shows the form of the base.
+//    of the base's struct shows the form of the base, unless it may be an array of vectors.
 //  - In a tie, the share of chained arrays in the base decides.
 // If the base is flat, the objects' arrays are made flat in place, so that ids stay the same. Take
 // int a[2][3]: the outer array, of 2 int[3], becomes an int[6]. Usually only the outer array refers
@@ -42,8 +42,8 @@ namespace
 constexpr unsigned chained_enough = 16;
 // In a chained base, at least one array in this many is chained. In kernels it is one in thirty.
 constexpr unsigned arrays_per_chained = 200;
-// An array with more dimensions can only be a cycle.
-constexpr unsigned max_dimensions = 64;
+// A longer chain of arrays or of modifiers can only be a cycle.
+constexpr unsigned max_chain = 64;
 
 const btf_type *array_at(const Btf &btf, uint32_t id)
 {
@@ -65,6 +65,16 @@ bool is_chained(const Btf &btf, const btf_type &array)
     return array_at(btf, element_of(array));
 }
 
+/// May a chained array be one of vectors? The elements of vectors are numbers or enumerators.
+bool may_be_of_vectors(const Btf &btf, const btf_type &array)
+{
+    TypeId id{element_of(*array_at(btf, element_of(array)))};
+    for (unsigned n = 0; n < max_chain && btf::is_modifier(btf.kind(id)); ++n)
+        id = TypeId{btf.type(id).type};
+    const btf::Kind kind = btf.kind(id);
+    return btf::kind_info(kind).family == btf::Family::number || btf::is_enum(kind);
+}
+
 struct FlatArray {
     uint32_t element; // type id
     uint32_t count;   // modulo 2^32, as pahole computed it
@@ -75,7 +85,7 @@ std::optional<FlatArray> flattened(const Btf &btf, const btf_type &array)
 {
     FlatArray flat{element_of(array), count_of(array)};
     for (unsigned n = 1; const btf_type *inner = array_at(btf, flat.element); ++n) {
-        if (n == max_dimensions)
+        if (n == max_chain)
             return std::nullopt;
         flat = {element_of(*inner), flat.count * count_of(*inner)};
     }
@@ -89,7 +99,7 @@ struct Votes {
 
 /// Compares a struct or union of an object (`mine`) with a type of the same name in the base
 /// (`its`). Each member of `mine` that is a chained array votes for the form that the same member
-/// of `its` has, if there is such a member.
+/// of `its` has, if there is such a member. Arrays of vectors are chained in both forms.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)
 {
@@ -104,7 +114,7 @@ void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, cons
             continue;
         const auto flat = flattened(btf, *array);
         if (is_chained(base, *known))
-            ++votes.chained;
+            votes.chained += !may_be_of_vectors(base, *known);
         else
             votes.flat += flat && flat->count == count_of(*known);
     }
@@ -177,7 +187,7 @@ private:
     /// outwards, or else the outermost.
     uint32_t array_to_copy(uint32_t id) const
     {
-        for (unsigned n = 1; n < max_dimensions && !used_[id] && outer_[id]; ++n)
+        for (unsigned n = 1; n < max_chain && !used_[id] && outer_[id]; ++n)
             id = outer_[id];
         return id;
     }
