@@ -68,9 +68,9 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
 /// Passes trust all types that they read. Fails if one of these was malformed. This error comes
 /// before that of a pass, because the malformed type may be the cause of both.
 Result<void> check_trust(const MergeInputs &in, const Base &base,
-                         const std::vector<bool> &not_linked, unsigned threads)
+                         const std::vector<bool> &not_linked)
 {
-    TRY(check_sampled(in.files.list, in.objects(), not_linked, threads));
+    TRY(check_sampled(in.objects(), not_linked));
     if (base.index && base.index->is_malformed())
         return fail(base.where, "its index is damaged; remove the index");
     return {};
@@ -108,7 +108,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
                            by_libbpf ? host_order : in.target.order, blamed);
     }
     stats.end_pass();
-    TRY(check_trust(in, base, not_linked, options.threads));
+    TRY(check_trust(in, base, not_linked));
     if (!by_libbpf || !blob)
         return blob;
     stats.begin_pass("dedup");

@@ -420,8 +420,7 @@ void use_true_signatures(std::vector<Object> &objects)
             o.trailer.functions[f.instance] = f;
 }
 
-Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const std::vector<bool> &not_linked, unsigned threads)
+Result<void> check_sampled(const std::vector<Object> &objects, const std::vector<bool> &not_linked)
 {
     auto is_malformed = [&](const Object &o) {
         return !not_linked[static_cast<size_t>(&o - objects.data())] && o.malformed &&
@@ -431,7 +430,10 @@ Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<O
     if (first == objects.end())
         return {};
     // A complete parse finds the malformed type, unless only the samples are wrong.
-    TRY(load(inputs, ParseMode::whole, threads));
+    Btf btf = TRY(Btf::parse(first->blob_bytes, first->where));
+    Object whole{first->where, first->input, std::move(btf), nullptr};
+    whole.trailer.plain_end = first->trailer.plain_end;
+    TRY(check_plain_part(whole));
     return fail(first->where, "the position samples in its link trailer do not point at its types");
 }
 

@@ -136,8 +136,7 @@ void use_true_signatures(std::vector<Object> &objects);
 
 /// Call it after the last pass that reads the objects. Error: a pass has read a malformed type of
 /// an object that was linked, so its results must not be used.
-Result<void> check_sampled(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const std::vector<bool> &not_linked, unsigned threads);
+Result<void> check_sampled(const std::vector<Object> &objects, const std::vector<bool> &not_linked);
 
 // verify_objects.cc: checks the contents of link trailers (--verify).
 

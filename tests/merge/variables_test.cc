@@ -37,6 +37,31 @@ protected:
              .variables = {{2, ".data+" + s}, {.var = 3, .symbol = name, .flags = var_external}}});
     }
 
+    /// An object with a variable NAME and a malformed typedef. Its position samples are correct.
+    std::string malformed(const std::string &name)
+    {
+        std::string path =
+            make_object(dir_, name,
+                        {.btf = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
+                                "[2] TYPEDEF 't' type_id=1\n[3] TYPEDEF 'u' type_id=2\n"
+                                "[4] VAR '" +
+                                name +
+                                "' type_id=1 linkage=global\n"
+                                "[5] DATASEC '.data' size=4\n\ttype_id=4 offset=0 size=4",
+                         .plain_end = 4,
+                         .assembly = ".data\n.globl " + name + "\n" + name + ": .long 1\n.type " +
+                                     name + ", @object\n",
+                         .variables = {{4, name, var_external}}});
+        std::vector<std::byte> bytes = *read_file(path);
+        const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
+        auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
+        EXPECT_NE(blob, bytes.end());
+        const size_t header = 24, int_type = 16, kind = 7;
+        blob[header + int_type + kind] = std::byte{static_cast<uint32_t>(btf::Kind::DATASEC)};
+        EXPECT_TRUE(write_file(path, bytes));
+        return path;
+    }
+
     /// An object that defines per-CPU variables: weak or strong `shared`, and static `own`.
     std::string percpu(const std::string &name, bool weak)
     {
@@ -203,22 +228,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
 
     // A malformed type in an object that was not linked must not be an error, with any number of
     // threads.
-    std::string c =
-        make_object(dir_, "c",
-                    {.btf = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
-                            "[2] TYPEDEF 't' type_id=1\n[3] TYPEDEF 'u' type_id=2\n"
-                            "[4] VAR 'c' type_id=1 linkage=global\n"
-                            "[5] DATASEC '.data' size=4\n\ttype_id=4 offset=0 size=4",
-                     .plain_end = 4,
-                     .assembly = ".data\n.globl c\nc: .long 1\n.type c, @object\n",
-                     .variables = {{4, "c", var_external}}});
-    std::vector<std::byte> bytes = *read_file(c);
-    const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
-    auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
-    ASSERT_NE(blob, bytes.end());
-    const size_t header = 24, int_type = 16, kind = 7;
-    blob[header + int_type + kind] = std::byte{static_cast<uint32_t>(btf::Kind::DATASEC)}; // of t
-    ASSERT_TRUE(write_file(c, bytes));
+    const std::string c = malformed("c");
     Options options;
     options.inputs = {a, c};
     options.image = image;
@@ -228,6 +238,10 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
         EXPECT_EQ(merged(dir_, options), expected) << threads;
     }
     EXPECT_TRUE(fails(merged(dir_, {a, c}), "c.o: .BTF+"));
+    // Nor must an error in a linked object be reported for an object that was not linked.
+    options.inputs = {c, malformed("d")};
+    options.image = link({options.inputs[1]}, kernel_like);
+    EXPECT_TRUE(fails(merged(dir_, options), "d.o: .BTF+"));
 }
 
 TEST_F(Variables, ImageOfOtherObjects)
