@@ -182,9 +182,9 @@ Result<std::string> Collector::choose_release() const
 
 /// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
 /// among all that can be read. Images with another release in their path do not count. Also sets
-/// the banner, other_builds and, if it is empty, the configuration of `kernel`. `unreadable`: set
-/// to the error of the first image that cannot be read. Error: there are images, but none can be
-/// read.
+/// the banner, other_builds and, if it is empty, the configuration of `kernel`; what the chosen
+/// image does not state comes from the first image that does. `unreadable`: set to the error of the
+/// first image that cannot be read. Error: there are images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     auto stated_by = [](const Image &image) {
@@ -213,6 +213,18 @@ Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unrea
         }
         if (!best || (!best->facts->binary.has_btf && image.facts->binary.has_btf))
             best = &image;
+    }
+    if (!best && unreadable)
+        return fail(*unreadable);
+    if (!best)
+        return {};
+    kernel.vmlinux = std::move(best->facts->binary);
+    kernel.banner = best->facts->banner;
+    if (kernel.config.empty())
+        kernel.config = best->facts->config;
+    for (const Image &image : own_.images) {
+        if (!image.facts)
+            continue;
         if (kernel.config.empty())
             kernel.config = image.facts->config;
         if (kernel.banner.empty())
@@ -221,10 +233,6 @@ Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unrea
             kernel.other_builds.push_back(
                 {Where{image.path}, "is \"" + image.facts->banner + "\""});
     }
-    if (best)
-        kernel.vmlinux = std::move(best->facts->binary);
-    else if (unreadable)
-        return fail(*unreadable);
     return {};
 }
 

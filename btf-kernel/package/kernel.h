@@ -64,7 +64,9 @@ struct Kernel {
     std::optional<Binary> vmlinux;        // empty: there are only modules
     // By path. The file from a debug package is left out if the file that kernels load is there.
     std::vector<Binary> modules;
-    std::string banner; // the text after "Linux version "; empty: not known
+    // The text after "Linux version " in the image of `vmlinux`, or in another image if that has
+    // none; empty: not known.
+    std::string banner;
     std::string config; // the kernel's configuration; empty: not known
     // Files that were wanted but not taken (hard links, devices, too large, unreadable), and the
     // first image that cannot be read; sorted.

@@ -40,6 +40,17 @@ class Builds(PackageCase):
         files[1] = (files[1][0], bz_image(self.vmlinux, 'gz'))
         self.check(self.unpacked(files, 'one'))
 
+    def test_banner_is_that_of_the_image_with_btf(self):
+        self.write('bare', self.vmlinux)
+        must('objcopy', '--remove-section=.BTF', 'bare', cwd=self.top)
+        rebuilt = bz_image(self.make_other(SOURCE.replace('#1', '#2')), 'gz')
+        files = [(f'usr/lib/debug/boot/vmlinux-{RELEASE}', (self.top / 'bare').read_bytes()),
+                 (f'boot/vmlinuz-{RELEASE}', rebuilt)]
+        found, = self.check(self.unpacked(files, 'mixed'), status=1)['findings']
+        self.assertEqual((found['file'], found['what']),
+                         (f'usr/lib/debug/boot/vmlinux-{RELEASE}', f'is "{RELEASE} (a@b) #1", another build than '
+                                                                   f'"{RELEASE} (a@b) #2"'))
+
     def test_modules_of_another_build(self):
         """A module whose BTF does not fit vmlinux is reported, even if it states the release of vmlinux. A module
         whose BTF fits is not reported, even if it states another release."""
