@@ -39,6 +39,8 @@ std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
                                   const diff::ComparedKernels &kernels);
 
 std::string as_text(const std::vector<Symbol> &symbols, const diff::Difference &difference);
+/// To be short, symbols without BTF are only counted: a Module.symvers has thousands of them if the
+/// package lacks the modules.
 std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Difference &difference);
 std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &difference);
 

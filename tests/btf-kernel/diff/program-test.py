@@ -111,9 +111,10 @@ class Diff(DiffCase):
         said = self.diff(*self.kernels(), '--markdown')
         self.assertIn('| functions | 0 | 1 | 2 | 3 |', said)
         self.assertIn('CO-RE does not find it: in_struct, gone', said)
-        self.write('list', 'stays\nleaves\n')
+        self.write('list', 'stays\nleaves\nin_no_kernel\n')
         said = self.diff('old', 'new', '--markdown', '--symbols=list')
-        self.assertRegex(said, r'(?s)### Symbols\n\n2 symbols: 1 gone, .*```\n.*leaves.*stays.*```\n')
+        self.assertRegex(said, r'(?s)### Symbols\n\n3 symbols: 1 gone, .* 1 without BTF\n\n```\n.*leaves.*stays.*```\n')
+        self.assertNotIn('in_no_kernel', said) # only counted
         if self.program('clang'):
             said = self.diff('old', 'new', '--markdown', '--bpf=clang.o')
             self.assertRegex(said, r'(?m)^### clang\.o$')
