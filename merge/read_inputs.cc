@@ -111,20 +111,17 @@ void append(std::vector<T> &to, std::vector<T> &&from)
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// The source whose DWARF each object covers; "" if the object has no trailer or no DWARF, names no
-/// source, or was not linked into the image.
+/// The source whose DWARF in the image each object covers; "" if the object has no trailer, names
+/// no source, or the image lacks its DWARF. With an object that was not linked, and by `strip
+/// --strip-debug`, the pool is lost, too.
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));
-    auto has_pool = [](const Object &o) { return o.trailer.flags & trailer_has_pool; };
-    auto is_linked = [&](const Object &o) { return linked.contains(o.trailer.object_id); };
-    const bool image_has_pools = std::ranges::any_of(in.objects(), [&](const Object &o) {
-        return o.has_trailer && has_pool(o) && is_linked(o);
-    });
     std::vector<std::string_view> sources;
     for (const Object &o : in.objects()) {
-        const bool counts = o.has_trailer && !(o.trailer.flags & trailer_no_dwarf) &&
-                            (!image_has_pools || !has_pool(o) || is_linked(o));
+        const bool counts =
+            o.has_trailer && !(o.trailer.flags & trailer_no_dwarf) &&
+            (!(o.trailer.flags & trailer_has_pool) || linked.contains(o.trailer.object_id));
         sources.push_back(counts ? o.btf.str(o.trailer.source) : std::string_view());
     }
     return sources;

@@ -7,6 +7,8 @@
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 
+#include <set>
+
 namespace btflink::emit
 {
 
@@ -21,6 +23,7 @@ public:
     Result<ExistingBtf> run()
     {
         relocs_ = TRY(AbsoluteRelocs::open(image_));
+        TRY(find_pool_ids());
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (image_.sections[i].name == ".BTF")
                 TRY(take_btf(i));
@@ -32,6 +35,26 @@ public:
     }
 
 private:
+    Result<void> find_pool_ids()
+    {
+        for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+            if (!may_have_pools(image_.sections[i].name))
+                continue;
+            const auto contents = TRY(image_.contents(i));
+            for (const PoolPart &part : find_pools(contents.bytes, image_.order))
+                pool_ids_.insert(part.first_id);
+        }
+        return {};
+    }
+
+    /// Is the DWARF of an object in the file? `strip --strip-debug` and `ld -S` drop it together
+    /// with the pool.
+    bool has_dwarf(const LinkTrailer &trailer) const
+    {
+        return !(trailer.flags & trailer_no_dwarf) &&
+               (!(trailer.flags & trailer_has_pool) || pool_ids_.contains(trailer.object_id));
+    }
+
     Result<void> take_btf(uint32_t section)
     {
         auto parts = TRY(split_contributions(image_.sections[section].data, image_.place(section)));
@@ -44,7 +67,7 @@ private:
             out_.features.emplace(out_.features.value_or(FeatureSet())).add(trailer.features);
             out_.has_pool |= (trailer.flags & trailer_has_pool) != 0;
             const std::string_view source = blob.str(trailer.source);
-            if (!source.empty() && !(trailer.flags & trailer_no_dwarf))
+            if (!source.empty() && has_dwarf(trailer))
                 ++out_.sources[std::string(source)];
         }
         return append(section, 4, out_.all.btf, out_.all.btf_relocs);
@@ -69,6 +92,7 @@ private:
     const ElfImage &image_;
     const Arch &arch_;
     AbsoluteRelocs relocs_;
+    std::set<uint64_t> pool_ids_; // and first addresses in DWARF's own lists
     ExistingBtf out_;
 };
 

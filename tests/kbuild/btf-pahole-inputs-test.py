@@ -51,14 +51,17 @@ class Programs(InputsCase):
         """Object BTF without DWARF does not hide the DWARF of another source of the same name."""
         self.write('main.c', 'int main(void) { return 0; }\n')
         self.must('gcc', '-c', 'main.c')
-        for option in ('--strip-dwarf', '--plugin'):
+        for option in ('--strip-dwarf', '--plugin', None):
             with self.subTest(option):
                 self.write('t.c', 'struct first { int a; };\nint one(struct first *p) { return p->a; }\n')
-                done = self.cc(option, 'gcc', '-g', '-O2', '-c', 't.c', '-o', 'first.o',
+                options = [option] if option else []
+                done = self.cc(*options, 'gcc', '-g', '-O2', '-c', 't.c', '-o', 'first.o',
                                settings={'BTF_CC_FEATURES': self.features})
                 if option == '--plugin' and b'no plugin' in done[2]:
                     self.skipTest('there is no plugin for gcc')
                 self.assertEqual(done, (0, b'', b''))
+                if not option:
+                    self.must('strip', '--strip-debug', 'first.o')
                 self.write('t.c', 'struct second { int a; };\nint two(struct second *p) { return p->a; }\n')
                 self.must('gcc', '-g', '-O2', '-c', 't.c', '-o', 'second.o')
                 self.must('ld', '-r', '-o', 'vmlinux.o', 'main.o', 'first.o', 'second.o')
