@@ -23,13 +23,26 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
     return emit;
 }
 
+/// An error of emit_file(). If it concerns the output in memory, which has no path that tells users
+/// anything, names `file` instead.
+Failure encode_error(Error error, const std::string &file, const emit::EmitOptions &emit)
+{
+    const std::string &place = error.where.file;
+    if (!place.empty() && (place == emit.output || place == emit.detached))
+        error.where.file = file;
+    return fail(std::move(error));
+}
+
 /// Encodes `file`. Returns whether anything was encoded. Variables that BTF cannot express are
 /// reported; unless `options` have Feature::encode_force, they are an error. `alone`: no other
 /// object BTF is merged.
 Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
                     const PaholeOptions &options, bool alone, DwarfReport &report)
 {
-    auto emitted = TRY(emit::emit_file(file, emit));
+    auto result = emit::emit_file(file, emit);
+    if (!result)
+        return encode_error(std::move(result).error(), file, emit);
+    emit::EmitReport &emitted = *result;
     report.rejected.insert(report.rejected.end(), emitted.rejected.begin(), emitted.rejected.end());
     if (!emitted.rejected.empty() && !options.features.has(Feature::encode_force))
         return fail(emitted.rejected.front().why);

@@ -453,6 +453,11 @@ class Output(Command):
         size = len(self.read('prog')) + 64
         self.refuse('prog: .*File too large', '-J', 'prog', same=['prog'],
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+        # The limit is reached in a copy in memory, whose path would tell nothing.
+        self.must('gcc', '-g', '-c', 'prog.c', '-o', 'prog.o')
+        for name, settings in ('prog.o', {}), ('prog', {'BTF_PAHOLE_STRICT': '1'}):
+            self.refuse(name + ': cannot write: File too large', '-J', name, same=[name], settings=settings,
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
 
     def test_read_only_folder(self):
         if os.geteuid() == 0:
