@@ -294,6 +294,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
                                switches.strict, options, report);
 
     merge::Options merge = merge_options(file, options, switches);
+    if (merge.features.has(Feature::distilled_base) && merge.base.empty())
+        return fail({}, "feature distilled_base needs --btf_base");
     merge.inputs = sources.inputs;
     merge.image = sources.image;
     merge.gathered = std::move(sources.gathered);

@@ -112,6 +112,8 @@ class Answers(Command):
                 ('one file is encoded at a time, 2 were named', ['prog', 'prog'])):
             self.refuse(pattern, '-J', *words, status=64, same=['prog'])
         self.refuse('the name of the file to encode is empty', '-J', '')
+        self.refuse('feature distilled_base needs --btf_base', '-J', '--btf_features=distilled_base', 'prog',
+                    same=['prog'])
         self.refuse("feature 'nonsense' is not known", '-J', '--btf_features_strict=var,nonsense',
                     'prog', same=['prog'])
         self.refuse("unknown language 'klingon'; known are ada.*", '-J',
