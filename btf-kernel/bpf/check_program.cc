@@ -311,7 +311,8 @@ private:
         };
         Verdict now = verdict(after);
         if (before && !after)
-            now = {Status::broken, "is not there any more"};
+            now = {known.missing,
+                   needed ? "is not there any more" : "BTF does not have it any more"};
         else if (before && after && known.uses_signature &&
                  breaks_between(known.space, known.name_prefixes[0] + name, before, after))
             now = needed ? Verdict{Status::broken, "has another signature"}

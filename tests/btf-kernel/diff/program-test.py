@@ -57,7 +57,7 @@ EXPECTED = {
     ('attach', 'tp/any/event'): ('holds', 'holds'),  # gets a struct
     ('attach', 'kprobe/grows'): ('holds', 'unknown'),
     ('attach', 'kprobe.multi/grows'): ('holds', 'unknown'),
-    ('attach', 'kprobe/leaves'): ('holds', 'broken'),
+    ('attach', 'kprobe/leaves'): ('holds', 'unknown'),
     ('attach', 'kprobe/unknown'): ('unknown', 'unknown'),  # perhaps a symbol without BTF
     ('kfunc', 'kfunc_stays'): ('holds', 'holds'),  # also as kfunc_stays___v1
     ('kfunc', 'kfunc_changes'): ('holds', 'broken'),
