@@ -82,6 +82,8 @@ struct Verdict {
     };
     Status status = Status::holds;
     std::string text;
+    // Of a Requirement for CO-RE: CoreRelocation::program of the relocations with this status.
+    std::vector<std::string> programs = {};
 };
 
 /// The types of a kernel that may match a type of the program. If only some of them fit a
@@ -125,9 +127,8 @@ bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, ui
 struct Requirement {
     // "CO-RE offset" and other kinds, "attach", "kfunc", "variable", "struct_ops", "byte order"
     std::string what;
-    std::string name;                  // "struct task_struct.pid", "fentry/vfs_read"
-    std::vector<std::string> programs; // for CO-RE: CoreRelocation::program
-    Verdict before, after;             // on the old and on the new kernel
+    std::string name;      // "struct task_struct.pid", "fentry/vfs_read"
+    Verdict before, after; // on the old and on the new kernel
 };
 
 struct ProgramResult {

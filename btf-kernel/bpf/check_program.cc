@@ -182,8 +182,10 @@ private:
             for (const char *test : {existence_test, match_test}) {
                 const auto found = requirements_.find({test, name.substr(0, end)});
                 if (found != requirements_.end() &&
-                    (found->second.*kernel).status == Status::absent)
-                    out.insert(found->second.programs.begin(), found->second.programs.end());
+                    (found->second.*kernel).status == Status::absent) {
+                    const auto &programs = (found->second.*kernel).programs;
+                    out.insert(programs.begin(), programs.end());
+                }
             }
         }
         return out;
@@ -197,10 +199,11 @@ private:
                std::ranges::any_of(testing, is_subprogram);
     }
 
-    /// Softens a verdict `broken` on a relocation. It becomes `absent` if each of r.programs tests
-    /// for the item, and the test fails. It becomes `unknown` if tests may guard each of
-    /// r.programs: tests for the item or, if the type has a flavour ("s___v2"), any tests, because
-    /// they may be for another flavour of the type.
+    /// Softens a verdict `broken` on a relocation. It becomes `absent` if each of its programs
+    /// tests for the item, and the test fails; otherwise programs that do so are removed from it.
+    /// It becomes `unknown` if tests may guard each of its programs: tests for the item or, if the
+    /// type has a flavour ("s___v2"), any tests, because they may be for another flavour of the
+    /// type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;
@@ -208,16 +211,18 @@ private:
             verdict.status != Status::broken)
             return;
         auto all_guarded = [&](const std::set<std::string> &testing) {
-            return std::ranges::all_of(r.programs, [&](const std::string &program) {
+            return std::ranges::all_of(verdict.programs, [&](const std::string &program) {
                 return may_be_guarded(program, testing);
             });
         };
         const std::set<std::string> tests = failing_tests(r.name, kernel);
         if (!tests.empty()) {
-            if (std::ranges::includes(tests, std::set(r.programs.begin(), r.programs.end()))) {
+            auto is_tested = [&](const std::string &program) { return tests.contains(program); };
+            if (std::ranges::all_of(verdict.programs, is_tested)) {
                 verdict.status = Status::absent;
                 return;
             }
+            std::erase_if(verdict.programs, is_tested);
             verdict.text += "; only " + joined(tests, ", ") +
                             (tests.size() == 1 ? " tests for it" : " test for it");
             if (all_guarded(tests))
@@ -229,19 +234,27 @@ private:
         }
     }
 
+    /// Of several verdicts on an item, the worst one counts, with its programs. `program`: the one
+    /// that `verdict` is about, or "".
+    static void join(Verdict &worst, const Verdict &verdict, std::string_view program)
+    {
+        if (worst.status < verdict.status)
+            worst = verdict;
+        auto &programs = worst.programs;
+        if (worst.status == verdict.status && !program.empty() &&
+            (programs.empty() || programs.back() != program))
+            programs.emplace_back(program);
+    }
+
     void add(const std::string &what, const std::string &name, std::string_view program,
              const Verdict &before, const Verdict &after)
     {
         auto [at, added] = requirements_.try_emplace({what, name});
         Requirement &r = at->second;
         if (added)
-            r = {what, name, {}, before, after};
-        if (r.before.status < before.status)
-            r.before = before;
-        if (r.after.status < after.status)
-            r.after = after;
-        if (!program.empty() && (r.programs.empty() || r.programs.back() != program))
-            r.programs.emplace_back(program);
+            r = {what, name, before, after};
+        join(r.before, before, program);
+        join(r.after, after, program);
     }
 
     void check_relocation(const CoreRelocation &relocation)
@@ -482,7 +495,7 @@ std::string json_requirement(const Requirement &r)
     return JsonObject()
         .text("what", r.what)
         .text("name", r.name)
-        .field("programs", json_array(r.programs, json_string))
+        .field("programs", json_array(r.after.programs, json_string))
         .field("old", json_verdict(r.before))
         .field("new", json_verdict(r.after))
         .result();
@@ -515,7 +528,7 @@ std::string as_text(const ProgramResult &result)
             if (r.after.status == status) {
                 out += "    " + plain_text(line(r)) + "\n";
                 if (status == Status::broken)
-                    for (const std::string &program : r.programs)
+                    for (const std::string &program : r.after.programs)
                         out += "        in " + plain_text(program) + "\n";
             }
     return out;

@@ -6,6 +6,7 @@ usage: program-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 """
 import json
 import os
+import re
 import shutil
 import struct
 
@@ -464,6 +465,20 @@ class Diff(DiffCase):
             said = self.diff('k', 'k', '--bpf=p.o')
             self.assertIn(f"(has no member 'gone'; only {tests} tests for it)\n", said)
             self.assertIn(f'        in {reads}\n', said)
+            self.assertNotIn(f'        in {tests}\n', said)
+
+    def test_only_broken_programs_are_named(self):
+        """Of a signed member that has grown, a copy of the program's size works, but not a load."""
+        self.write('k.c', 'struct s { long grown; } s;\n')
+        self.kernel('k', source='k.c')
+        copy = '{ int n; ((long (*)(void *, int, const void *))113)(&n, 4, &s->grown); return n; }\n'
+        self.assertEqual(self.verdicts('struct s { int grown; } CORE;\n'
+                                       f'SEC("fentry/a") int f(struct s *s) {copy}'
+                                       'SEC("fentry/b") int g(struct s *s) { return s->grown; }\n'
+                                       f'SEC("fentry/c") int h(struct s *s) {copy}', 'k', what='CO-RE'),
+                         {'struct s.grown': 'broken'})
+        said = self.diff('k', 'k', '--bpf=p.o')
+        self.assertEqual(re.findall('(?m)^        in (.*)', said), ['fentry/b'])
 
     def test_existence_in_subprograms(self):
         """A subprogram, in .text, may be guarded by its caller, or test for its caller."""
