@@ -8,8 +8,8 @@
 // section is already known. Then each section's variables are sorted by offset. Of several
 // variables at one place the linker's choice is kept: the strong definition, otherwise the common
 // one that is as large as the symbol (with most linkers the largest), otherwise the weak one; of
-// several such the first. The DWARF of a linked image does not show which ones are weak or common,
-// so all are treated as common ones.
+// several such the first. The DWARF of a linked image and the BTF of other tools do not show which
+// ones are weak or common, so all are treated as common ones.
 //
 // Intended differences from pahole:
 //   pahole                                                  here
@@ -125,13 +125,15 @@ private:
 
     /// A strong definition comes first, a weak one last. Of common ones, the one with the symbol's
     /// size comes first, then the larger one. In objects, no DATASEC lists common ones. If the
-    /// object was made from a linked image, all variables may be common ones.
+    /// object was made from a linked image, all variables may be common ones. The BTF of other
+    /// tools does not show which ones are weak or common: there, the symbol's size decides.
     uint32_t rank_of(const Object &object, const Variable &variable, uint64_t address)
     {
         if (variable.weak)
             return UINT32_MAX;
         const bool is_final = object.trailer.flags & trailer_final_addresses;
-        if (!object.has_trailer || (variable.datasec != void_id && !is_final))
+        if (object.has_trailer ? variable.datasec != void_id && !is_final
+                               : image_.kind != ImageKind::linked)
             return 0;
         return is_data_symbol(address, variable.size) ? 1 : UINT32_MAX - variable.size;
     }

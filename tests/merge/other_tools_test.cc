@@ -125,6 +125,32 @@ TEST_F(OtherTools, SymbolInAnotherSectionThanTheDatasec)
     EXPECT_TRUE(has(linked, "DATASEC '.other' size=8 vlen=1\n\ttype_id=2 offset=4")) << linked;
 }
 
+/// Of a weak and a strong definition, or of two common ones, the one with the symbol's size is
+/// kept.
+TEST_F(OtherTools, SizeOfTheSymbolDecides)
+{
+    auto object = [&](const std::string &name, const std::string &size, const char *head) {
+        return make_object(dir_, name,
+                           {.btf = "[1] INT 'int" + size + "' size=" + size +
+                                   " bits_offset=0 nr_bits=32 encoding=SIGNED\n"
+                                   "[2] VAR 'x' type_id=1 linkage=global\n"
+                                   "[3] DATASEC '.data' size=" +
+                                   size + "\n\ttype_id=2 offset=0 size=" + size,
+                            .assembly = head + (".type x, @object\n.size x, " + size + "\n")});
+    };
+    const std::string weak = object("a", "4", ".data\n.weak x\nx: .long 1\n"),
+                      strong = object("b", "8", ".data\n.long 0\n.globl x\nx: .quad 1\n"),
+                      small = object("c", "4", ".comm x,4,4\n"),
+                      large = object("d", "8", ".comm x,8,4\n");
+    for (const auto &[a, b] : {std::pair(weak, strong), std::pair(small, large)}) {
+        const std::string image = link({a, b}, ".data 0x1000 : { *(.data) *(COMMON) }");
+        for (const auto &inputs : {std::vector{a, b}, std::vector{b, a}}) {
+            const std::string text = text_of(merged(dir_, inputs, image));
+            EXPECT_TRUE(has(text, "vlen=1\n") && text.ends_with(" size=8\n")) << text;
+        }
+    }
+}
+
 /// The symbol of a global variable is not that of a static one.
 TEST_F(OtherTools, SymbolOfAnotherLinkageThanTheVar)
 {
