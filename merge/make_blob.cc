@@ -27,6 +27,46 @@ SelectedContents select_contents(FeatureSet features, const MergeInputs &in, con
             select_variables(in.objects(), link.image, link.locations, features)};
 }
 
+/// Variables that are left out for one reason.
+struct LostVariables {
+    const char *why_one, *why_several;
+    size_t count = 0;
+    std::string first = "";
+
+    void add(const std::string &name)
+    {
+        if (count++ == 0)
+            first = name;
+    }
+    std::string text() const
+    {
+        return strf("%zu %s left out, because %s; the first is %s", count,
+                    count == 1 ? "variable is" : "variables are",
+                    count == 1 ? why_one : why_several, first.c_str());
+    }
+};
+
+/// Notes all variables that are left out. Warns of those that should have a place: they come from
+/// objects without a trailer.
+void report_left_out(const std::vector<Object> &objects,
+                     const std::vector<SkippedVariable> &skipped, Report &report)
+{
+    LostVariables unlisted{"no DATASEC lists it", "no DATASEC lists them"},
+        without_symbol{"no symbol shows where it is", "no symbol shows where they are"};
+    for (const SkippedVariable &v : skipped) {
+        if (v.reason == VariableSkip::other_section)
+            continue;
+        const std::string name =
+            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
+        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer)
+            (v.is_listed ? without_symbol : unlisted).add(name);
+        report.notes.push_back(name + " left out: " + skip_name(v.reason));
+    }
+    for (const LostVariables *lost : {&unlisted, &without_symbol})
+        if (lost->count)
+            report.warnings.push_back(lost->text());
+}
+
 /// What was selected, and why the rest was not.
 void report_selection(const std::vector<Object> &objects, const SelectedContents &selected,
                       Report &report, Stats &stats)
@@ -48,21 +88,7 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
     for (size_t i = 1; i < variables.skip_counts.size(); ++i)
         stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
                   variables.skip_counts[i]);
-    size_t lost = 0; // from objects without a trailer
-    std::string first_lost;
-    for (const SkippedVariable &v : variables.skipped) {
-        if (v.reason == VariableSkip::other_section)
-            continue;
-        std::string name =
-            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
-        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer && lost++ == 0)
-            first_lost = name;
-        report.notes.push_back(name + " left out: " + skip_name(v.reason));
-    }
-    if (lost)
-        report.warnings.push_back(
-            strf("%zu %s left out, because no DATASEC lists them; the first is %s", lost,
-                 lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
+    report_left_out(objects, variables.skipped, report);
 }
 
 /// Passes trust all types that they read. Fails if one of these was malformed. This error comes

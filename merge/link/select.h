@@ -146,6 +146,7 @@ struct DataSection {
 struct SkippedVariable {
     std::string_view name;
     uint32_t object;
+    bool is_listed; // in a DATASEC
     VariableSkip reason;
 };
 

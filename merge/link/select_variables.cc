@@ -77,7 +77,9 @@ private:
     {
         ++out_.skip_counts[static_cast<size_t>(reason)];
         const Object &object = objects_[o];
-        out_.skipped.push_back({object.btf.name(object.variables[v].var), o, reason});
+        const Variable &variable = object.variables[v];
+        out_.skipped.push_back(
+            {object.btf.name(variable.var), o, variable.datasec != void_id, reason});
     }
 
     /// Adds a variable to its section's entries, or returns why it is left out.

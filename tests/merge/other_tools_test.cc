@@ -22,6 +22,18 @@ protected:
         EXPECT_TRUE(written);
         return link_file(dir_, "image", "-e 0 -T " + (dir_ / "link.lds"), objects);
     }
+
+    /// The warnings of a merge, one per line.
+    std::string warnings(Options options)
+    {
+        Report report;
+        options.output = dir_ / "out.btf";
+        EXPECT_TRUE(merge(options, report));
+        std::string out;
+        for (const std::string &warning : report.warnings)
+            out += warning + '\n';
+        return out;
+    }
 };
 
 /// Raw BTF of an object has that object's offsets; gcc -gbtf writes 0. Symbols have the addresses.
@@ -56,12 +68,7 @@ TEST_F(OtherTools, OffsetsThatSymbolsContradict)
         const std::string text = text_of(merged(dir_, options));
         EXPECT_TRUE(has(text, "type_id=2 offset=4 size=4\n\ttype_id=3 offset=8 size=4\n")) << text;
         EXPECT_FALSE(has(text, "without_symbol")) << text;
-        Report report;
-        options.output = dir_ / "out.btf";
-        ASSERT_TRUE(merge(options, report));
-        std::string said;
-        for (const std::string &warning : report.warnings)
-            said += warning + '\n';
+        const std::string said = warnings(options);
         EXPECT_TRUE(has(said, "a.o: .BTF+0x0: offsets of variables contradict the symbols"))
             << said;
         EXPECT_EQ(has(said, "used instead (and 1 more)\n"), with_image) << said;
@@ -94,6 +101,29 @@ TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
     // Without symbols, nothing can confirm the offsets.
     run("strip " + image);
     EXPECT_TRUE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
+}
+
+TEST_F(OtherTools, WarningSaysWhyVariablesAreLeftOut)
+{
+    Options options;
+    options.inputs = {make_object(dir_, "a",
+                                  {.btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'listed' type_id=1 linkage=global
+        [3] VAR 'listed_too' type_id=1 linkage=global
+        [4] VAR 'not_listed' type_id=1 linkage=global
+        [5] DATASEC '.data' size=8
+            type_id=2 offset=0 size=4
+            type_id=3 offset=4 size=4)",
+                                   .assembly = ".data\n.globl any\nany: .quad 1\n"})};
+    options.features.add(Feature::global_var);
+    const std::string said = warnings(options);
+    EXPECT_TRUE(has(said, "2 variables are left out, because no symbol shows where they are; "
+                          "the first is variable listed of "))
+        << said;
+    EXPECT_TRUE(has(said, "1 variable is left out, because no DATASEC lists it; "
+                          "the first is variable not_listed of "))
+        << said;
 }
 
 /// gcc -gbtf -fdata-sections writes one DATASEC for variables in several sections.
