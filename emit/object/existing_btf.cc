@@ -73,14 +73,15 @@ private:
         return append(section, 4, out_.all.btf, out_.all.btf_relocs);
     }
 
-    /// Appends the section's contents to `bytes`, and its relocations to `relocs`. Each relocation
-    /// fills `size` bytes.
+    /// Appends the section's contents, decompressed, to `bytes`, and its relocations to `relocs`.
+    /// Each relocation fills `size` bytes.
     Result<void> append(uint32_t section, uint8_t size, std::vector<std::byte> &bytes,
                         std::vector<Reloc> &relocs)
     {
         bytes.resize(align_up(bytes.size(), 8));
         const uint64_t base = bytes.size();
-        Bytes data = image_.sections[section].data;
+        const auto contents = TRY(image_.contents(section));
+        const Bytes data = contents.bytes;
         bytes.insert(bytes.end(), data.begin(), data.end());
         bytes.resize(align_up(bytes.size(), 8));
         const auto found = TRY(relocs_.of(section, data, size));

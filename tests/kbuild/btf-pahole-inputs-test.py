@@ -446,6 +446,21 @@ class Modules(InputsCase):
             self.assertIn("FUNC 'probe'", text)
             self.assertNotIn("FUNC 'edge_of'", text)
 
+    def test_compressed_pools(self):
+        """The address pools of a module are compressed, and one object has no object BTF."""
+        self.write('many.c', ''.join(f'int many_{i}(struct many_{i} *p) {{ return !p; }}\n' for i in range(300)))
+        done = self.cc('gcc', '-w', '-g', '-c', 'many.c', settings={'BTF_CC_FEATURES': self.features})
+        self.assertEqual(done, (0, b'', b''))
+        self.write('other.c', 'struct other { int a; };\nint other(struct other *p) { return p->a; }\n')
+        self.must('gcc', '-g', '-c', 'other.c')
+        for form in 'none', 'zlib', 'zlib-gnu':
+            self.must('ld', '-r', '-o', 'm.ko', 'many.o', 'other.o')
+            self.must('objcopy', '--compress-debug-sections=' + form, 'm.ko')
+            self.encode_module('m.ko')
+            text = '\n'.join(self.dump('m.ko', 'base'))
+            for name in ("FUNC 'many_0'", "FUNC 'many_299'", "STRUCT 'other'", "FUNC 'other'"):
+                self.assertIn(name, text, form)
+
     def test_detached(self):
         self.reference()
         self.module(MODULE)
