@@ -35,6 +35,28 @@ std::string unit_for_libdw(const Skips &skips)
     return "";
 }
 
+/// Has the file split DWARF, found by `libdw` or not?
+bool has_split_units(const DwarfReader &libdw, const Skips &skips)
+{
+    return skips.contains(Skip::split_dwarf_unit) || skips.contains(Skip::clang_module) ||
+           std::ranges::any_of(libdw.units(), &UnitHead::is_split);
+}
+
+/// Combines `libdw` with the fast reader for split DWARF. Counts the split units that are left out
+/// in place of those in `skips`.
+Result<std::unique_ptr<DwarfReader>>
+with_fast_split(const DwarfFile &file, std::unique_ptr<DwarfReader> libdw, Skips &skips)
+{
+    Skips left_out;
+    auto fast = TRY(open_fast_reader(file, left_out));
+    for (Skip kind : {Skip::split_dwarf_unit, Skip::clang_module}) {
+        skips.erase(kind);
+        if (left_out.contains(kind))
+            skips[kind] = left_out[kind];
+    }
+    return combine(file.arch(), std::move(libdw), std::move(fast));
+}
+
 constexpr uint32_t nobody = UINT32_MAX;
 
 } // namespace
@@ -58,6 +80,8 @@ Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
     }
     out.reader = TRY(open_libdw_reader(file, debug_dir, skips));
     out.name = "libdw";
+    if (choice == ReaderChoice::automatic && has_split_units(*out.reader, skips))
+        out.reader = TRY(with_fast_split(file, std::move(out.reader), skips));
     return out;
 }
 

@@ -19,6 +19,7 @@ struct UnitHead {
     uint16_t language = 0;              // DW_LANG_*
     bool clang = false;                 // by its DW_AT_producer
     uint64_t offset = 0;                // of the unit; its entries have higher offsets in trees
+    bool is_split = false;              // in a file of split DWARF
     bool refers_to_other_units = false; // its entries may refer to other compile units
     Bytes entries;                      // the unit's bytes in the file; empty if unknown
     const void *file = nullptr;         // only compared: compile units of two files are independent
@@ -31,23 +32,25 @@ public:
     DwarfReader &operator=(const DwarfReader &) = delete;
     virtual ~DwarfReader() = default;
 
-    /// All compile units that can be read, in order.
+    /// All compile units that can be read, in order; a combined reader has those of split DWARF
+    /// last.
     const std::vector<UnitHead> &units() const { return heads_; }
 
     /// States which units will be read; `units`: ascending indices. Call it once, before read(),
     /// which otherwise leaves out the types of type units to which nothing refers.
-    void choose(std::span<const uint32_t> units);
+    virtual void choose(std::span<const uint32_t> units);
 
     /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
     /// `units`: ascending indices. Strings in the result live as long as the reader. Thread-safe.
     /// Error: malformed DWARF.
     Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const;
 
+    /// The part of read() that a reader implements: the entries of `units`, and the entries of
+    /// other units that these need.
+    virtual Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const = 0;
+
 protected:
     explicit DwarfReader(const Arch &arch) : arch_(arch) {}
-
-    /// The entries of `units`, and the entries of other units that these need.
-    virtual Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const = 0;
 
     struct FileLanguage {
         const void *file;  // UnitHead::file
@@ -80,11 +83,17 @@ Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Ski
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
 /// alternate files (dwz). It decodes independently of the fast reader. If both can read a file,
-/// their trees are the same, except that this one does not read range lists of split DWARF 5.
+/// their trees are the same, except that this one does not read range lists of split DWARF 5, and
+/// of type units of split DWARF only those to which an entry refers.
 Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
                                                        const std::string &debug_dir, Skips &skips);
 
-/// Automatic: the fast reader, unless the file needs libdw.
+/// Reads the units of split DWARF with `split`, and the others with `plain`.
+std::unique_ptr<DwarfReader> combine(const Arch &arch, std::unique_ptr<DwarfReader> plain,
+                                     std::unique_ptr<DwarfReader> split);
+
+/// Automatic: the fast reader, unless the file needs libdw. Even then, the fast reader reads its
+/// split DWARF.
 enum class ReaderChoice : uint8_t { automatic, fast, libdw };
 
 struct ChosenReader {

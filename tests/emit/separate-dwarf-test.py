@@ -57,6 +57,26 @@ class SeparateDwarf(CliCase):
                     self.assertIn('STRUCT ' + one_left, expected)
                     self.assertEqual(self.skips_and_types('types', '--lang-exclude=' + excluded), expected)
 
+    def test_split_types_in_a_file_that_needs_libdw(self):
+        """Type units of split DWARF, in a file that also has type units of its own."""
+        self.write('a.c', UNREFERENCED)
+        self.write('main.c', 'struct in_main { int c; } object;\n' + MAIN)
+        expected = '\n'.join(['ENUM color size 4; RED=3; GREEN=5', 'ENUM size 4; UNNAMED=7',
+                              'STRUCT in_main size 4; int c@0', 'STRUCT used_in_cast size 4; int a@0'])
+        for version in '-gdwarf-5', '-gdwarf-4':
+            with self.subTest(version=version):
+                flags = ('-g', '-O1', version, '-fdebug-types-section', '-c')
+                self.must('gcc', *flags, 'main.c')
+                self.must('gcc', *flags, '-gsplit-dwarf', 'a.c')
+                self.must('gcc', 'main.o', 'a.o', '-o', 'program')
+                self.assertEqual(self.skips_and_types('program'), expected)
+                self.must('ld', '-r', '-o', 'all.o', 'main.o', 'a.o')
+                self.assertIn('STRUCT used_in_cast size 4; int a@0', self.btf_of('all.o', '--strip-dwarf'))
+        if shutil.which('dwp'): # it does not read DWARF 5
+            self.must('dwp', '-e', 'program', '-o', 'program.dwp')
+            os.remove(self.path('a.dwo'))
+            self.assertEqual(self.skips_and_types('program'), expected)
+
     def program_of_two_languages(self, name, *flags):
         self.must('gcc', '-g', '-O1', '-std=c11', *flags, '-c', 'main.c')
         self.must('g++', '-g', '-O1', '-std=c++14', *flags, '-c', 'x.cc')

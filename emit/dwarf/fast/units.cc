@@ -212,6 +212,7 @@ Result<std::optional<Unit>> make_split_unit(const Header &header, const SplitPla
         return std::nullopt;
     set_bases(unit, place);
     unit.abbrev_offset += place.at[SplitPlace::abbrev];
+    unit.is_split = true;
     TRY(abbrevs.attach(unit));
     Skips not_counted;
     const bool is_read = TRY(read_own_entry(unit, not_counted));

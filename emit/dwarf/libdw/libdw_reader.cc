@@ -125,6 +125,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     head.clang = producer && std::strstr(producer, "clang");
     head.offset = file_->number_of(unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
+    head.is_split = head.file != file_->dwarf();
     head.language = language_of(unit.die);
     // In a file with partial units, most references by DW_FORM_ref_addr lead to partial units.
     head.refers_to_other_units =
