@@ -85,12 +85,12 @@ using Skips = std::map<Skip, uint64_t>;
 constexpr Skip unread_units[] = {Skip::clang_module, Skip::split_dwarf_unit, Skip::partial_unit,
                                  Skip::type_unit, Skip::unknown_unit};
 
-/// Why a unit is not read: `file`, which it names (DW_AT_dwo_name), was not found. Of a clang
-/// module
-/// (`-gmodules`), this is the compiled module, which is not read.
-inline Skip skip_without(const char *file)
+/// Why a unit is not read: `file`, which it names (DW_AT_dwo_name), was not found, or is a compiled
+/// clang module or precompiled header (`-gmodules`), which is never read. Clang gives a precompiled
+/// header the `id` -2, because it has no hash.
+inline Skip skip_without(const char *file, uint64_t id)
 {
-    const bool is_module = file && std::string_view(file).ends_with(".pcm");
+    const bool is_module = id == ~uint64_t{1} || (file && std::string_view(file).ends_with(".pcm"));
     return is_module ? Skip::clang_module : Skip::split_dwarf_unit;
 }
 

@@ -131,6 +131,22 @@ class SeparateDwarf(CliCase):
         self.assertIn('WARNING: a.o: 1 clang-module is not read, so types of the module are missing: compile '
                       'without -gmodules\n', said)
 
+    def test_precompiled_headers_of_clang(self):
+        clang = 'clang-19'
+        if not target_of(clang):
+            self.skipTest('clang-19 is not installed')
+        self.write('h.h', 'struct in_header { int a; long b; };\n')
+        self.write('a.c', 'struct in_header object;\nint get(void) { return object.a; }\n')
+        warning = 'WARNING: a.o: 1 clang-module is not read, so types of the module are missing: '
+        for version in '-gdwarf-4', '-gdwarf-5':
+            with self.subTest(version=version):
+                flags = ('-g', version, '-gmodules')
+                self.must(clang, *flags, '-x', 'c-header', 'h.h', '-o', 'any.name')
+                self.must(clang, *flags, '-include-pch', 'any.name', '-c', 'a.c')
+                self.assertIn(warning, self.emit('a.o'))
+                os.remove(self.path('any.name')) # libdw takes it for split DWARF
+                self.assertIn(warning, self.emit('--reader=libdw', 'a.o'))
+
     def test_objects_of_link_time_optimisation(self):
         self.write('a.c', 'int a(void) { return 1; }\n')
         for flags in ((), ('-ffat-lto-objects',)):

@@ -318,7 +318,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             if (auto split = TRY(splits.find(unit)))
                 units.push_back(std::move(*split));
             else
-                ++skips[skip_without(unit.dwo_name)];
+                ++skips[skip_without(unit.dwo_name, unit.dwo_id)];
             continue;
         }
         if (units.size() >= tables_kept && unit.abbrevs->bytes() <= usual_table(unit))

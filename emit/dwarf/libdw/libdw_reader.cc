@@ -56,16 +56,30 @@ private:
     mutable std::mutex mutex_; // libdw caches without locks
 };
 
-uint64_t addr_base_of(Dwarf_Die unit)
+/// 0 if there is no attribute.
+uint64_t number_attribute(Dwarf_Die unit, unsigned name)
 {
     Dwarf_Attribute attr;
-    Dwarf_Word base = 0;
-    if (dwarf_attr(&unit, DW_AT_addr_base, &attr) || dwarf_attr(&unit, DW_AT_GNU_addr_base, &attr))
-        dwarf_formudata(&attr, &base);
-    return base;
+    Dwarf_Word value = 0;
+    if (unit.cu && dwarf_attr(&unit, name, &attr))
+        dwarf_formudata(&attr, &value);
+    return value;
 }
 
-/// The file of split DWARF that has the unit's entries; null if the unit names none.
+uint64_t addr_base_of(Dwarf_Die unit)
+{
+    const uint64_t base = number_attribute(unit, DW_AT_addr_base);
+    return base ? base : number_attribute(unit, DW_AT_GNU_addr_base);
+}
+
+/// Are the unit's entries in a file of split DWARF?
+bool names_split_file(Dwarf_Die unit)
+{
+    return unit.cu &&
+           (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
+}
+
+/// The name of this file; null if there is none, or if libdw cannot read the name.
 const char *split_file_of(Dwarf_Die unit)
 {
     if (!unit.cu)
@@ -205,8 +219,8 @@ Result<void> LibdwReader::list(Skips &skips)
         // For a type unit, libdw returns the type's entry as `split`.
         if (split.cu && type == DW_UT_skeleton)
             add_split(die, split);
-        else if (type == DW_UT_skeleton || split_file_of(die))
-            ++skips[skip_without(split_file_of(die))];
+        else if (type == DW_UT_skeleton || names_split_file(die))
+            ++skips[skip_without(split_file_of(die), number_attribute(die, DW_AT_GNU_dwo_id))];
         else if (type == DW_UT_compile && tag == DW_TAG_compile_unit)
             units_.push_back({die, addr_base_of(die)});
         else if (tag == DW_TAG_partial_unit)
