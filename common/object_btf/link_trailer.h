@@ -118,8 +118,8 @@ Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &wh
 
 /// The object id in a trailer that is not decoded yet; nothing if the trailer is cut off.
 std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order);
-/// Computes the object id over blob and trailer, with the id field and
-/// the flag trailer_no_dwarf zeroed.
+/// Computes the object id over blob and trailer, with the id field and the flag trailer_no_dwarf
+/// zeroed.
 uint64_t computed_object_id(Bytes trailer, Bytes blob);
 
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
