@@ -184,13 +184,13 @@ struct UnreadWarning {
 };
 constexpr UnreadWarning unread_warnings[] = {
     {Skip::clang_module, "types of the module are missing", "compile without -gmodules"},
-    {Skip::split_dwarf_unit, "there is no BTF of it",
-     "the compiler's .dwo file was not found, or belongs to another compile"},
-    {Skip::type_unit, "its type is lost", "use --reader=auto"},
-    {Skip::type_unit_reference, "that type is void", "the type unit is missing"},
-    {Skip::partial_unit, "its types are void", "use --reader=auto"},
-    {Skip::unknown_unit, "there is no BTF of it",
-     "its unit type or the tag of its first entry is unknown"},
+    {Skip::split_dwarf_unit, "types, functions and variables are missing",
+     "no .dwo or .dwp file has them"},
+    {Skip::type_unit, "types are lost", "use --reader=auto"},
+    {Skip::type_unit_reference, "types are void", "type units are missing"},
+    {Skip::partial_unit, "types are void", "use --reader=auto"},
+    {Skip::unknown_unit, "types, functions and variables are missing",
+     "a unit type, or the tag of a unit's first entry, is unknown"},
 };
 
 /// "1 type-unit is" or "3 type-units are".

@@ -336,7 +336,7 @@ class Forms(CliCase):
                  '--image', '-o', 'out', 'split')
         # Without the type units and their index, references to these types become void, with a message.
         self.must('objcopy', '--remove-section', '.debug_tu_index', 'split.dwp')
-        self.assertIn('type-unit-references are not read, so that type is void',
+        self.assertIn('type-unit-references are not read, so types are void',
                       self.emit('--image', '--detached=out', 'split', made=['out']))
 
     def test_split_and_lto_note(self):

@@ -178,7 +178,7 @@ CASES = [
     void('reference beyond the section', form('ref_addr', 0x7fffffff),
          {'unresolved-reference': 1}),
     void('signature of no type', form('ref_sig8', 1), {'type-unit-reference': 1},
-         said='1 type-unit-reference is not read, so that type is void: .*'),
+         said='1 type-unit-reference is not read, so types are void: .*'),
     void('reference that is a number', form('data4', 5), {'unresolved-reference': 1}),
     void('reference that is a string', form('string', 'int'), {'unresolved-reference': 1}),
     survives('references into the middle of entries',

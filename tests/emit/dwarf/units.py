@@ -4,11 +4,13 @@ from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wild
 
 C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
 # Patterns of the warnings about units that are not read.
-PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
-TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
-        r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
-SPLIT = '1 split-dwarf-unit is not read, so there is no BTF of it: the compiler.s .dwo file .*'
-UNKNOWN = '1 unknown-unit is not read, so there is no BTF of it: its unit type or the tag of its first entry is unknown'
+PARTIAL = '1 partial-unit is not read, so types are void: use --reader=auto'
+TYPE = ('1 type-unit is not read, so types are lost: use --reader=auto\n'
+        r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so types are void: .*')
+SPLIT = ('1 split-dwarf-unit is not read, so types, functions and variables are missing: '
+         'no .dwo or .dwp file has them')
+UNKNOWN = ('1 unknown-unit is not read, so types, functions and variables are missing: '
+           "a unit type, or the tag of a unit's first entry, is unknown")
 INT2 = base('int', 4, ATE.signed, label='int2')  # for a second unit with an int, as labels are valid in the whole file
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'
@@ -144,7 +146,7 @@ CASES = [
          [Unit([struct('s', 0, label='s')], kind='type', signature=1, type_label='s'),
           Unit([Die('pointer_type', type=form('ref_sig8', 2)), INT])],
          lines=['PTR: *void', INT_LINE, 'STRUCT s size 0'], skipped={'type-unit-reference': 1},
-         said='1 type-unit-reference is not read, so that type is void: .*', versions=(5,)),
+         said='1 type-unit-reference is not read, so types are void: .*', versions=(5,)),
     Case('skeleton unit is skipped',
          [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
          lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(5,), emit=FAST),
