@@ -248,6 +248,12 @@ uint32_t Btf::word_index(TypeId id) const
     return is_ours ? static_cast<uint32_t>(words - words_) : 0;
 }
 
+bool Btf::seems_split(Bytes bytes)
+{
+    const auto h = read_header(bytes, Where{});
+    return h && (h->str_len == 0 || bytes[uint64_t{h->length} + h->str_off] != std::byte{0});
+}
+
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
 {
     const Header h = TRY(read_header(bytes, where));
@@ -265,14 +271,11 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     }
     btf.strings_ = reinterpret_cast<const char *>(bytes.data()) + strings_offset;
     btf.str_size_ = h.str_len;
-    if (!btf.base_ && h.str_len == 0)
-        return fail(where.at(start + strings_offset),
-                    strf("BTF has no strings, not even the empty one; %s", needs_base));
     if (h.str_len && btf.strings_[h.str_len - 1] != 0)
         return fail(where.at(start + strings_offset), "BTF strings do not end in a NUL byte");
-    if (!btf.base_ && btf.strings_[0] != 0)
-        return fail(where.at(start + strings_offset),
-                    strf("BTF strings do not begin with an empty string; %s", needs_base));
+    if (!btf.base_ && seems_split(bytes))
+        return fail(where.at(start + strings_offset), "BTF strings do not begin with the empty "
+                                                      "string; split BTF needs its base");
     if (uint64_t{btf.str_base_} + btf.str_size_ > UINT32_MAX)
         return fail(where.at(start + strings_offset), "BTF strings of base and split exceed 4 GB");
 

@@ -97,9 +97,6 @@ public:
     virtual const btf_type &type(uint32_t index) const = 0;
 };
 
-/// The end of parse()'s error for a blob that seems to be split BTF, if it is given no base.
-constexpr char needs_base[] = "split BTF needs its base";
-
 class Btf
 {
 public:
@@ -108,6 +105,10 @@ public:
     /// result. Strings are *not* copied, nor are aligned types in host byte order: `bytes` must
     /// outlive the Btf.
     static Result<Btf> parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base = nullptr);
+
+    /// True if the strings of the blob at the start of `bytes` do not begin with the empty string:
+    /// the blob is split BTF, or malformed. False if `bytes` do not begin with a BTF header.
+    static bool seems_split(Bytes bytes);
 
     /// A Btf of words and strings that were already checked or come from a BtfBuilder. They must
     /// outlive the Btf and not move. `starts`: word index of each type.

@@ -312,7 +312,7 @@ Result<Object> load_object(const InputPart &part, const Input &input, ParseMode 
         if (auto o = load_by_samples(part, input))
             return std::move(*o);
     auto btf = Btf::parse(part.bytes.blob, part.where);
-    if (!btf && btf.error().what.ends_with(needs_base))
+    if (!btf && Btf::seems_split(part.bytes.blob))
         return fail(part.where, "is split BTF, perhaps from an earlier --update; an input needs "
                                 "object BTF or BTF without a base");
     if (!btf)

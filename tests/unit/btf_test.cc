@@ -143,7 +143,7 @@ TEST(Btf, StringsMustBeginAndEndWithNul)
     auto bytes = blob_of("[1] FWD 'a' fwd_kind=struct");
     size_t strings = bytes.size() - 3; // NUL a NUL
     bytes[strings] = std::byte{'x'};
-    EXPECT_NE(parse_error(bytes).find("do not begin with an empty string"), std::string::npos);
+    EXPECT_NE(parse_error(bytes).find("do not begin with the empty string"), std::string::npos);
     bytes[strings] = std::byte{0};
     bytes[strings + 2] = std::byte{'x'};
     EXPECT_NE(parse_error(bytes).find("do not end in a NUL byte"), std::string::npos);
