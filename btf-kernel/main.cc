@@ -44,6 +44,7 @@ std::string help_text()
 int main(int argc, char **argv)
 {
     begin_program("btf-kernel");
+    report_file_size_limit();
     report_lost_files("btf-kernel");
     const std::string word = argc > 1 ? argv[1] : "";
     if (word == "--help" || word == "-h")

@@ -229,6 +229,7 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
 int main(int argc, char **argv)
 {
     begin_program("btf-emit");
+    report_file_size_limit();
     auto command = parse_command_line(argc, argv);
     if (!command)
         return usage_error(command.error());

@@ -46,6 +46,7 @@ Result<void> print(const merge::CommandLine &line, const merge::Report &report)
 int main(int argc, char **argv)
 {
     begin_program("btf-merge");
+    report_file_size_limit();
     report_lost_files("btf-merge");
     auto line = merge::parse_command_line(argc, argv);
     if (!line)

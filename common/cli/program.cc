@@ -5,6 +5,7 @@
 #include "common/io/file_io.h"
 
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -61,6 +62,11 @@ void begin_program(const char *name)
 {
     program = name;
     std::set_terminate(on_terminate);
+}
+
+void report_file_size_limit()
+{
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void keep_freed_memory()

@@ -17,6 +17,10 @@ constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 /// running out of memory or threads ends the program with a message.
 void begin_program(const char *name);
 
+/// Makes write() fail at the limit of `ulimit -f`. Otherwise SIGXFSZ ends the program, without a
+/// message. Programs that this process executes inherit this.
+void report_file_size_limit();
+
 /// For programs that use one large table after another: malloc() reuses freed memory instead of
 /// returning it to the kernel, which would clear the pages before they are used again. Applies to
 /// blocks of up to 32 MB (on 32-bit hosts 512 KB). Does nothing unless the C library is glibc.

@@ -337,7 +337,7 @@ int compile(char **compiler, const CompileCommand &command, const Settings &sett
         die_of(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)
         return WEXITSTATUS(status);
-    std::signal(SIGXFSZ, SIG_IGN); // at the limit of `ulimit -f`, write() fails instead
+    report_file_size_limit();
     keep_freed_memory();
     for (size_t i = 0; i < before.size(); ++i)
         if (!finish_object(command.objects[i], before[i], command, settings))

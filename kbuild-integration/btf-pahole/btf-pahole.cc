@@ -8,7 +8,6 @@
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/stat.h>
@@ -167,7 +166,7 @@ int main(int argc, char **argv)
         for (const std::string &name : options->unknown_features)
             print_note("feature '" + name + "' is not known");
 
-    std::signal(SIGXFSZ, SIG_IGN); // at the limit of `ulimit -f`, write() fails instead
+    report_file_size_limit();
     keep_freed_memory();
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);

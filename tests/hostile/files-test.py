@@ -133,6 +133,15 @@ class Files(KbuildCase):
             self.assertRegex(done.stderr,
                              r'^btf-emit: ERROR: full/(add|new).o: cannot .*: No space left')
 
+    def test_limit_of_file_sizes(self):
+        """At the limit of `ulimit -f`, btf-merge reports an error. It does not die of SIGXFSZ."""
+        self.object(structs=500)
+        self.must(self.btf_emit, 'add.o')
+        said = self.merge('-o', 'out.btf', 'add.o', status=1,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+        self.assertRegex(said, r'^btf-merge: ERROR: out.btf: .*: File too large\n$')
+        self.assertNotIn('out.btf', self.names())
+
     def test_full_output(self):
         """A program that cannot write to standard output reports an error, also for --help."""
         built = os.path.dirname(self.btf_pahole)
