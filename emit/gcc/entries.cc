@@ -61,7 +61,7 @@ constexpr uint16_t tags[] = {
     DW_TAG_subprogram,
     DW_TAG_variable,
 };
-// DWARF's encodings of base types, by BaseKind. `other` may be any that BTF does not have.
+// DWARF's encodings of base types, by BaseKind. For `other`, any one that BTF lacks will do.
 constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
                                  DW_ATE_complex_float};
 
@@ -172,7 +172,7 @@ void put_words(std::string &out, Bytes bytes, std::span<const Reloc> relocs, siz
 /// words in hexadecimal, of 8 bytes where no relocation prevents this. The assembler reads such
 /// lists faster than shorter items, strings, or a line per word. For a relocation, the symbol's
 /// name replaces a word. `symbols`: the names of the symbols to which relocations refer by number,
-/// from 1 on.
+/// from 1 on. These relocations have no addends.
 std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder order,
                           const std::vector<std::string> &symbols)
 {
@@ -355,7 +355,7 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         auto found = std::ranges::find(left, uid, &Parameter::uid);
         located &= found != left.end();
         if (found == left.end())
-            continue; // a new parameter, or a second one made from the same
+            continue; // a new parameter, or a further part of one that was found already
         add_parameter(*found, located);
         left.erase(found);
     }

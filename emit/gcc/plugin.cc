@@ -59,7 +59,8 @@ void give_up(const std::string &why)
         note("no object BTF: " + why);
 }
 
-/// Runs `work` unless an earlier call gave up. Gives up if memory runs out.
+/// Runs `work` unless an earlier call gave up. Gives up if `work` throws, which only an allocation
+/// should do.
 template <typename Work>
 void guarded(Work work)
 {

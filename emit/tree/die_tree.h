@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The debugging information entries (DIEs) of one unit, or of several that are read as one, as a
 // flat array, with attributes decoded once. Only entries that BTF needs are kept: types with their
-// parts, functions with their parameters, variables outside functions, declarations of variables
-// inside functions, annotations. Blocks and inlined calls are not kept, but types and declarations
-// nested in blocks are.
+// parts, functions with their parameters, annotations, variables outside functions, and of
+// variables inside functions only declarations. Blocks and inlined calls are not kept, but types
+// and declarations nested in blocks are.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -135,7 +135,8 @@ struct RejectedVariable {
 /// Index of a DIE in DieTree::dies. 0 is a placeholder that means "none".
 using DieIndex = uint32_t;
 
-/// Has the parameters that g++ makes of a parameter pack (`T... rest`).
+/// The tag of an entry whose children are the parameters that g++ makes of a parameter pack
+/// (`T... rest`).
 constexpr uint32_t tag_gnu_parameter_pack = 0x4108;
 
 /// Annotations (btf_decl_tag, btf_type_tag): the tags that gcc 16 and clang use, and the attribute

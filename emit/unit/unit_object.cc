@@ -42,9 +42,9 @@ struct SectionEntry {
 };
 using Sections = std::map<std::string_view, std::vector<SectionEntry>>; // by name
 
-/// The input for one LinkFunction: a candidate, and its flags combined with the shared_flags of the
-/// candidates that share the record.
-struct Instance {
+/// A function's record in the trailer (LinkFunction): the candidate that describes the function,
+/// and the candidate's flags with the shared_flags of all candidates that share the record.
+struct Record {
     const FunctionCandidate *candidate;
     uint32_t flags;
 };
@@ -132,36 +132,35 @@ bool are_equal(const FunctionCandidate &a, const FunctionCandidate &b)
     return a.result == b.result && a.params == b.params && a.tags == b.tags && a.symbol == b.symbol;
 }
 
-/// May `f` share the record of `instance` in the trailer? An abstract instance and its out-of-line
-/// copy may, if they are equal; two instances with code may not. With the feature true_signature,
-/// the merge judges a clone by the flags of some instances only, so the shared flags must be equal,
-/// too; and an instance with a true signature has its own record.
-bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
+/// May `f` share `record`? An abstract instance and its out-of-line copy may, if they are equal;
+/// two instances with code may not. With the feature true_signature, the merge judges a clone by
+/// the flags of some instances only, so the shared flags must be equal, too; and an instance with a
+/// true signature has its own record.
+bool can_share_record(const Record &record, const FunctionCandidate &f, FeatureSet features)
 {
-    const FunctionCandidate &other = *instance.candidate;
+    const FunctionCandidate &other = *record.candidate;
     if (has_code(f) && has_code(other))
         return false;
     if (features.has(Feature::true_signature) &&
-        (f.true_signature || other.true_signature || ((f.flags ^ instance.flags) & shared_flags)))
+        (f.true_signature || other.true_signature || ((f.flags ^ record.flags) & shared_flags)))
         return false;
     return are_equal(f, other);
 }
 
 /// The common record has the shared flags of both; the rest comes from the one with code, or from
-/// `instance` if neither has code.
-Instance share_record(const Instance &instance, const FunctionCandidate &f)
+/// `record` if neither has code.
+Record share_record(const Record &record, const FunctionCandidate &f)
 {
-    Instance both = has_code(f) ? Instance{&f, f.flags} : instance;
-    both.flags |= (instance.flags | f.flags) & shared_flags;
+    Record both = has_code(f) ? Record{&f, f.flags} : record;
+    both.flags |= (record.flags | f.flags) & shared_flags;
     return both;
 }
 
-/// One instance per record of the trailer. A candidate is compared only with the last instance of
-/// its name.
-std::vector<Instance> choose_instances(const std::vector<FunctionCandidate> &candidates,
-                                       FeatureSet features)
+/// Joins candidates to records. A candidate is compared only with the last record of its name.
+std::vector<Record> make_records(const std::vector<FunctionCandidate> &candidates,
+                                 FeatureSet features)
 {
-    std::vector<Instance> out;
+    std::vector<Record> out;
     FlatIndex names(candidates.size());
     std::vector<size_t> last_of_name;
     for (const FunctionCandidate &f : candidates) {
@@ -278,15 +277,14 @@ LinkFunction add_function(NewContribution &contribution, Prototypes &prototypes,
     return out;
 }
 
-void add_functions(NewContribution &contribution, const std::vector<Instance> &instances)
+void add_functions(NewContribution &contribution, const std::vector<Record> &records)
 {
     Prototypes prototypes = collect_prototypes(contribution.btf);
-    for (const Instance &instance : instances)
+    for (const Record &record : records)
         contribution.trailer.functions.push_back(
-            add_function(contribution, prototypes, *instance.candidate, instance.flags));
-    for (uint32_t i = 0; i < instances.size(); ++i)
-        if (const FunctionCandidate *true_signature =
-                instances[i].candidate->true_signature.get()) {
+            add_function(contribution, prototypes, *record.candidate, record.flags));
+    for (uint32_t i = 0; i < records.size(); ++i)
+        if (const FunctionCandidate *true_signature = records[i].candidate->true_signature.get()) {
             contribution.trailer.true_signatures.push_back(
                 add_function(contribution, prototypes, *true_signature, true_signature->flags));
             contribution.trailer.true_signatures.back().instance = i;
@@ -334,7 +332,7 @@ std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sectio
 }
 
 void hash_prototypes(NewContribution &contribution, const Btf &view,
-                     const std::vector<Instance> &instances)
+                     const std::vector<Record> &records)
 {
     LooseHasher hasher(view);
     std::vector<TypeId> params;
@@ -344,10 +342,10 @@ void hash_prototypes(NewContribution &contribution, const Btf &view,
             params.push_back(contribution.id_of(p.type));
         return hasher.prototype(contribution.id_of(f.result), params);
     };
-    for (size_t i = 0; i < instances.size(); ++i)
-        contribution.trailer.functions[i].loose_hash = hash(*instances[i].candidate);
+    for (size_t i = 0; i < records.size(); ++i)
+        contribution.trailer.functions[i].loose_hash = hash(*records[i].candidate);
     for (LinkFunction &f : contribution.trailer.true_signatures)
-        f.loose_hash = hash(*instances[f.instance].candidate->true_signature);
+        f.loose_hash = hash(*records[f.instance].candidate->true_signature);
 }
 
 void add_pool(const NewContribution &contribution, UnitObject &out)
@@ -403,9 +401,8 @@ Result<UnitObject> assemble(NewContribution contribution,
 {
     UnitObject out;
     Sections sections = add_variables(contribution, variables);
-    const std::vector<Instance> instances =
-        choose_instances(functions, contribution.trailer.features);
-    add_functions(contribution, instances);
+    const std::vector<Record> records = make_records(functions, contribution.trailer.features);
+    add_functions(contribution, records);
     out.btf_relocs = add_datasecs(contribution, std::move(sections));
     CHECK(!contribution.btf.too_large());
     TRY(check_names(contribution.btf, contribution.file.where));
@@ -416,7 +413,7 @@ Result<UnitObject> assemble(NewContribution contribution,
         const Btf view = contribution.btf.view();
         if (!shared)
             complete_stub_hashes(view, contribution.trailer.hashes);
-        hash_prototypes(contribution, view, instances);
+        hash_prototypes(contribution, view, records);
     }
     contribution.trailer.pool_entries = static_cast<uint32_t>(contribution.pool.size());
     if (contribution.trailer.flags & trailer_final_addresses)

@@ -250,9 +250,8 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
-        // Rust's `()` becomes a struct without members: an INT has at least one byte, so as the
-        // last member an INT would end after its struct. The struct has no name, because `()` is
-        // not a legal one.
+        // Rust's `()`, of 0 bytes, becomes a struct without members. An INT has at least one byte,
+        // so as the last member it would end after its struct. `()` is not a legal name.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
@@ -454,7 +453,8 @@ private:
         return incomplete;
     }
 
-    /// Records that `what` of type `name`, at `d`, is left out because BTF cannot express `why`.
+    /// Records that a part of type `name` is left out: "'NAME': WHAT left out, as BTF cannot
+    /// express WHY". `d`: the entry of this part.
     [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *what,
                                                 const char *why)
     {
