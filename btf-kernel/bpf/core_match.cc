@@ -11,10 +11,10 @@
 // fit must give the same result. The rules are those of libbpf's bpf_core_calc_relo_insn(), which
 // the kernel uses, too.
 //
-// Invariant. Each type of the program has one list of candidates. A relocation that some candidates
-// fit, and that gets one result from them, removes all other candidates. So each remaining
-// candidate has all fields of the struct that were found so far, and the order of relocations
-// matters.
+// Invariant. Each type of the program has one list of candidates. If some candidates fit a
+// relocation and all of these give the same result, the others are removed from the list. So each
+// remaining candidate has all fields of the struct that were found so far, and the order of
+// relocations matters.
 //
 // Cost. One pass over the names of the kernel's types; then, per relocation, a search for each name
 // in each candidate.
@@ -60,9 +60,9 @@ struct KernelField {
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
 
-/// Returns vmlinux's definition of a struct or union of which the distilled base of `btf` has only
-/// name and size: the kernel replaces the one by the other when it loads the module. Returns other
-/// types unchanged, also if vmlinux has no fitting definition. `vmlinux`: its types.
+/// If `id` is a struct or union of a distilled base, which has only its name and size, returns
+/// vmlinux's definition, which takes its place when the kernel loads the module. Returns other
+/// types unchanged, and also this one if vmlinux has no fitting definition. `vmlinux`: its types.
 std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
                                                const TypesByName &vmlinux)
 {
@@ -348,8 +348,8 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
 struct Match {
     DefinitionRef candidate;
     KernelField field;
-    // What CO-RE writes into the program (an offset, a size, a value, a type id), except for
-    // relocations for which is_question() holds: these get 0 or 1.
+    // What CO-RE writes into the program: an offset, a size, a value, a type id. For relocations
+    // for which is_question() holds, CO-RE writes 0 or 1 instead.
     int64_t number = 0;
     bool is_unsigned = true; // of an enumerator's value
     bool too_wide = false;   // a bitfield that cannot be loaded
@@ -542,9 +542,10 @@ private:
         if (!adapts)
             return {relocation_.width ? Status::broken : Status::holds, std::move(text)};
         if (relocation_.width != mine || theirs > 8 || !std::has_single_bit(theirs))
-            return {Status::broken, text + strf(", which accesses %u: libbpf refuses the whole "
-                                                "object file",
-                                                relocation_.width)};
+            return {Status::broken,
+                    text + strf(", but the instruction accesses %u: libbpf refuses the whole "
+                                "object file",
+                                relocation_.width)};
         return at;
     }
 

@@ -92,8 +92,8 @@ public:
 
 private:
     /// Are all ids and counts 0 although the BTF has one of the types that they are for? Without
-    /// symbols these types are unknown. vmlinux asks for some that it has, so zeros mean yes. A
-    /// module may ask only for types that do not exist, so the answer is no.
+    /// symbols these types are unknown. Then the answer is yes for vmlinux, which always has some
+    /// of them, and no for a module, which may have none.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())

@@ -4,9 +4,9 @@
 // OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or absent.
 //
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
-// file with DWARF, or the archive) is newer. Until vmlinux.btf is replaced, a run leaves the files
-// of earlier runs alone, so an unsuitable package does not damage them. Then it removes the BTF of
-// their modules.
+// file with DWARF, or the archive) is newer. A run first empties the settings file, so if it fails,
+// the next run keeps nothing. All other files of earlier runs stay until vmlinux.btf has been
+// replaced; then the BTF of modules that these runs wrote is removed.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.

@@ -530,7 +530,8 @@ class Diff(DiffCase):
             'SEC("tc") long f(struct s *s) { return s->all + *(unsigned char *)&s->part + s->large +'
             ' *(unsigned char *)&s->same + __builtin_preserve_field_info(s->all, 0); }\n', 'k'),
             {'struct s.all': 'holds', 'struct s.part': 'broken', 'struct s.large': 'broken', 'struct s.same': 'holds'})
-        self.assertIn('(has 8 bytes there, 4 in the program, which accesses 1: libbpf refuses the whole object file)',
+        self.assertIn('(has 8 bytes there, 4 in the program, but the instruction accesses 1: libbpf refuses the whole '
+                      'object file)',
                       self.diff('k', 'k', '--bpf=p.o'))
 
     def test_types_of_several_modules(self):
