@@ -78,7 +78,7 @@ std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
     return l.address;
 }
 
-/// A clone with different parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
+/// A clone whose parameters differ: NAME.isra.0, NAME.constprop.0.isra.0 ...
 bool has_other_parameters(const FunctionSymbol &s)
 {
     const std::string_view suffix = s.name.substr(s.base.size());
@@ -141,8 +141,9 @@ bool is_at_symbol(const SelectionInput &in, const PlacedGroup &group, const Inst
     return group.place_of(in, c);
 }
 
-/// Does the record describe the parameters that are really passed?
-bool has_true_signature(const SelectionInput &in, const Instance &c)
+/// Were the result and the object made with the feature true_signature? Then changed parameters are
+/// no reason to leave the function out.
+bool uses_true_signatures(const SelectionInput &in, const Instance &c)
 {
     return in.features.has(Feature::true_signature) &&
            in.objects[c.object].trailer.features.has(Feature::true_signature);
@@ -152,7 +153,7 @@ bool has_true_signature(const SelectionInput &in, const Instance &c)
 bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
 {
     const uint32_t flags = in.record(c).flags;
-    if (!(flags & fn_optimized_param) || has_true_signature(in, c))
+    if (!(flags & fn_optimized_param) || uses_true_signatures(in, c))
         return false;
     if (flags & fn_signature_changed)
         return true;
@@ -176,7 +177,8 @@ std::optional<SelectedFunction> find_clone(const SelectionInput &in, const Place
         const uint32_t flags = is_first ? all : so_far;
         is_first = false;
         const SymbolPlace *place = group.place_of(in, c);
-        const bool knows_order = !(in.record(c).flags & fn_reordered) || has_true_signature(in, c);
+        const bool knows_order =
+            !(in.record(c).flags & fn_reordered) || uses_true_signatures(in, c);
         if (!place || place->clone.empty() || !knows_order ||
             (flags & (fn_unexpected_reg | fn_uncertain_loc)))
             continue;

@@ -60,7 +60,8 @@ public:
                 if (VariableSkip skip = add_to_section(o, v); skip != VariableSkip::none)
                     drop(o, v, skip);
         }
-        if (image_.kind == ImageKind::linked) // else in the order of first variables
+        if (image_.kind ==
+            ImageKind::linked) // otherwise sections are in the order of their first variables
             std::ranges::sort(order_);
         // DATASECs of raw BTF are kept even without variables.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
@@ -126,9 +127,10 @@ private:
     }
 
     /// A strong definition comes first, a weak one last. Of common ones, the one with the symbol's
-    /// size comes first, then the larger one. In objects, no DATASEC lists common ones. If the
-    /// object was made from a linked image, all variables may be common ones. The BTF of other
-    /// tools does not show which ones are weak or common: there, the symbol's size decides.
+    /// size comes first, then the larger one. A common variable of an object is one that no DATASEC
+    /// lists. If the object was made from a linked image, all variables may be common ones. The BTF
+    /// of other tools does not show which ones are weak or common: there, the symbol's size
+    /// decides.
     uint32_t rank_of(const Object &object, const Variable &variable, uint64_t address)
     {
         if (variable.weak)

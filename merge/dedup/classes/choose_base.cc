@@ -53,7 +53,7 @@ using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;
 /// A chosen type of the base.
 struct ChosenType {
     TypeId type;
-    TypeId lowest;  // type of the base with the same hash
+    TypeId lowest;  // the lowest id of a type of the base with the same hash
     ClassId equals; // the objects' class with the same hash; or none
 };
 

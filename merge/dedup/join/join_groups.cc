@@ -59,9 +59,10 @@ namespace btflink::merge
 namespace
 {
 
-// The most nodes that are joined in two orders. A kernel has a few thousand, and joining these
-// again takes a hundredth of a second. Four alternatives also repeat all later steps, so for them
-// this is the most nodes and types between nodes together.
+// Objects are joined in two orders if there are at most this many nodes. A kernel has a few
+// thousand, and joining these again takes a hundredth of a second. Four alternatives also repeat
+// all later steps, so they are made only if nodes and types between nodes together are at most this
+// many.
 constexpr size_t few_nodes = 20000;
 
 /// Which group a node tries to join first if it agrees with several.

@@ -16,7 +16,8 @@
 // candidate wins, that of the lowest group.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
-// reduces the number of classes: the declaration is dropped, and nothing is added.
+// reduces the number of classes: the declaration is dropped, and each user becomes an alias or
+// keeps its class, with a new key.
 //
 // Cost. All keys once; keys that reach a declaration to resolve, times its candidates.
 #include "merge/dedup/split/split_conflicts.h"
