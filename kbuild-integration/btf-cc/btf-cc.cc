@@ -40,7 +40,8 @@ constexpr OptionWords own_options[] = {
     {0, "features", "LIST",
      "What to encode, as for btf-emit (or BTF_CC_FEATURES=LIST); default: what PAHOLE_FLAGS asks "
      "for"},
-    {0, "build-plugin", "", "Run nothing; build the plugin for each COMPILER, a gcc"},
+    {0, "build-plugin", "",
+     "Compile nothing; build the plugin for each COMPILER, which must be a gcc"},
     {0, "settings", "",
      "Run nothing; print a line with all settings that affect objects, for compiler caches"},
 };
@@ -221,8 +222,8 @@ void remove_object(const std::string &object)
         ::unlink(object.c_str());
 }
 
-/// Puts object BTF into an object, unless the compiler has not written it. `before`: its version
-/// before the compile. Returns false if the compile must fail.
+/// Puts object BTF into an object that the compiler has written; leaves any other alone. `before`:
+/// its version before the compile. Returns false if the compile must fail.
 bool finish_object(const std::string &object, const FileVersion &before,
                    const CompileCommand &command, const Settings &settings)
 {

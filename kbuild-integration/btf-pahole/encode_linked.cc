@@ -4,11 +4,12 @@
 // Problem. The source of the BTF depends on the file:
 //
 //     vmlinux              the objects from which it was linked: vmlinux.o and a few more
-//     a module             the module itself: `ld -r` keeps object BTF
-//     a module, again      the module's objects. When vmlinux has changed, Kbuild makes the
-//                          module's BTF again, but does not link the module again, so the module
+//     a module,            the module itself: `ld -r` keeps object BTF
+//     just linked
+//     a module             the module's objects. When vmlinux has changed, Kbuild makes the
+//     linked earlier       module's BTF again, but does not link the module again, so the module
 //                          has no object BTF any more
-//     units without        DWARF of the linked file or, for a module again, of the object
+//     units without        DWARF of the linked file or, for a module linked earlier, of the object
 //     object BTF
 //     a module linked      DWARF of the module
 //     from bitcode
@@ -55,7 +56,7 @@ enum class MissingPart : uint8_t { types, dwarf, symbols, contents };
 /// The inputs of btf-merge, and the files in memory that must live until they have been read.
 struct MergeSources {
     std::vector<std::string> inputs;
-    std::string image;                         // empty: a module, whose inputs are complete
+    std::string image; // empty for a module: the merge needs only the inputs
     std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
     std::vector<Scratch> scratch;
     MissingPart missing = MissingPart::types; // if there is nothing to encode

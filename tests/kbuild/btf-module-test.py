@@ -242,7 +242,8 @@ class Module(KbuildCase):
         self.assertEqual(said('--kernel=6.12.8'), (1, f'btf-module: ERROR: {missing}'))
         shutil.copy(self.path('running'), self.path('build/vmlinux')) # the magic of raw BTF, not ELF
         self.assertEqual(said('--kernel=6.12.8', '--build=build'),
-                         (1, 'btf-module: ERROR: build/vmlinux is of the running kernel, 6.12.7-run; ' + missing))
+                         (1, 'btf-module: ERROR: build/vmlinux has the BTF of the running kernel, 6.12.7-run; '
+                          + missing))
         self.assertEqual(said('--kernel=6.12.8', '--base=running'),
                          (1, 'btf-module: ERROR: running: is the BTF of the running kernel, 6.12.7-run, '
                              'not of 6.12.8\n'))
