@@ -4,10 +4,10 @@
 //
 // Method.
 //   strings   An offset in the base's strings must be the beginning of one. Offsets beyond them
-//             must be beginnings of the split BTF's strings, and there must be one. If not, the
-//             size of the right base's strings is guessed: the highest offset in use is taken for
-//             that of the split BTF's last string. (libbpf may keep strings that no type uses;
-//             then the guess is wrong.)
+//             must be beginnings of the split BTF's strings, and at least one name must have
+//             such an offset. If not, the size of the right base's strings is guessed: the highest
+//             offset in use is taken for that of the split BTF's last string. (libbpf may keep
+//             strings that no type uses; then the guess is wrong.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, another first
 //             id of the split BTF is looked for, with which they do. If exactly one id fits, the
 //             right base ends before this id.

@@ -25,10 +25,11 @@
 //   more elements than kernels read
 //                                 the surplus is left out
 // All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
-// left out, too. Such a round mends at most one violation of each type; with the type or length of
-// a member, also those of all later members. Rounds follow until nothing more can be mended, but no
-// more than 64. The ninth wrong element of a type is dropped with all later ones, so that the
-// number of rounds does not depend on the number of elements.
+// left out, too. One check with its remedies is a round. A round mends one violation of each type;
+// if that changes the type or length of a member, also those of all later members. Rounds follow
+// until nothing more can be mended, but no more than 64. The ninth wrong element of a type is
+// dropped with all later ones, so that the number of rounds does not depend on the number of
+// elements.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
