@@ -40,6 +40,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_set>
 
 namespace btflink::merge
 {
@@ -405,6 +406,33 @@ bool decide(const SelectionInput &in, const PlacedGroup &group, Functions &out)
     return true;
 }
 
+/// Removes the FUNCs that BTF of other tools has for clones, if a group has selected the same
+/// clone. `groups`: the group of each selected function.
+void remove_known_clones(std::vector<const FunctionGroup *> &groups, Functions &out)
+{
+    std::unordered_set<std::string_view> clones;
+    for (const SelectedFunction &f : out.selected)
+        if (!f.clone.empty())
+            clones.insert(f.clone);
+    if (clones.empty())
+        return;
+    // The group of such a FUNC is named after the clone, and thus has no symbols.
+    auto is_known = [&](size_t i) {
+        return out.selected[i].clone.empty() && groups[i]->symbols.empty() &&
+               clones.contains(groups[i]->name);
+    };
+    size_t kept = 0;
+    for (size_t i = 0; i < groups.size(); ++i) {
+        if (is_known(i))
+            continue;
+        groups[kept] = groups[i];
+        out.selected[kept++] = out.selected[i];
+    }
+    groups.resize(kept);
+    out.selected.resize(kept);
+    out.skip_counts[static_cast<size_t>(FunctionSkip::none)] = static_cast<uint32_t>(kept);
+}
+
 /// Sorts the selected functions by name. `groups`: the group of each.
 void sort_by_name(const SelectionInput &in, const std::vector<const FunctionGroup *> &groups,
                   std::vector<SelectedFunction> &selected)
@@ -462,6 +490,7 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
         if (decide(in, placed, out))
             of_selected.push_back(&group);
     }
+    remove_known_clones(of_selected, out);
     sort_by_name(in, of_selected, out.selected);
     std::ranges::sort(out.skipped, {}, &SkippedFunction::name);
     std::ranges::sort(out.no_arena);

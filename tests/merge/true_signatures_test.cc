@@ -195,6 +195,24 @@ TEST_F(TrueSignatures, CloneInRawBtf)
     }
 }
 
+/// Both have the clone; the result has it once, with the tag that only the object has.
+TEST_F(TrueSignatures, CloneInRawBtfAndInAnObject)
+{
+    const std::string a = object("a", "f.isra.0"), raw = make_raw(dir_, "raw", R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] FUNC_PROTO '' ret_type_id=0
+            'b' type_id=1
+        [3] FUNC 'f.isra.0' type_id=2 linkage=static)");
+    Options options;
+    options.features = with_signatures();
+    for (const std::string &image : {std::string(), link_file(dir_, "image", "-e 0", {a})})
+        for (const auto &inputs : {std::vector{a, raw}, std::vector{raw, a}}) {
+            options.image = image;
+            options.inputs = inputs;
+            EXPECT_EQ(merged(dir_, options), of_the_clone);
+        }
+}
+
 TEST_F(TrueSignatures, CloneThatTheBaseHas)
 {
     for (Engine engine : {Engine::hash, Engine::libbpf}) {
