@@ -12,6 +12,8 @@
 namespace btflink::merge
 {
 
+namespace fs = std::filesystem;
+
 namespace
 {
 
@@ -91,14 +93,23 @@ Result<void> reject_merge_options(const CommandLine &line, const GivenWords &giv
     return {};
 }
 
-/// Do both paths lead to one place, perhaps without a file yet?
+/// Where a path leads to, perhaps without a file yet. Empty: unknown.
+fs::path place_of(const std::string &path)
+{
+    std::error_code unknown; // then the result is empty
+    fs::path place = fs::absolute(path, unknown);
+    constexpr int most_links = 40; // as in Linux
+    for (int i = 0; i < most_links && fs::is_symlink(place, unknown); ++i)
+        place = place.parent_path() / fs::read_symlink(place, unknown); // the file may not exist
+    return fs::weakly_canonical(place, unknown);
+}
+
 bool same_place(const std::string &a, const std::string &b)
 {
-    const auto place = [](const std::string &path) {
-        std::error_code none; // after an error the path is empty
-        return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none);
-    };
-    return same_file(a, b) || (!a.empty() && !b.empty() && place(a) == place(b));
+    if (a.empty() || b.empty() || same_file(a, b))
+        return same_file(a, b);
+    const fs::path place = place_of(a);
+    return !place.empty() && place == place_of(b);
 }
 
 Result<void> check_index_apart(const CommandLine &line)

@@ -42,6 +42,16 @@ std::string find_program()
     return "";
 }
 
+/// Is the input a list of inputs (@file) that is a pipe, or another file that is not regular?
+bool is_list_to_read_once(const std::string &input)
+{
+    if (input.size() < 2 || input[0] != '@')
+        return false;
+    std::error_code unknown;
+    const fs::file_status status = fs::status(input.substr(1), unknown);
+    return fs::exists(status) && !fs::is_regular_file(status);
+}
+
 } // namespace
 
 Result<void> check_report_options(const Options &options)
@@ -85,8 +95,7 @@ Result<void> ReportPage::prepare(Options &options)
     }
     objects_ = options.inputs;
     for (const std::string &input : options.inputs)
-        if (std::error_code unknown;
-            input.size() > 1 && input[0] == '@' && !fs::is_regular_file(input.substr(1), unknown))
+        if (is_list_to_read_once(input))
             return fail(Where{input.substr(1)},
                         "is not a regular file; --report reads a list of inputs several times");
     std::vector<std::string> files = TRY(unfold_response_files(options.inputs));

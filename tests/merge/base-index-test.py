@@ -141,6 +141,19 @@ class BaseIndex(MadeOnceCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("'new.base' is already used by this merge", done.stderr)
 
+    def test_links_that_lead_to_no_file(self):
+        """A link to a file that the merge will write; and links that lead nowhere, of which none is another's."""
+        os.symlink('new', self.path('link'))
+        os.symlink('link', self.path('link2'))
+        for name in 'link', 'link2':
+            done = self.call(self.btf_merge, '--base=base.btf', f'--base-index={name}', '-o', 'new', self.modules[0])
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn(f"'{name}' is already used by this merge", done.stderr)
+        os.symlink('loop', self.path('loop'))
+        done = self.call(self.btf_merge, '--base=base.btf', '--base-index=loop/a', '-o', 'loop/b', self.modules[0])
+        self.assertNotIn('already used', done.stderr)
+        self.assertIn('loop/b: ', done.stderr)
+
     def test_unreadable_file_stays(self):
         """The file may be written, but not read. If root runs this test, btf-merge runs as another user."""
         other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}

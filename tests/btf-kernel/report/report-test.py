@@ -227,6 +227,7 @@ class Report(ReportCase):
                          env=environment)
         self.assertEqual(done.returncode, 1)
         self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
+        self.assertIn('nofile: cannot open: No such file', merge('--report=x.html', '-o', 'raw', '@nofile', status=1))
         # --report is refused with these options and files, and without btf-kernel.
         self.assertIn('--report with --base needs --update',
                       merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
