@@ -323,7 +323,9 @@ private:
                          : Verdict{known.missing, needed ? "is not there" : "BTF does not have it"};
         };
         Verdict now = verdict(after);
-        if (before && !after)
+        if (before && !after && kernels_.difference.has_lost_btf(before.place))
+            now = {known.missing, "the new module has no BTF"};
+        else if (before && !after)
             now = {known.missing,
                    needed ? "is not there any more" : "BTF does not have it any more"};
         else if (before && after && known.uses_signature &&

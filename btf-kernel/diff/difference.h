@@ -140,6 +140,16 @@ struct Difference {
     std::vector<ModuleChange> module_changes; // sorted by name
     uint32_t old_types = 0, new_types = 0;    // of vmlinux and modules
     uint32_t compared_modules = 0;            // modules that both kernels have
+
+    /// Does the new kernel have the module of this place (Change::places), but without BTF?
+    bool has_lost_btf(uint32_t place) const
+    {
+        for (const ModuleChange &change : module_changes)
+            if (place && change.what == ChangeKind::changed && change.lost_btf &&
+                change.name == modules[place - 1])
+                return true;
+        return false;
+    }
 };
 
 // print.cc.

@@ -196,7 +196,8 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     if (shown != none && !moved_unchanged)
         out.reached.push_back({shown, 0, name});
     if (lost && !now) {
-        out.status = Status::gone;
+        const bool unknown = kernels.difference.has_lost_btf(old.place);
+        out.status = unknown ? Status::unknown : Status::gone;
         return out;
     }
     const size_t before = out.reached.size();

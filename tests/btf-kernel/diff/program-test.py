@@ -312,6 +312,18 @@ class Diff(DiffCase):
                 {'name': 'm', 'what': 'changed', 'lost_btf': which == 'new', 'built_in': False}])
         self.assertIn('0 modules compared', self.diff(lacks, lacks, status=0))
 
+    def test_attach_points_in_modules_without_btf(self):
+        """A kprobe works in a module without BTF."""
+        here, there = ('int %s(long a) { return a; }\n' % name for name in ('here', 'there'))
+        old = self.folder_with('has-btf', vmlinux=here, m=there)
+        new = self.folder_with('lacks-btf', vmlinux=here)
+        self.must('gcc', '-c', 'm.c', '-o', f'{new}/m.ko')
+        self.assertEqual(self.verdicts(''.join(
+            f'SEC("{section}") int f{n}(void *p) {{ return 0; }}\n'
+            for n, section in enumerate(('kprobe/there', 'fentry/there', 'kprobe/here'))), old, new),
+            {'kprobe/there': 'unknown', 'fentry/there': 'broken', 'kprobe/here': 'holds'})
+        self.assertIn('kprobe/there: unknown (the new module has no BTF)', self.diff(old, new, '--bpf=p.o'))
+
     def test_variables(self):
         """libbpf refuses a weak variable of another type, too. Names of variables have no flavours."""
         self.write('k.c', 'int number; int other; struct { int a; } pair, weak_pair;\n')

@@ -63,6 +63,16 @@ class Symbols(DiffCase):
                                       self.folder_with('in-module', vmlinux=stays, m=other), 'moves', 'of_module'),
                          {'moves': ('gone', ['moves']), 'of_module': ('no BTF', [])})
 
+    def test_symbols_of_a_module_without_btf(self):
+        """The module may still have the symbol."""
+        vmlinux = 'int stays(long a) { return a; }'
+        old = self.folder_with('has-btf', vmlinux=vmlinux, m='int of_module(void) { return 1; }')
+        new = self.folder_with('lacks-btf', vmlinux=vmlinux)
+        self.must('gcc', '-c', 'm.c', '-o', f'{new}/m.ko')
+        self.assertEqual(self.symbols(old, new, 'stays', 'of_module'),
+                         {'stays': ('same', []), 'of_module': ('no BTF', [])})
+        self.diff(old, new, '--symbols=list', status=0)
+
     def test_symbols_that_reach_a_type_of_a_module(self):
         """If a module gets its own definition of a type of vmlinux, this matters only to the module. A module without a
         base ("whole") has other ids than vmlinux."""
