@@ -324,7 +324,7 @@ private:
         };
         Verdict now = verdict(after);
         if (before && !after && kernels_.difference.has_lost_btf(before.place))
-            now = {known.missing, "the new module has no BTF"};
+            now = {known.missing, "the new module has no readable BTF"};
         else if (before && !after)
             now = {known.missing,
                    needed ? "is not there any more" : "BTF does not have it any more"};

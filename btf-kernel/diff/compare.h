@@ -126,7 +126,7 @@ struct KernelTypes {
     std::string name;
     std::shared_ptr<const Btf> vmlinux;
     std::vector<ModuleTypes> modules;  // names are unique
-    std::set<std::string> without_btf; // names of modules without BTF
+    std::set<std::string> without_btf; // names of modules without readable BTF
 };
 
 /// A definition in a kernel.

@@ -71,6 +71,7 @@ void parse_modules(OpenKernel &opened)
         } else {
             print_error(parsed.error());
             ++opened.errors;
+            opened.types.without_btf.insert(plain_text(module.name));
         }
     }
     // If several files have the same name, the first one by path counts.

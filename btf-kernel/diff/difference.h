@@ -125,10 +125,10 @@ struct Change {
     }
 };
 
-/// A module of which only one side has BTF.
+/// A module of which only one side has readable BTF.
 struct ModuleChange {
     std::string name;
-    ChangeKind what;  // changed: the other side has the module, without BTF
+    ChangeKind what;  // changed: the other side has the module, without readable BTF
     bool lost_btf;    // the old side has the BTF
     bool is_built_in; // the other side's vmlinux has most of the module's functions
 };
@@ -141,7 +141,8 @@ struct Difference {
     uint32_t old_types = 0, new_types = 0;    // of vmlinux and modules
     uint32_t compared_modules = 0;            // modules that both kernels have
 
-    /// Does the new kernel have the module of this place (Change::places), but without BTF?
+    /// Does the new kernel have the module of this place (Change::places), but without readable
+    /// BTF?
     bool has_lost_btf(uint32_t place) const
     {
         for (const ModuleChange &change : module_changes)

@@ -194,8 +194,8 @@ struct ModuleList {
 constexpr ModuleList module_lists[] = {
     {ChangeKind::removed, true, "modules removed"},
     {ChangeKind::added, false, "modules added"},
-    {ChangeKind::changed, true, "modules without BTF in the new kernel"},
-    {ChangeKind::changed, false, "modules without BTF in the old kernel"},
+    {ChangeKind::changed, true, "modules without readable BTF in the new kernel"},
+    {ChangeKind::changed, false, "modules without readable BTF in the old kernel"},
 };
 
 std::string modules_text(const Difference &d, const ModuleList &list)

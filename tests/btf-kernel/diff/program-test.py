@@ -304,13 +304,18 @@ class Diff(DiffCase):
         self.must('gcc', '-c', 'm.c', '-o', f'{lacks}/m.ko')
         for kernels, which, status in ((has, lacks), 'new', 1), ((lacks, has), 'old', 0):
             said = self.diff(*kernels, '--breaking', status=status)
-            self.assertIn(f'\nmodules without BTF in the {which} kernel: m\n', said)
+            self.assertIn(f'\nmodules without readable BTF in the {which} kernel: m\n', said)
             self.assertRegex(said, r'\nmodules +0 +0 +1 +0\n')
             self.assertNotIn('modules removed', said)
             self.assertNotIn('modules added', said)
             self.assertEqual(json.loads(self.diff(*kernels, '--json'))['modules'], [
                 {'name': 'm', 'what': 'changed', 'lost_btf': which == 'new', 'built_in': False}])
         self.assertIn('0 modules compared', self.diff(lacks, lacks, status=0))
+        self.write(f'{lacks}/m.ko', self.read(f'{lacks}/m.ko')[:300])
+        done = self.call(self.btf_kernel, 'diff', '-q', has, lacks)
+        self.assertIn(f'ERROR: {lacks}/m.ko', done.stderr)
+        self.assertIn('\nmodules without readable BTF in the new kernel: m\n', done.stdout)
+        self.assertNotIn('modules removed', done.stdout)
 
     def test_attach_points_in_modules_without_btf(self):
         """A kprobe works in a module without BTF."""
@@ -322,7 +327,7 @@ class Diff(DiffCase):
             f'SEC("{section}") int f{n}(void *p) {{ return 0; }}\n'
             for n, section in enumerate(('kprobe/there', 'fentry/there', 'kprobe/here'))), old, new),
             {'kprobe/there': 'unknown', 'fentry/there': 'broken', 'kprobe/here': 'holds'})
-        self.assertIn('kprobe/there: unknown (the new module has no BTF)', self.diff(old, new, '--bpf=p.o'))
+        self.assertIn('kprobe/there: unknown (the new module has no readable BTF)', self.diff(old, new, '--bpf=p.o'))
 
     def test_variables(self):
         """libbpf refuses a weak variable of another type, too. Names of variables have no flavours."""
