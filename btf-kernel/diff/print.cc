@@ -18,6 +18,7 @@ namespace
 constexpr size_t named_modules = 3;
 constexpr size_t markdown_room = 60'000; // characters
 constexpr size_t markdown_details = 12;  // lines of one change
+constexpr size_t markdown_modules = 50;  // names in one list
 
 using Kind = Detail::Kind;
 
@@ -198,15 +199,18 @@ constexpr ModuleList module_lists[] = {
     {ChangeKind::changed, false, "modules without readable BTF in the old kernel"},
 };
 
-std::string modules_text(const Difference &d, const ModuleList &list)
+/// The modules of a list, separated by commas. The first `most` are named.
+std::string modules_text(const Difference &d, const ModuleList &list, size_t most = SIZE_MAX)
 {
-    std::string text;
+    std::vector<std::string> names;
     for (const ModuleChange &module : d.module_changes)
         if (module.what == list.what && module.lost_btf == list.lost_btf)
-            text +=
-                (text.empty() ? "" : ", ") + module.name +
-                (module.is_built_in ? (list.lost_btf ? " (now in vmlinux)" : " (was in vmlinux)")
-                                    : "");
+            names.push_back(module.name + (!module.is_built_in ? ""
+                                           : list.lost_btf     ? " (now in vmlinux)"
+                                                               : " (was in vmlinux)"));
+    std::string text = joined(names, ", ", {}, most);
+    if (names.size() > most)
+        text += strf(" and %zu more", names.size() - most);
     return text;
 }
 
@@ -471,6 +475,9 @@ std::string as_markdown(const Difference &d, const PrintOptions &options)
     out += "\n";
     if (options.only_summary)
         return out;
+    for (const ModuleList &list : module_lists)
+        if (const std::string text = modules_text(d, list, markdown_modules); !text.empty())
+            out += std::string(list.heading) + ": " + markdown_text(text) + "\n\n";
     for (bool breaking : {true, false})
         for (Space space : spaces)
             if (breaking || !options.only_breaking)

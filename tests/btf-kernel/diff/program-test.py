@@ -310,6 +310,8 @@ class Diff(DiffCase):
             self.assertNotIn('modules added', said)
             self.assertEqual(json.loads(self.diff(*kernels, '--json'))['modules'], [
                 {'name': 'm', 'what': 'changed', 'lost_btf': which == 'new', 'built_in': False}])
+            self.assertIn(f'\n\nmodules without readable BTF in the {which} kernel: m\n\n',
+                          self.diff(*kernels, '--markdown'))
         self.assertIn('0 modules compared', self.diff(lacks, lacks, status=0))
         self.write(f'{lacks}/m.ko', self.read(f'{lacks}/m.ko')[:300])
         done = self.call(self.btf_kernel, 'diff', '-q', has, lacks)
