@@ -17,6 +17,7 @@
 // damaged after vmlinux, the modules before the damage are encoded.
 #include "btf-kernel/commands.h"
 
+#include "btf-kernel/encode/encode_files.h"
 #include "btf-kernel/encode/worker_pool.h"
 #include "btf-kernel/package/kernel.h"
 #include "btf-kernel/package/steps.h"
@@ -34,7 +35,6 @@
 #include "merge/merge.h"
 
 #include <algorithm>
-#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -93,13 +93,6 @@ constexpr const char no_vmlinux[] = "has no vmlinux; packages with debug informa
                                     "(-dbg, -dbgsym, debuginfo)";
 constexpr const char nothing[] = "nothing"; // WorkResult::text if the DWARF has nothing to encode
 
-constexpr const char settings_name[] = "btf-kernel.settings";
-
-std::string path_of(int file)
-{
-    return "/proc/self/fd/" + std::to_string(file);
-}
-
 /// Puts `shown` in place of an unnamed file's path in /proc, or of a missing path.
 Error about(Error error, const std::string &shown)
 {
@@ -115,52 +108,6 @@ std::string beside_name(Error error, const std::string &shown)
     if (error.where.file == shown)
         error.where.file.clear();
     return error.str();
-}
-
-/// A compressed file, unpacked into memory; null if `file` is not compressed.
-Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where)
-{
-    auto parts = TRY(read_parts(file));
-    if (!is_compressed(parts.bytes))
-        return kbuild::Scratch();
-    auto bytes = TRY(unpack(parts.bytes, most_of_module, where));
-    auto scratch = kbuild::ScratchFile::create(file);
-    if (scratch)
-        TRY(write_file((*scratch)->path(), bytes));
-    return scratch;
-}
-
-/// Writes the bytes to an unnamed file in `folder`, so that they do not occupy memory during the
-/// encoding. `file`: set to the file.
-Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
-{
-    std::string name = folder + "/btf-kernel.XXXXXX";
-    file.reset(::mkostemp(name.data(), O_CLOEXEC));
-    if (file.get() < 0 || ::unlink(name.c_str()) != 0)
-        return fail_errno(Where{folder}, "cannot be written");
-    if (auto written = write_file(path_of(file.get()), bytes); !written)
-        return fail(Where{folder}, written.error().what);
-    return {};
-}
-
-/// BTF of modules in an output folder, by name. Subfolders that are output folders themselves, and
-/// links, are skipped.
-Result<std::vector<fs::path>> modules_in(const std::string &output)
-{
-    std::vector<fs::path> found;
-    std::error_code error, unknown;
-    fs::recursive_directory_iterator it(output, fs::directory_options::skip_permission_denied,
-                                        error);
-    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-        if (fs::exists(it->path() / settings_name, unknown))
-            it.disable_recursion_pending();
-        else if (fs::is_regular_file(it->symlink_status(unknown)) &&
-                 role_of_encoded(it->path().native()) == Role::module)
-            found.push_back(it->path());
-    }
-    if (error)
-        return fail(Where{output}, "cannot be read: " + error.message());
-    return found;
 }
 
 using Time = std::pair<time_t, long>;
@@ -403,7 +350,7 @@ private:
     {
         if (!had_earlier_run_)
             return {};
-        const std::vector<fs::path> files = TRY(modules_in(line_.output));
+        const std::vector<fs::path> files = TRY(earlier_modules_in(line_.output));
         std::error_code error;
         for (const fs::path &file : files)
             if (!fs::remove(file, error) && error)

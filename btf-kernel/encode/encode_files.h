@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Files of btf-kernel encode: copies of its input, and what earlier runs left in an output folder.
+#pragma once
+
+#include "common/io/file_io.h"
+#include "common/result.h"
+#include "kbuild-integration/btf-pahole/steps.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace btflink::kernel
+{
+
+/// The name of the file in an output folder that has the settings of the last run.
+inline constexpr const char settings_name[] = "btf-kernel.settings";
+
+/// The path of an open file.
+std::string path_of(int file);
+
+/// A compressed file, unpacked into memory; null if `file` is not compressed. `where`: the file, as
+/// errors name it.
+Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where);
+
+/// Writes the bytes to an unnamed file in `folder`, so that they do not occupy memory during the
+/// encoding. `file`: set to the file.
+Result<void> spill(const std::string &folder, Bytes bytes, Fd &file);
+
+/// BTF of modules in an output folder, recognised by their names (.ko.btf). Subfolders that are
+/// output folders themselves, and links, are skipped.
+Result<std::vector<std::filesystem::path>> earlier_modules_in(const std::string &output);
+
+} // namespace btflink::kernel
