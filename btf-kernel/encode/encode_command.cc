@@ -180,6 +180,8 @@ private:
         const Result<void> walked = walk();
         if (walked)
             TRY(check_releases());
+        if (!has_base_ && walked && has_other_image_)
+            return fail(Where{line_.package}, no_image_of(line_.release));
         if (!has_base_)
             return walked ? fail(Where{line_.package}, no_vmlinux) : walked;
         return too_early_ ? walk() : walked; // a second reading meets the same damage
@@ -231,8 +233,10 @@ private:
         const std::string_view release = release_in(path);
         if (!release.empty())
             releases_.emplace(release);
-        if (!line_.release.empty() && !release.empty() && release != line_.release)
+        if (!line_.release.empty() && !release.empty() && release != line_.release) {
+            has_other_image_ |= is_image;
             return 0;
+        }
         if (is_image)
             return has_base_ ? 0 : most_of_image;
         if (seen_.contains(path))
@@ -249,8 +253,23 @@ private:
         return 0;
     }
 
+    /// Is a vmlinux, whose contents are `bytes`, of the kernel that --release names? Notes the
+    /// release in its banner if the path states none.
+    bool is_chosen(const std::string &path, Bytes bytes)
+    {
+        const std::string own = release_in(path).empty() ? release_of(bytes) : "";
+        if (own.empty())
+            return true;
+        releases_.insert(own);
+        const bool chosen = line_.release.empty() || own == line_.release;
+        has_other_image_ |= !chosen;
+        return chosen;
+    }
+
     Result<void> take(const std::string &path, std::vector<std::byte> bytes)
     {
+        if (is_linked_image(path) && !is_chosen(path, bytes))
+            return {};
         if (line_.release.empty())
             TRY(check_releases());
         const std::string shown = line_.package + "(" + path + ")";
@@ -459,10 +478,11 @@ private:
     kbuild::PaholeOptions settings_;
     std::shared_ptr<const merge::Base> base_; // of modules; null if they are self-contained
     bool had_earlier_run_ = false, keep_ = false, has_base_ = false, is_single_ = false;
+    bool has_other_image_ = false;     // a vmlinux of another release than --release names
     size_t all_ = 0;                   // number of modules; 0: unknown
     size_t too_early_ = 0;             // modules before vmlinux in this reading
     std::set<std::string> seen_;       // modules that were processed or kept, and refused members
-    std::set<std::string> releases_;   // of vmlinux and modules, as paths state them
+    std::set<std::string> releases_;   // of vmlinux and modules, as known so far
     std::vector<std::string> modules_; // in the order in which they were added to the pool
     EncodeReport report_;
     WorkerPool pool_;

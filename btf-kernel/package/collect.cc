@@ -161,78 +161,127 @@ Result<void> collect_folder(const std::string &folder, Collector &collector)
     return {};
 }
 
-/// The releases that the paths state.
-std::set<std::string> releases_in(const std::vector<std::string> &paths, const std::string &prefix)
+/// An image or module in a folder.
+struct FoundFile {
+    std::string path;    // relative to the folder
+    std::string release; // empty: not known
+};
+
+struct FoundFiles {
+    std::vector<FoundFile> images, modules; // images: ELF files
+    std::set<std::string> stated;           // releases in paths of images and modules
+};
+
+/// The release that the path of a vmlinux states, or else the one in its banner; empty: neither.
+std::string release_of_image(const std::string &folder, const std::string &prefix,
+                             const std::string &path)
+{
+    const std::string whole = prefix + path;
+    if (const std::string_view stated = release_in(whole); !stated.empty())
+        return std::string(stated);
+    const auto parts = read_parts((fs::path(folder) / path).string());
+    return parts ? release_of(parts->bytes) : "";
+}
+
+std::set<std::string> releases_of(const std::vector<FoundFile> &files)
 {
     std::set<std::string> releases;
-    for (const std::string &path : paths)
-        releases.emplace(release_in(prefix + path));
+    for (const FoundFile &file : files)
+        releases.insert(file.release);
     releases.erase("");
     return releases;
 }
 
-/// Drops images whose paths state another release. Error: no image is left.
-Result<void> choose_release(std::vector<std::string> &images, const std::string &prefix,
+/// Drops files of other releases. Returns their number.
+size_t keep_release(std::vector<FoundFile> &files, const std::string &release)
+{
+    return std::erase_if(files, [&](const FoundFile &file) {
+        return !file.release.empty() && file.release != release;
+    });
+}
+
+Result<FoundFiles> find_files(const std::string &folder)
+{
+    const OpenOptions any_release;
+    Collector names(any_release);
+    const auto files = TRY(list_folder(folder, names));
+    const std::string prefix = missing_prefix(folder);
+    FoundFiles found;
+    for (const std::string &path : files) {
+        const std::string own(release_in(prefix + path));
+        const Role role = role_of(path);
+        if (role == Role::module || role == Role::image)
+            found.stated.insert(own);
+        if (role == Role::module)
+            found.modules.push_back({path, own});
+        else if (is_linked_image(path))
+            found.images.push_back({path, release_of_image(folder, prefix, path)});
+    }
+    found.stated.erase("");
+    return found;
+}
+
+/// Drops files of other releases than `release` or, if that is empty, than the only one. Errors: as
+/// of find_kernel_files(), except that `folder` cannot be read.
+Result<void> choose_release(FoundFiles &found, const std::string &folder,
                             const std::string &release)
 {
-    const size_t dropped = std::erase_if(images, [&](const std::string &path) {
-        const std::string whole = prefix + path;
-        const std::string_view own = release_in(whole);
-        return !own.empty() && own != release;
-    });
-    if (dropped && images.empty())
-        return fail({}, "has no vmlinux of " + release + ", only of other releases");
+    std::set<std::string> seen = releases_of(found.images), chosen = {release};
+    seen.insert(found.stated.begin(), found.stated.end());
+    if (!release.empty() && !seen.empty() && !seen.contains(release))
+        return fail(Where{folder}, no_such_kernel(release, seen));
+    if (release.empty() && found.stated.empty()) // a build, in which image_rank() decides
+        chosen.clear();
+    else if (release.empty())
+        chosen = releases_of(releases_of(found.modules).empty() ? found.images : found.modules);
+    if (chosen.size() > 1)
+        return fail(Where{folder},
+                    "has several kernels; choose one with --release=NAME: " + joined(chosen, ", "));
+    for (const std::string &only : chosen) {
+        keep_release(found.modules, only);
+        if (keep_release(found.images, only) && found.images.empty())
+            return fail(Where{folder}, no_image_of(only));
+    }
     return {};
 }
 
-/// The first image with the lowest image_rank(); "" if there is none.
-std::string best_image(const std::vector<std::string> &images)
+/// The path of an image: of those with a known release, if there are any, the first one with the
+/// lowest image_rank(); "" if there is no image.
+std::string best_image(const std::vector<FoundFile> &images)
 {
-    const auto best = std::ranges::min_element(images, {}, image_rank);
-    return best == images.end() ? "" : *best;
+    const auto best = std::ranges::min_element(images, {}, [](const FoundFile &image) {
+        return std::pair(image.release.empty(), image_rank(image.path));
+    });
+    return best == images.end() ? "" : best->path;
 }
 
-/// Drops modules of which a debug file is there, too.
-std::vector<std::string> without_debugged(std::vector<std::string> modules)
+/// The paths of modules, without those of which a debug file is there, too.
+std::vector<std::string> without_debugged(const std::vector<FoundFile> &modules)
 {
     std::set<std::string> debugged;
-    for (const std::string &path : modules)
-        if (is_debug_file(path))
-            debugged.emplace(place_of_module(path));
-    std::erase_if(modules, [&](const std::string &path) {
-        return !is_debug_file(path) && debugged.contains(std::string(place_of_module(path)));
-    });
-    return modules;
+    for (const FoundFile &module : modules)
+        if (is_debug_file(module.path))
+            debugged.emplace(place_of_module(module.path));
+    std::vector<std::string> paths;
+    for (const FoundFile &module : modules)
+        if (is_debug_file(module.path) ||
+            !debugged.contains(std::string(place_of_module(module.path))))
+            paths.push_back(module.path);
+    return paths;
 }
 
 } // namespace
 
+std::string no_image_of(const std::string &release)
+{
+    return "has no vmlinux of " + release + ", only of other releases";
+}
+
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release)
 {
-    OpenOptions options;
-    options.release = release;
-    Collector names(options);
-    const auto files = TRY(list_folder(folder, names));
-    const std::string prefix = missing_prefix(folder);
-    std::vector<std::string> images, modules;
-    for (const std::string &path : files)
-        if (role_of(path) == Role::module)
-            modules.push_back(path);
-        else if (is_linked_image(path))
-            images.push_back(path);
-    const std::set<std::string> seen = names.releases_seen();
-    if (!release.empty() && !seen.empty() && !seen.contains(release))
-        return fail(Where{folder}, no_such_kernel(release, seen));
-    std::set<std::string> releases = releases_in(modules, prefix);
-    if (releases.empty())
-        releases = releases_in(images, prefix);
-    if (releases.size() > 1)
-        return fail(Where{folder}, "has several kernels; choose one with --release=NAME: " +
-                                       joined(releases, ", "));
-    if (!releases.empty())
-        if (auto chosen = choose_release(images, prefix, *releases.begin()); !chosen)
-            return fail(Where{folder}, chosen.error().what);
-    return KernelFiles{best_image(images), without_debugged(modules)};
+    auto found = TRY(find_files(folder));
+    TRY(choose_release(found, folder, release));
+    return KernelFiles{best_image(found.images), without_debugged(found.modules)};
 }
 
 Result<void> collect(const std::string &path, Collector &collector)

@@ -98,8 +98,8 @@ Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOpti
 
 /// Paths of vmlinux, as an ELF file, and of modules in a folder, such as an unpacked package of
 /// debug information; found by name. If a module has two files, only the debug file is listed
-/// (is_debug_file() of steps.h). A vmlinux with another release in its path than the modules is
-/// ignored. Paths are relative to the folder.
+/// (is_debug_file() of steps.h). A vmlinux of another release than the modules is ignored; its path
+/// states the release or, if the path does not, its banner. Paths are relative to the folder.
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;

@@ -193,8 +193,6 @@ public:
     /// the file, and its contents decide the role. Error: too much BTF is kept.
     Result<void> take(Role role, Content content);
     void refuse(Error error) { left_out_.push_back(std::move(error)); }
-    /// If OpenOptions::release is set: the releases in the paths that wants() got.
-    const std::set<std::string> &releases_seen() const { return releases_seen_; }
 
     Result<Kernel> finish(std::string package);
 
@@ -230,6 +228,9 @@ private:
     size_t modules_taken_ = 0;
     std::atomic<uint64_t> kept_ = 0; // bytes of BTF in memory
 };
+
+/// Why the kernel of this release cannot be encoded: each vmlinux is of another one.
+std::string no_image_of(const std::string &release);
 
 /// Goes through a file or folder, and passes wanted files to the collector (collect.cc).
 Result<void> collect(const std::string &path, Collector &collector);

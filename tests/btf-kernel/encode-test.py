@@ -250,6 +250,37 @@ class Encode(PackageCase):
             self.assertIn(f'has no kernel 9.9, but: 6.1.0, {RELEASE}',
                           self.report(package, '-o', out, '--release=9.9', status=1))
 
+    def test_release_in_the_banner(self):
+        """If the path of a vmlinux states no release, its banner counts."""
+        image, modules = self.members()
+        self.write('other.c', SOURCE.replace(RELEASE, '6.1.0').encode())
+        must('gcc', '-g', '-O1', '-ffreestanding', '-nostdlib', '-static', '-o', 'other', 'other.c', cwd=self.top)
+        other, want = ('vmlinux', (self.top / 'other').read_bytes()), None
+        files = [other, image, *modules]
+        for n, package in enumerate((self.unpacked(files, 'banner'), self.write('first.tar', tar(files)),
+                                     self.write('last.tar', tar([image, *modules, other])))):
+            with self.subTest(n):
+                out = self.top / f'banner-{n}'
+                counts = self.report(package, '-o', out, f'--release={RELEASE}')
+                self.assertEqual((counts['written'], counts['failed']), (3, []))
+                self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()], [f'{RELEASE}.btf'])
+                want = want or self.made(out)
+                self.assertEqual(self.made(out), want)
+        # Without --release, an archive is refused. The modules show which kernel in a folder is meant.
+        self.assertIn('has several kernels; choose one with --release=NAME',
+                      self.report(self.top / 'first.tar', '-o', self.top / 'refused', status=1))
+        self.report(self.top / 'banner', '-o', self.top / 'banner-4')
+        self.assertEqual(self.made(self.top / 'banner-4'), want)
+        # A vmlinux alone, and one with modules of another kernel.
+        for n, (files, words) in enumerate((([other], f'has no kernel {RELEASE}, but: 6.1.0'),
+                                            ([other, *modules], f'has no vmlinux of {RELEASE}, only of other'),
+                                            ([('boot/vmlinux-6.1.0', other[1]), *modules],
+                                             f'has no vmlinux of {RELEASE}, only of other'))):
+            for package in self.unpacked(files, f'lone-{n}'), self.write('lone.tar', tar(files)):
+                with self.subTest(str(package)):
+                    self.assertIn(words, self.report(package, '-o', self.top / 'lone-out', f'--release={RELEASE}',
+                                                     status=1))
+
     def test_archives_that_end_early(self):
         """Everything before the damage is encoded; no file is half-written."""
         vmlinux, modules = self.members()
