@@ -6,7 +6,8 @@
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
 // file with DWARF, or the archive) is newer. A run first empties the settings file, so if it fails,
 // the next run keeps nothing. All other files of earlier runs stay until vmlinux.btf has been
-// replaced; then the BTF of modules that these runs wrote is removed.
+// replaced, so an unsuitable package does not damage them. (If there are such files, an archive is
+// first read for names.) Then the BTF of modules that these runs wrote is removed.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
@@ -177,6 +178,8 @@ private:
         TRY(check_settings());
         if (is_kept(vmlinux_btf_, line_.package))
             TRY(begin_modules());
+        else if (had_earlier_run_ && line_.release.empty())
+            TRY(check_names());
         const Result<void> walked = walk();
         if (walked)
             TRY(check_releases());
@@ -187,13 +190,30 @@ private:
         return too_early_ ? walk() : walked; // a second reading meets the same damage
     }
 
-    /// Errors: paths state several releases, and none was chosen; they state only others.
+    /// Reads the archive for the releases in its paths, so that one with several kernels does not
+    /// replace the files of an earlier run. Errors: as of check_releases().
+    Result<void> check_names()
+    {
+        ArchiveVisitor visitor;
+        visitor.wants = [&](const std::string &path) {
+            note_release(path);
+            return 0;
+        };
+        visitor.take = [](const std::string &, std::vector<std::byte>) { return Result<void>(); };
+        visitor.refuse = [](Error) {};
+        (void)walk_archive(line_.package, visitor); // the next reading meets the same damage
+        return check_releases();
+    }
+
+    /// Errors: the releases are several, and there is no --release; or none of them is that of
+    /// --release.
     Result<void> check_releases() const
     {
         const std::string &wanted = line_.release;
         if (wanted.empty() && releases_.size() > 1)
             return fail(Where{line_.package},
-                        "has several kernels; choose one with --release=NAME");
+                        "has several kernels; choose one with --release=NAME: " +
+                            joined(releases_, ", "));
         if (!wanted.empty() && !releases_.empty() && !releases_.contains(wanted))
             return fail(Where{line_.package}, no_such_kernel(wanted, releases_));
         return {};
@@ -222,17 +242,25 @@ private:
         return walked;
     }
 
+    /// Returns false if the member is neither a vmlinux nor a module.
+    bool note_release(const std::string &path)
+    {
+        if (!is_linked_image(path) && role_of(path) != Role::module)
+            return false;
+        if (const std::string_view release = release_in(path); !release.empty())
+            releases_.emplace(release);
+        return true;
+    }
+
     /// For ArchiveVisitor::wants: the largest size at which the member is unpacked; 0: it is
     /// skipped. Counts modules that are kept, and those that come before vmlinux.
     uint64_t size_limit(const std::string &path)
     {
         is_single_ |= path.empty(); // a compressed file, not an archive
-        const bool is_image = is_linked_image(path);
-        if (!is_image && role_of(path) != Role::module)
+        if (!note_release(path))
             return 0;
+        const bool is_image = is_linked_image(path);
         const std::string_view release = release_in(path);
-        if (!release.empty())
-            releases_.emplace(release);
         if (!line_.release.empty() && !release.empty() && release != line_.release) {
             has_other_image_ |= is_image;
             return 0;
@@ -474,7 +502,7 @@ private:
 
     const EncodeCommandLine &line_;
     const std::string vmlinux_btf_, settings_path_;
-    std::string settings_text_; // of this run; the file has them if vmlinux.btf is complete
+    std::string settings_text_; // of this run; the file is empty while vmlinux.btf is replaced
     kbuild::PaholeOptions settings_;
     std::shared_ptr<const merge::Base> base_; // of modules; null if they are self-contained
     bool had_earlier_run_ = false, keep_ = false, has_base_ = false, is_single_ = false;

@@ -386,6 +386,10 @@ class Encode(PackageCase):
                 (tar(modules), 'has no vmlinux'), (vmlinux[1], 'is a single file'),
                 (gzip.compress(vmlinux[1]), 'is a single file'), (b'no archive', 'is neither a kernel'),
                 (tar([vmlinux], 'w:gz')[:1000], 'cannot be unpacked'),
+                (tar([vmlinux, (modules[0][0].replace(RELEASE, '6.13.0'), modules[0][1])]),
+                 f'has several kernels; choose one with --release=NAME: {RELEASE}, 6.13.0'),
+                (tar([('vmlinux', vmlinux[1]), (modules[0][0].replace(RELEASE, '6.13.0'), modules[0][1])]),
+                 f'has several kernels; choose one with --release=NAME: {RELEASE}, 6.13.0'),
                 (tar([no_dwarf, *modules]), 'has no DWARF'))):
             with self.subTest(words):
                 package = self.write(f'unsuitable-{n}', data)
