@@ -128,13 +128,14 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
     return found;
 }
 
-/// The packages in a folder, sorted by name. They may include packages of other programs.
+/// The packages in a folder, sorted by name. They may include packages of other programs. Links are
+/// not followed: they may lead out of the folder, or to a package that is there, too.
 std::vector<std::string> list_packages(const std::string &folder)
 {
     std::vector<std::string> found;
     std::error_code ignored;
     for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored))
-        if (is_package(entry.path().native()) && entry.is_regular_file(ignored))
+        if (is_package(entry.path().native()) && fs::is_regular_file(entry.symlink_status(ignored)))
             found.push_back(entry.path().string());
     std::ranges::sort(found);
     return found;

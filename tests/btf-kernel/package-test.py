@@ -414,6 +414,9 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         (folder / f'lib/modules/{RELEASE}/build').symlink_to('/')
         (folder / f'lib/modules/{RELEASE}/endless').symlink_to('..')
         self.good(folder)
+        packages = self.unpacked([('kernel.deb', tar(self.files()))], 'packages-and-links')
+        (packages / 'link.deb').symlink_to(self.write('text', b'no package'))
+        self.good(packages)
 
     def test_control_characters_in_names(self):
         """Names of modules and of the kernel come from file names. Control characters in these names are printed as
