@@ -147,7 +147,8 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     uint32_t id = behind_modifiers(btf, type);
     out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
     out.steps.push_back({"", access[0], id});
-    bool may_be_flexible = false; // after the last member of a struct: [0] has any length
+    // The step before was the last member of a struct: if it is an array [0], any index fits.
+    bool may_be_flexible = false;
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
         const btf_type *t = id ? &btf.type(TypeId{id}) : nullptr;

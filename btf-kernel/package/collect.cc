@@ -89,10 +89,9 @@ Result<bool> is_skipped(const std::string &root, const fs::recursive_directory_i
     const fs::path &folder = at->path();
     if (at.depth() >= int{most_depth} || is_copy_of_build(root, folder))
         return true;
-    const bool is_optional = may_be_closed(folder);
     if (::access(folder.c_str(), R_OK | X_OK) == 0)
         return false;
-    if (is_optional)
+    if (may_be_closed(folder))
         return true;
     return fail_errno(Where{folder.string()}, "cannot be read");
 }
