@@ -80,7 +80,9 @@ std::string missing_prefix(const std::string &folder)
 /// Is this a folder that /boot may have, and that perhaps only root may read?
 bool may_be_closed(const fs::path &folder)
 {
-    return folder.filename() == "lost+found" || folder.filename() == "efi";
+    static const std::set<std::string> known = {"lost+found", "efi",    "EFI",     "grub",
+                                                "grub2",      "loader", "extlinux"};
+    return known.contains(folder.filename().string());
 }
 
 /// Is the folder at this place below `root` to be skipped? Error: it must be read, and cannot.

@@ -331,7 +331,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         folder = self.unpacked(self.files(), 'closed')
         self.top.chmod(0o755)
         other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
-        for name in 'boot/lost+found', 'boot/efi': # only root may read these, on many systems
+        for name in 'boot/lost+found', 'boot/efi', 'boot/grub2': # only root may read these, on many systems
             (folder / name).mkdir()
             (folder / name).chmod(0)
             self.addCleanup((folder / name).chmod, 0o755)
