@@ -2,6 +2,7 @@
 // Decides which changes libbpf's relocations repair, which changes make programs fail to load, and
 // which let programs silently read wrong data.
 #include "btf-kernel/diff/compare.h"
+#include "common/result.h"
 
 #include <algorithm>
 
@@ -122,10 +123,12 @@ void add_function_effects(const Change &change, Effects &out)
         bool lost_tag = false;
         for (const Detail &d : change.details)
             lost_tag |= d.kind == Detail::Kind::tag_removed && d.old_text == "bpf_kfunc";
+        // The verifier accepts any number for another one.
+        const char *verb = removed ? "are" : "may be";
         out.add(Effect::Kind::kfunc,
                 lost_tag ? "programs that were compiled with vmlinux.h do not find its "
                            "declaration: it is not tagged as a kfunc"
-                         : "programs that call it are refused: it " + std::string(how));
+                         : strf("programs that call it %s refused: it %s", verb, how));
         return;
     }
     if (change.name.starts_with("bpf_lsm_"))

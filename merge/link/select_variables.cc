@@ -8,7 +8,7 @@
 // section is already known. Then each section's variables are sorted by offset. Of several
 // variables at one place the linker's choice is kept: the strong definition, otherwise the common
 // one that is as large as the symbol (with most linkers the largest), otherwise the weak one; of
-// several such the first. The DWARF of a linked image and the BTF of other tools do not show which
+// equals the first. The DWARF of a linked image and the BTF of other tools do not show which
 // ones are weak or common, so all are treated as common ones.
 //
 // Intended differences from pahole:
@@ -60,8 +60,8 @@ public:
                 if (VariableSkip skip = add_to_section(o, v); skip != VariableSkip::none)
                     drop(o, v, skip);
         }
-        if (image_.kind ==
-            ImageKind::linked) // otherwise sections are in the order of their first variables
+        // In other images, sections stay in the order of their first variables.
+        if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
         // DATASECs of raw BTF are kept even without variables.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
