@@ -3,11 +3,11 @@
 // its base.
 //
 // Method.
-//   strings   An offset in the base's strings must be the beginning of one. Offsets beyond them
-//             must be beginnings of the split BTF's strings, and at least one name must have
-//             such an offset. If not, the size of the right base's strings is guessed: the highest
-//             offset in use is taken for that of the split BTF's last string. (libbpf may keep
-//             strings that no type uses; then the guess is wrong.)
+//   strings   An offset in the base's strings must be the beginning of a string. An offset beyond
+//             them must be the beginning of a string of the split BTF, and at least one name must
+//             have such an offset. If these offsets do not fit, the size of the right base's
+//             strings is guessed: the highest offset in use is taken for that of the split BTF's
+//             last string. (libbpf may keep strings that no type uses; then the guess is wrong.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, another first
 //             id of the split BTF is looked for, with which they do. If exactly one id fits, the
 //             right base ends before this id.
@@ -222,9 +222,8 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 }
 
 /// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
-/// `embedded`: see find_embedded(). For an embedded type, the kernel compares the size of the first
-/// match only.
-/// `whole`: the kernel's types; `name`: what to call the kernel.
+/// `embedded`: see find_embedded(). For an embedded type, the kernel compares sizes only until it
+/// has found a match. `whole`: the kernel's types; `name`: what to call the kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)
 {

@@ -80,7 +80,7 @@ std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &wher
                                    uint32_t pointer_size, size_t most,
                                    std::optional<KernelVersion> kernel = std::nullopt);
 
-/// Checks only the header and the sections of the blob.
+/// Checks only the header: its fields, and the positions and sizes of types, layout and strings.
 Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
                               std::optional<KernelVersion> kernel);
 

@@ -17,7 +17,8 @@
 //   an INT with several flags     one of the flags is kept
 //   a FLOAT, ARRAY or enum, an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
-//   a result that is const void   void
+//   a result that is void behind modifiers (const void)
+//                                 void
 //   a declared struct or union that a prototype passes or returns by value
 //                                 a definition of 0 bytes, in final BTF only
 //   a DECL_TAG                    left out
@@ -25,11 +26,11 @@
 //   more elements than kernels read
 //                                 the surplus is left out
 // All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
-// left out, too. One check with its remedies is a round. A round mends one violation of each type;
-// if that changes the type or length of a member, also those of all later members. Rounds follow
-// until nothing more can be mended, but no more than 64. The ninth wrong element of a type is
-// dropped with all later ones, so that the number of rounds does not depend on the number of
-// elements.
+// left out, too. One check with its remedies is a round. A round mends one violation of each type.
+// If the remedy changes the type or length of a member, later members that need such a change get
+// it in the same round. Rounds follow until nothing more can be mended, but no more than 64. The
+// ninth wrong element of a type is dropped with all later elements, so that the number of rounds
+// does not depend on the number of elements.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.

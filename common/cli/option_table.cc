@@ -80,7 +80,7 @@ Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char
         if (code == -1)
             break;
         if (code == '?' || code == ':')
-            return refused(table, code, argv[optind - 1]); // operands before it were skipped
+            return refused(table, code, argv[optind - 1]); // the refused word, even after operands
         const auto by_letter = std::ranges::find_if(
             table, [&](const OptionWords &o) { return o.letter && o.letter == code; });
         const auto index =

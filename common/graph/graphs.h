@@ -158,7 +158,7 @@ std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 ///   count   the number of blocks, if they are numbered like this before; otherwise 0
 ///   append  append(vertex, key) appends to `key` the blocks to which the vertex refers.
 ///   more    more() returns false to end the refinement before the next round.
-/// A round takes time in proportion to the keys. There are at most as many rounds as blocks.
+/// A round takes time in proportion to the keys. There is at most one round more than blocks.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)
 {

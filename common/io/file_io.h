@@ -158,8 +158,8 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
 
 // response_file.cc: response files: "@file" on a command line stands for the words in that file.
 
-/// How words are split. By both rules, white space separates words; quotes ('...', "...") and
-/// backslashes protect it.
+/// How words are split. By all three rules, white space separates words; quotes ('...', "...") and
+/// backslashes protect white space.
 enum class WordRules : uint8_t {
     /// As in a shell, a backslash in '...' is an ordinary character.
     shell,

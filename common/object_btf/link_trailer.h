@@ -47,7 +47,7 @@ enum FunctionFlag : uint32_t {
     fn_clang = 1u << 9,             // compiled by clang
 };
 
-/// An instance of a function: a candidate for a FUNC. Equal instances of an object share one.
+/// An instance of a function: a candidate for a FUNC. Equal instances of an object share a record.
 struct LinkFunction {
     StrOff name{};
     uint32_t flags = 0;
