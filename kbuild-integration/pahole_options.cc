@@ -117,7 +117,7 @@ Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
 /// An option that has a purpose other than showing types.
 struct PaholeOption {
     const char *name;
-    int has_value; // as getopt_long() has it
+    int has_value; // has_arg of getopt_long()
     Result<void> (*take)(PaholeCommandLine &line,
                          std::string_view value) = nullptr; // null: ignored
     char letter = 0;

@@ -223,7 +223,7 @@ void remove_object(const std::string &object)
 }
 
 /// Puts object BTF into an object that the compiler has written; leaves any other alone. `before`:
-/// its version before the compile. Returns false if the compile must fail.
+/// the object's version before the compile. Returns false if the compile must fail.
 bool finish_object(const std::string &object, const FileVersion &before,
                    const CompileCommand &command, const Settings &settings)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads the arguments of a compiler, and decides which objects of the compile may get BTF.
 //
-// Kbuild uses CC not only for vmlinux and modules: the vdso, real-mode code, the boot loader's part
-// and purgatory are separate programs. BTF has no use there, and an address pool would change their
-// build ids, so their objects are left alone; see why_not_in_kernel().
+// Kbuild uses CC not only for vmlinux and modules: the vdso, real-mode code, boot code (setup and
+// decompressor) and purgatory are separate programs. BTF has no use there, and an address pool
+// would change their build ids, so their objects are left alone; see why_not_in_kernel().
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/file_io.h"
@@ -25,8 +25,9 @@ constexpr std::string_view options_with_value =
     "-Xpreprocessor -mllvm -target -arch --param -B -aux-info -dumpbase -dumpdir "
     "-dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics ";
 
-/// Options for clang's compiler proper (-Xclang) with which it does something else than to write an
-/// object. With others, such as -emit-pch, it writes another file in place of the object.
+/// Options for clang's compiler proper (-Xclang) with which it does something other than write an
+/// object. Options with which it writes another file in place of the object, such as -emit-pch, need
+/// not be listed: btf-cc leaves a file alone that is not an ELF object.
 constexpr std::string_view clang_actions =
     " -Eonly -analyze -analyzer-checker-help -ast-dump -ast-dump-all -ast-dump-decl-types "
     "-ast-dump-lookups -ast-list -ast-view -dump-raw-tokens -dump-tokens -emit-codegen-only "
@@ -70,7 +71,7 @@ std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
         return false;
-    // -gdwarf64: 64-bit DWARF, if there is DWARF; -gdwarf-aranges: a section more
+    // -gdwarf64: 64-bit DWARF, if there is DWARF; -gdwarf-aranges: one more section
     const bool only_form = rest.ends_with("32") || rest.ends_with("64") || rest == "dwarf-aranges";
     if (rest.empty() || rest == "1" || rest == "2" || rest == "3" || rest.starts_with("gdb") ||
         (rest.starts_with("dwarf") && !only_form))

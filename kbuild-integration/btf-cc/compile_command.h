@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads a compiler's command line: which object files does the command make, and which of these may
-// get object BTF? Understands options common to gcc and clang; others do not matter here.
-// Recognises compilers by their names, without running them.
+// get object BTF? Understands those options of gcc and clang that matter for this. Recognises
+// compilers by their names, without running them.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct CompileCommand {
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;
     /// The words of a response file depend on the compiler's version, and with them the objects:
-    /// the command writes only some of `objects`.
+    /// the command may write only some of `objects`.
     bool depends_on_version = false;
 
     bool operator==(const CompileCommand &) const = default;
