@@ -35,7 +35,7 @@ COMPILER = re.compile(r'(.*-)?(gcc|clang)(-[0-9.]+)?')
 
 
 def commands(kernel):
-    """Yields (object, (compiler, arguments)) from those of Kbuild's .cmd files whose command compiles a C
+    """Yields (object, (compiler, arguments)) from each of Kbuild's .cmd files whose command compiles a C
     file of the kernel (-D__KERNEL__) with -g."""
     for record in sorted(kernel.rglob('.*.o.cmd')):
         with open(record, encoding='utf-8', errors='replace') as file:
