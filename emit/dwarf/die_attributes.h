@@ -49,7 +49,7 @@ private:
 };
 
 /// The value of an attribute; 0 and not `known` if the value is not a constant. A std::optional
-/// would take 4 % of btf-pahole's time, because gcc makes it on the stack before it returns it.
+/// would take 4 % of btf-pahole's time, because gcc would build each one on the stack first.
 struct Constant {
     uint64_t value = 0;
     bool known = false;

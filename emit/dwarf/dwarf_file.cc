@@ -88,9 +88,9 @@ Result<void> DwarfFile::find_sections()
 }
 
 /// Loads the section of each name. If several sections have a name, the first that is not in a
-/// group counts, or else the first. But type units are in groups, so of sections with units all in
-/// groups count, too. In split DWARF, all sections with units count, and those of `types` then move
-/// to the end of `info`.
+/// group counts, or else the first. `info` and `types` also get all sections in groups, because
+/// type units are in groups. In split DWARF they get all sections of their names, and then the
+/// sections of `types` move to the end of `info`.
 Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 {
     const std::span<const NamedSection> names =

@@ -36,8 +36,8 @@ struct DebugSection {
     bool present() const { return !data.empty(); }
 };
 
-/// Bounds the time for what any number of entries or units may share, such as a location list: what
-/// is shared is read again for each of them.
+/// Bounds the time for reading shared data. Any number of entries may refer to one location list,
+/// and any number of units to one table of abbreviations, which is read again for each of them.
 class SharedReads
 {
 public:
@@ -102,7 +102,7 @@ public:
     std::string program;
 
     SharedReads list_reads; // location lists of parameters
-    /// A location list, in bytes, that is not long.
+    /// The number of bytes of each location list that do not count in list_reads.
     static constexpr uint64_t usual_list = 1024;
     static constexpr const char *too_many_lists = "parameters share long location lists";
 

@@ -42,8 +42,8 @@ bool has_split_units(const DwarfReader &libdw, const Skips &skips)
            std::ranges::any_of(libdw.units(), &UnitHead::is_split);
 }
 
-/// Combines `libdw` with the fast reader for split DWARF. Counts the split units that are left out
-/// in place of those in `skips`.
+/// Combines `libdw` with the fast reader for split DWARF. In `skips`, the numbers of split units
+/// that the fast reader left out replace those of libdw.
 Result<std::unique_ptr<DwarfReader>>
 with_fast_split(const DwarfFile &file, std::unique_ptr<DwarfReader> libdw, Skips &skips)
 {

@@ -36,8 +36,8 @@ public:
     /// last.
     const std::vector<UnitHead> &units() const { return heads_; }
 
-    /// States which units will be read; `units`: ascending indices. Call it once, before read(),
-    /// which otherwise leaves out the types of type units to which nothing refers.
+    /// States which units will be read. `units`: ascending indices. Call this once, before read();
+    /// without this call, read() leaves out type units to which nothing refers.
     virtual void choose(std::span<const uint32_t> units);
 
     /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
@@ -83,8 +83,8 @@ Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Ski
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
 /// alternate files (dwz). It decodes independently of the fast reader. If both can read a file,
-/// their trees are the same, except that this one does not read range lists of split DWARF 5, and
-/// of type units of split DWARF only those to which an entry refers.
+/// their trees are the same, with two exceptions: this reader does not read range lists of split
+/// DWARF 5, and it reads a type unit of split DWARF only if an entry refers to the unit.
 Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
                                                        const std::string &debug_dir, Skips &skips);
 

@@ -34,7 +34,7 @@ public:
     uint32_t number_of(Dwarf_Die &die);
 
     // address_of() and address_in_info() return nullopt if there is no address: for example, in a
-    // relocatable file, if no relocation applies to it.
+    // relocatable file, if the place has no relocation.
 
     /// The address in DW_FORM_addr, DW_FORM_addrx* or DW_FORM_GNU_addr_index. `addr_base`: where
     /// the unit's part of .debug_addr begins.
@@ -70,7 +70,7 @@ private:
     uint64_t split_types_at_ = 0;
 };
 
-/// An attribute of an entry that is a string; nullptr without it.
+/// The value of an attribute; nullptr if the entry lacks the attribute, or if it is not a string.
 const char *string_attribute(Dwarf_Die &die, unsigned attribute);
 
 struct LibdwUnit {

@@ -79,7 +79,7 @@ bool names_split_file(Dwarf_Die unit)
            (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
 }
 
-/// The name of this file; null if there is none, or if libdw cannot read the name.
+/// The file of split DWARF that the unit names; null if it names none, or libdw cannot read this.
 const char *split_file_of(Dwarf_Die unit)
 {
     if (!unit.cu)
