@@ -105,8 +105,8 @@ const Arch *target_arch(const Setup &setup)
     return nullptr;
 }
 
-/// The message of `error` with the source file, once. The offset of the entry is omitted, because
-/// offsets are made up here.
+/// The message of `error`, after the name of the source file unless the message begins with that
+/// name. The offset of the entry is omitted, because offsets are made up here.
 std::string loss(const Error &error, const std::string &source)
 {
     const Where where = error.what.starts_with(source + ": ") ? Where{} : Where{source};

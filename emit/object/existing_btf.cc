@@ -93,7 +93,7 @@ private:
     const ElfImage &image_;
     const Arch &arch_;
     AbsoluteRelocs relocs_;
-    std::set<uint64_t> pool_ids_; // and first addresses in DWARF's own lists
+    std::set<uint64_t> pool_ids_; // object ids; also the first addresses of DWARF's own lists
     ExistingBtf out_;
 };
 

@@ -38,7 +38,7 @@ struct ExistingBtf {
     /// All contributions and pools, in order. Pools in a section that also has DWARF's own
     /// addresses are not here, because this section is not replaced.
     ObjectBtf all;
-    SourceCounts sources;
+    SourceCounts sources; // of the contributions whose DWARF is still in the file
     /// The union of the objects' features. Nothing if no BTF was made by btflink.
     std::optional<FeatureSet> features;
     bool has_pool = false; // an object has an address pool, empty or not

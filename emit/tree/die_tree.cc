@@ -108,7 +108,7 @@ void DieTree::end_subtype(DieIndex i)
     }
     types.push_back(i);
     d.tag = DW_TAG_typedef;
-    if (d.byte_size) { // not the size of the type behind it
+    if (d.byte_size) { // given only if the type behind it has another size
         d.tag = DW_TAG_base_type;
         d.encoding = d.bit_offset < 0 ? DW_ATE_signed : DW_ATE_unsigned;
     }

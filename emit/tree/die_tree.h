@@ -248,7 +248,7 @@ class DieTree
 public:
     std::vector<Die> dies; // [0] is the placeholder; in order of offset
     // Kept DIEs other than annotations and parts of types and functions, in the order in which they
-    // end.
+    // end: each after the DIEs nested in it.
     std::vector<DieIndex> types, functions, variables;
     std::vector<AddressRef> addresses;
     const char *source = nullptr;        // DW_AT_name of the (first) unit
@@ -272,8 +272,9 @@ public:
     }
     /// The language of the unit that has the entry; null if it is unknown.
     const UnitLanguage *language_of(const Die &d) const;
-    /// Ends the DIE at `i`, after all its children have been added. Turns a subrange that is no
-    /// dimension of an array into what it means for BTF.
+    /// Ends the DIE at `i`, after all its children have been added. Turns a subrange that is not a
+    /// dimension of an array into a typedef, a base type, or an entry through which references pass,
+    /// as through _Atomic.
     void end_die(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);
