@@ -130,9 +130,9 @@ uint64_t TypeLayout::array_length(DieIndex i) const
     return known->second;
 }
 
-/// Does a struct, class or union have neither members nor base classes? With a size of one byte it
-/// counts as empty, because C++ gives an empty class one byte. As in pahole, a class with a
-/// base class is not empty, whatever the base class is.
+/// Does a struct, class or union have neither members nor base classes? As in pahole, a class with
+/// a base class is not empty, whatever the base class is. size() also checks that the type has one
+/// byte, the size that C++ gives an empty class.
 bool TypeLayout::is_empty_class(DieIndex i) const
 {
     auto [known, is_new] = empty_classes_.try_emplace(i, true);
