@@ -57,8 +57,8 @@ void look_at_code(const ElfImage &image, EmitReport &report)
     report.has_code &= !has_btf;
 }
 
-/// Returns `given.unit`. With `given.keep_settings`, the features and the address pool setting are
-/// those of the file's object BTF, if there is any.
+/// Returns `given.unit`, with no_dwarf set if `given` drops the DWARF. With `given.keep_settings`,
+/// the features and the address pool setting are those of the file's object BTF, if there is any.
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {
     UnitOptions options = given.unit;
@@ -215,7 +215,7 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     const std::vector<std::byte> input = TRY(read_file(path));
     phase.end();
     auto done = emit_bytes(path, input, options);
-    if (!done) // a file that is being written looks damaged
+    if (!done) // a file that changed meanwhile may only look damaged: report the change
         TRY(check_as_before(path, input));
     return done;
 }

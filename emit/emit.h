@@ -32,10 +32,10 @@ struct EmitOptions {
     /// Keep the object BTF of a relocatable file, and encode the units that this BTF does not
     /// cover. They come from objects without object BTF that `ld -r` has linked into the file.
     bool add_missing_units = false;
-    /// Skip units of these source files, because the merge gets their BTF from other files. The
-    /// units that are counted must still have their DWARF in this file. If the file has more units
-    /// of a source file than are counted, all of them are encoded. Encoding a unit twice is
-    /// harmless. Not used if add_missing_units applies.
+    /// Source files whose BTF the merge gets from other files, each with the number of its units
+    /// that have BTF there and DWARF in this file. These units are skipped. If this file has more
+    /// units of a source file than the number says, all of them are encoded, because encoding a
+    /// unit twice is harmless. Not used if add_missing_units applies.
     SourceCounts covered;
     uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
     bool exclude_flag = true;           // SHF_EXCLUDE on .BTF
@@ -61,13 +61,13 @@ struct EmitReport {
     std::string debug_file;       // the separate file that has the DWARF, or ""
     Skips skips;
     // Also counted in `skips`:
-    std::vector<RejectedVariable> rejected; // that Feature::encode_force leaves out
+    std::vector<RejectedVariable> rejected; // left out; errors without Feature::encode_force
     std::vector<Error> left_out; // parts of types, functions and variables that BTF cannot express,
                                  // and changes to types that kernels would refuse
     // Only for a file without DWARF. has_code: it has code but no BTF; has_lto_code: it has code
     // that is compiled at the link; has_lto_dwarf: the DWARF is made there, too.
     bool has_code = false, has_lto_code = false, has_lto_dwarf = false;
-    // Sums over the encoded units; input_bytes is the size of the file.
+    // Sums over the encoded units (see UnitObject); input_bytes is the size of the file.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
              variables = 0;
     uint64_t blob_bytes = 0, btf_bytes = 0, input_bytes = 0;

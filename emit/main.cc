@@ -261,7 +261,8 @@ int main(int argc, char **argv)
             print_stats(path, *report);
     }
     if (traced && status == 0) {
-        // Checked again, because same_file() was false if the result did not exist before.
+        // check_together() compared only the names. Now that the result exists, same_file() shows
+        // whether two names lead to it.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
                 return input_error(Error{Where{command->trace_path},

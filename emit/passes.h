@@ -20,9 +20,9 @@ using UnitGroup = std::span<const uint32_t>;
 std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
                                    const SourceCounts &covered, Skips &skips);
 
-/// Usually each unit is a group. If link-time optimisation made units refer to each other, all
-/// units of a file are one group; only split DWARF has several files. The result points into
-/// `units`.
+/// Usually each unit is a group. If link-time optimisation made units refer to each other,
+/// successive units of one file are a group; only split DWARF has several files. The result points
+/// into `units`.
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
 

@@ -76,7 +76,7 @@ Result<void> write_result(const std::string &path, const DwarfFile &file, Existi
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report)
 {
-    if (options.take) // it has got the units
+    if (options.take) // take() has got the units
         return {};
     if (!options.detached.empty())
         return options.dry_run ? Result<void>()
