@@ -59,7 +59,7 @@ Result<std::vector<std::byte>> inflate_all(Bytes packed, const Where &where)
 class FileTree
 {
 public:
-    static constexpr size_t header = 8; // the oldest readers' version, the version, 0, the root
+    static constexpr size_t header = 8; // lowest version that reads it, version, 0, root
 
     explicit FileTree(Bytes block) : block_(block) {}
 

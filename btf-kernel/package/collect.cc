@@ -223,8 +223,10 @@ Result<FoundFiles> find_files(const std::string &folder)
     return found;
 }
 
-/// Drops files of other releases than `release` or, if that is empty, than the only one. Errors: as
-/// of find_kernel_files(), except that `folder` cannot be read.
+/// Drops files of other releases than `release` or, if that is empty, than the release of the
+/// modules; if that is unknown, than the release of the images. If `release` is empty and no path
+/// states a release, all files stay. Errors: those of find_kernel_files(), except for a `folder`
+/// that cannot be read.
 Result<void> choose_release(FoundFiles &found, const std::string &folder,
                             const std::string &release)
 {
@@ -257,7 +259,7 @@ std::string best_image(const std::vector<FoundFile> &images)
     return best == images.end() ? "" : best->path;
 }
 
-/// The paths of modules, without those of which a debug file is there, too.
+/// The paths of modules. If a module has a debug file, too, only that is listed.
 std::vector<std::string> without_debugged(const std::vector<FoundFile> &modules)
 {
     std::set<std::string> debugged;

@@ -135,7 +135,7 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
 /// As unpack_after_code(), but zeros may follow the size, which can itself end in zeros.
 Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, const Where &where)
 {
-    constexpr size_t most_in_size = 2; // zero bytes at the end of a size from 256 on
+    constexpr size_t most_in_size = 2; // a size of 256 or more ends in at most two zero bytes
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
     const auto zeros = static_cast<size_t>(std::find_if_not(bytes.rbegin(), bytes.rend(), is_zero) -
                                            bytes.rbegin());

@@ -256,7 +256,7 @@ Result<Kernel> Collector::finish(std::string package)
     kernel.release = *release;
     kernel.version = parse_kernel_version(kernel.release);
     std::ranges::sort(configs_);
-    // A path with the release is preferred.
+    // First a configuration whose path states this release, then one whose path states none.
     for (const std::string_view wanted : {std::string_view(kernel.release), std::string_view()})
         for (auto &[path, text] : configs_)
             if (kernel.config.empty() && release_in(path) == wanted)

@@ -62,7 +62,8 @@ struct Kernel {
     std::string release;                  // "6.12.117+deb12-amd64"; empty: not known
     std::optional<KernelVersion> version; // from `release`
     std::optional<Binary> vmlinux;        // empty: there are only modules
-    // By path. The file from a debug package is left out if the file that kernels load is there.
+    // Sorted by path. The file from a debug package is left out if the file that kernels load is
+    // there.
     std::vector<Binary> modules;
     // The text after "Linux version " in the image of `vmlinux`, or in another image if that has
     // none; empty: not known.

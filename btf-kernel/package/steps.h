@@ -32,10 +32,11 @@ constexpr uint64_t most_members = 4'000'000;      // files of an archive or fold
 constexpr unsigned most_nested = 4;               // compressions and wrappings within each other
 constexpr unsigned most_depth = 64;               // nested folders
 
-// archive.cc, apk.cc: archives and compressed files, by libarchive.
+// archive.cc: archives and compressed files, by libarchive. apk.cc: Alpine packages of version 3.
 
 struct ArchiveVisitor {
-    /// The largest size at which a member is wanted; 0: it is not wanted. `path`: by clean_path().
+    /// The largest size at which a member is wanted; 0: it is not wanted. `path`: by clean_path();
+    /// as the archive has it, if it has '..'; "" for a compressed file that is not an archive.
     std::function<uint64_t(const std::string &path)> wants;
     /// Takes a wanted regular member. The path "" stands for a compressed file that is not an
     /// archive.
@@ -138,8 +139,8 @@ bool is_binary(Bytes file);
 struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
-    /// The payload begins with code, and the kernel follows. If it is compressed, its unpacked size
-    /// comes after it, in four bytes that Kbuild appends, and then perhaps zeros.
+    /// The payload begins with code, and the kernel follows. After a compressed kernel come four
+    /// bytes with its unpacked size, which Kbuild appends, and then perhaps zeros.
     bool after_code = false;
 };
 
@@ -190,7 +191,8 @@ public:
     /// The role of a file; none: it is not wanted.
     Role wants(const std::string &path);
     /// Keeps the file until there are enough to read several at a time. Role::none: the user named
-    /// the file, and its contents decide the role. Error: too much BTF is kept.
+    /// the file, and its name and contents decide whether it is a module or an image. Error: too
+    /// much BTF is kept.
     Result<void> take(Role role, Content content);
     void refuse(Error error) { left_out_.push_back(std::move(error)); }
 
@@ -229,7 +231,7 @@ private:
     std::atomic<uint64_t> kept_ = 0; // bytes of BTF in memory
 };
 
-/// Why the kernel of this release cannot be encoded: each vmlinux is of another one.
+/// Why the kernel of this release cannot be encoded: each vmlinux is of another release.
 std::string no_image_of(const std::string &release);
 
 /// Goes through a file or folder, and passes wanted files to the collector (collect.cc).

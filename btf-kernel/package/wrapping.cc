@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the kernel in a boot image.
 //
-// The layouts are described here, in the kernel's sources if nothing else is said:
+// These documents describe the layouts; paths are in the kernel's sources, except that of U-Boot:
 //   bzImage: Documentation/arch/x86/boot.rst
 //   Image: Documentation/arch/arm64/booting.rst
 //   EFI zboot: drivers/firmware/efi/libstub/zboot-header.S
