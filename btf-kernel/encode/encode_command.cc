@@ -4,10 +4,11 @@
 // OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or absent.
 //
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
-// file with DWARF, or the archive) is newer. A run first empties the settings file, so if it fails,
-// the next run keeps nothing. All other files of earlier runs stay until vmlinux.btf has been
-// replaced, so an unsuitable package does not damage them. (If there are such files, an archive is
-// first read for names.) Then the BTF of modules that these runs wrote is removed.
+// file with DWARF, or the archive) is newer. The settings file is empty while vmlinux.btf is
+// replaced; if the run fails then, the next run keeps nothing. All other files of earlier runs stay
+// until vmlinux.btf has been replaced, so an unsuitable package does not damage them. (So an archive
+// is first read for the releases in its paths: several kernels are an error.) After that, the BTF
+// of modules that these runs wrote is removed.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
@@ -190,8 +191,8 @@ private:
         return too_early_ ? walk() : walked; // a second reading meets the same damage
     }
 
-    /// Reads the archive for the releases in its paths, so that one with several kernels does not
-    /// replace the files of an earlier run. Errors: as of check_releases().
+    /// Reads the archive for the releases in its paths, so that an archive with several kernels
+    /// does not replace the files of an earlier run. Errors: those of check_releases().
     Result<void> check_names()
     {
         ArchiveVisitor visitor;
