@@ -199,7 +199,7 @@ std::string some_of(const std::vector<std::string> &names, const char *what)
     return text;
 }
 
-/// `seen`: the names in `list`. Refers to `name`.
+/// `seen`: the names in `list`. It points to `name`, which must outlive it.
 void add_once(std::vector<std::string> &list, std::set<std::string_view> &seen,
               const std::string &name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares the BTF of two builds byte by byte, and looks for the reason of a difference.
+// Compares the BTF of two builds byte by byte, and looks for the reason for a difference.
 //
 // BTF contains no times and no users; folders affect only the length of an array made from
 // __FILE__. BTF differs in the form of the header (another version of the encoder), in the order of
@@ -26,7 +26,7 @@ constexpr size_t most_options = 5; // in one line
 /// What differs between two BTFs.
 struct Difference {
     enum class Kind : uint8_t {
-        none, // compare() does not notice other type ids, or other offsets of the base's strings
+        none, // from compare(): type ids, or offsets of the base's strings, may differ nevertheless
         follows_vmlinux, // a module has other ids and offsets, because vmlinux differs, too
         order,           // of types or names
         other,

@@ -3,9 +3,9 @@
 // kfunc.
 //
 // The kernel's C code asks for the ids of some types and functions by name
-// (include/linux/btf_ids.h). resolve_btfids writes these ids into .BTF_ids after the link. Each id
-// has a symbol with the name (common/btf/id_symbols.h). If the symbols were stripped, only sets of
-// kfuncs can be found, by their form.
+// (include/linux/btf_ids.h). resolve_btfids writes these ids into .BTF_ids after the link. The
+// symbol at an id states the kind and name (common/btf/id_symbols.h). If the symbols were stripped,
+// only sets of kfuncs can be found, by their form.
 //
 // resolve_btfids sorts the ids of a set. The symbols in a set therefore show which names it has,
 // but not which id belongs to which name.
@@ -92,8 +92,8 @@ public:
 
 private:
     /// Are all ids and counts 0 although the BTF has one of the types that they are for? Without
-    /// symbols these types are unknown. Then the answer is yes for vmlinux, which always has some
-    /// of them, and no for a module, which may have none.
+    /// symbols these types are unknown. Then zeros suffice for vmlinux, which always has some of
+    /// these types, but not for a module, which may have none.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
@@ -217,7 +217,7 @@ private:
     }
 
     /// An id of 0 is correct if the kernel does not have the type. A function is reported
-    /// nevertheless: it may exist, and only its FUNC be missing.
+    /// nevertheless: it may exist without a FUNC.
     void check_single(const IdSymbol &symbol, uint64_t offset)
     {
         const uint32_t id = words_[offset / 4];

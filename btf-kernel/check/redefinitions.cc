@@ -15,7 +15,8 @@
 //  - The two have the same id: nothing differs.
 //  - They are structs, unions or enums with the same name: an edge leads to that pair.
 //  - They differ: the module's type from which the comparison began is a clash, too.
-// The root of a type is the nearest clash along edges. A type without a root is a copy.
+// The root of a type is the nearest clash along edges. A type without a root is a copy. why_two()
+// compares its two types in the same way, then the pairs along edges, up to the first difference.
 //
 // Cost. Linear in the module's own types.
 #include "btf-kernel/check/check_kernel.h"
