@@ -46,8 +46,8 @@ struct Delta {
     }
 };
 
-/// If a name has this many unpaired definitions or more, in both kernels together, the first two
-/// are paired. A search for the most similar ones would take too long.
+/// If a name has this many unpaired definitions or more, in both kernels together, the first ones
+/// of both kernels are paired. A search for the most similar ones would take too long.
 constexpr size_t most_paired = 64;
 
 /// Definitions of one name, and their side.
@@ -148,7 +148,7 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
             out.push_back({name, before.side, after.side, nullptr, definition, place, had_any});
 }
 
-/// Compares all names of a place that both kernels have. The result refers to both.
+/// Compares all names of a place. Both kernels must have the place, and must outlive `out`.
 void match_names(const Sides &before, const Sides &after, uint32_t place, std::vector<Delta> &out)
 {
     const Side &a = *before.at(place), &b = *after.at(place);

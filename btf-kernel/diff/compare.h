@@ -22,14 +22,14 @@ namespace btflink::kernel::diff
 // Other named types count only by kind and name. So if struct a changes, the shape of a struct with
 // a member `struct a *` stays the same.
 
-/// 63 bits of XXH3; the lowest bit is 1. Different types have the same shape in one of 10^19 pairs.
+/// A hash made with XXH3. Different types have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
 
 class Shapes
 {
 public:
     /// `base`: the shapes of the base of `btf`; null if `btf` has no base. `base` must outlive
-    /// this.
+    /// this object.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
     /// How the type counts where others refer to it. A struct, union, enum, typedef or number with
@@ -91,7 +91,8 @@ struct Tag {
 
 /// One BTF, with its names, tags and shapes.
 struct Side {
-    /// `base`: the Side of the base of `btf`; null if `btf` has no base. `base` must outlive this.
+    /// `base`: the Side of the base of `btf`; null if `btf` has no base. `base` must outlive this
+    /// object.
     Side(std::shared_ptr<const Btf> btf, const Side *base);
 
     std::span<const Definition> find(const Name &name) const;

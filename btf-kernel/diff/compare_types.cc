@@ -392,7 +392,7 @@ std::string find_cause(const SideType &before, const SideType &after,
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
         if (a[i].name == b[i].name &&
             size_of(before.btf(), a[i].type) != size_of(after.btf(), b[i].type)) {
-            // Looks for a type with a name inside an array, also of a typedef of an array.
+            // Looks for a named type inside an array, and inside a typedef of an array.
             uint32_t inner = unwrap(before.btf(), a[i].type).inner;
             inner = unwrap(before.btf(), behind_modifiers(before.btf(), inner)).inner;
             inner = behind_modifiers(before.btf(), inner);

@@ -164,7 +164,8 @@ std::string answers_text(const Answers &answers, const diff::Difference &d,
     return text;
 }
 
-/// With --breaking: only changes that break programs, and modules that are gone or lost their BTF.
+/// With --breaking, these count: changes that break programs, modules that lost their BTF, and
+/// modules that are gone, except those that are now in vmlinux.
 bool has_changes(const diff::Difference &d, const diff::PrintOptions &options)
 {
     if (!options.only_breaking)

@@ -123,7 +123,7 @@ void add_function_effects(const Change &change, Effects &out)
         bool lost_tag = false;
         for (const Detail &d : change.details)
             lost_tag |= d.kind == Detail::Kind::tag_removed && d.old_text == "bpf_kfunc";
-        // The verifier accepts any number for another one.
+        // "may be": the verifier accepts a number of any type for a number.
         const char *verb = removed ? "are" : "may be";
         out.add(Effect::Kind::kfunc,
                 lost_tag ? "programs that were compiled with vmlinux.h do not find its "
