@@ -100,7 +100,7 @@ bool is_number(const Btf &btf, uint32_t id)
 }
 
 /// Do two FUNCs with prototypes differ only in numbers that they take or return? The verifier
-/// accepts any number for another one, and libbpf any integer.
+/// accepts a number of any type for a number, and libbpf any integer for an integer.
 bool only_numbers_differ(const DefinitionRef &a, const DefinitionRef &b)
 {
     const Btf &a_btf = *a.side->btf, &b_btf = *b.side->btf;
@@ -191,19 +191,19 @@ private:
         return out;
     }
 
-    /// Can tests in `testing` guard everything that `program` does? A subprogram may be guarded by
-    /// its caller, and may test for its caller.
+    /// Can tests in the programs `testing` guard everything that `program` does? A subprogram may
+    /// be guarded by its caller, and may test for its caller.
     static bool may_be_guarded(const std::string &program, const std::set<std::string> &testing)
     {
         return testing.contains(program) || (!testing.empty() && is_subprogram(program)) ||
                std::ranges::any_of(testing, is_subprogram);
     }
 
-    /// Softens a verdict `broken` on a relocation. It becomes `absent` if each of its programs
-    /// tests for the item, and the test fails; otherwise programs that do so are removed from it.
-    /// It becomes `unknown` if tests may guard each of its programs: tests for the item or, if the
-    /// type has a flavour ("s___v2"), any tests, because they may be for another flavour of the
-    /// type.
+    /// Softens a verdict `broken` on a relocation. The verdict becomes `absent` if each of its
+    /// programs tests for the item, and the test fails. Otherwise programs with such a test are
+    /// removed from the verdict, and it becomes `unknown` if tests may guard each other program:
+    /// tests for the item or, if there are none and the type has a flavour ("s___v2"), any tests,
+    /// because these may be for another flavour of the type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;
@@ -360,7 +360,7 @@ private:
         add(function ? "kfunc" : "variable", name, "", was, now);
     }
 
-    /// `found`: what `kernel` has of the extern's name.
+    /// `found`: the definition that `kernel` has for the extern's name.
     Verdict extern_verdict(const Extern &item, const DefinitionRef &found,
                            const Sides &kernel) const
     {

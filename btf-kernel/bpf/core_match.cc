@@ -60,9 +60,10 @@ struct KernelField {
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
 
-/// If `id` is a struct or union of a distilled base, which has only its name and size, returns
-/// vmlinux's definition, which takes its place when the kernel loads the module. Returns other
-/// types unchanged, and also this one if vmlinux has no fitting definition. `vmlinux`: its types.
+/// A distilled base has only the names and sizes of structs and unions. When the kernel loads the
+/// module, vmlinux's definitions take their places. If `id` is a struct or union of a distilled
+/// base, returns vmlinux's definition. Returns other types unchanged, and also this one if vmlinux
+/// has no fitting definition. `vmlinux`: its types.
 std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
                                                const TypesByName &vmlinux)
 {
@@ -398,7 +399,7 @@ private:
             return nothing_fits(list, std::move(why));
         for (const Match &match : matches)
             if (auto conflict = conflict_of(matches[0], match)) {
-                // Only the types of loaded modules count, and both modules need not be loaded.
+                // Only types of loaded modules count, and perhaps not both modules are loaded.
                 if (match.candidate.side != matches[0].candidate.side)
                     return {Status::unknown, *conflict + ", in different modules"};
                 return {Status::broken, *conflict};
@@ -519,7 +520,8 @@ private:
         return size_verdict(std::move(at), match.field);
     }
 
-    /// Does the program access a field of this size? `at`: the verdict if it does.
+    /// Does the access work although the size of the field, or its bits, may differ from those in
+    /// the program's BTF? `target`: the kernel's field. `at`: the verdict if it works.
     Verdict size_verdict(Verdict at, const KernelField &target) const
     {
         const Step &last = target_.field->steps.back();
