@@ -6,7 +6,8 @@
 //
 // Method. Equal types of all objects have equal hashes (common/FORMAT.md). The bytes of a type are
 // divided among the files that have it. They also count as "alone" for the innermost folder that
-// has all of these files, or for the only file. Without it, the kernel would not have the type.
+// has all of these files, or for the only file: without that folder or file, the kernel would not
+// have the type.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"
