@@ -26,8 +26,8 @@ constexpr std::string_view options_with_value =
     "-dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics ";
 
 /// Options for clang's compiler proper (-Xclang) with which it does something other than write an
-/// object. Options with which it writes another file in place of the object, such as -emit-pch, need
-/// not be listed: btf-cc leaves a file alone that is not an ELF object.
+/// object. Options with which it writes another file in place of the object, such as -emit-pch,
+/// need not be listed: btf-cc leaves a file alone that is not an ELF object.
 constexpr std::string_view clang_actions =
     " -Eonly -analyze -analyzer-checker-help -ast-dump -ast-dump-all -ast-dump-decl-types "
     "-ast-dump-lookups -ast-list -ast-view -dump-raw-tokens -dump-tokens -emit-codegen-only "
