@@ -15,7 +15,7 @@ SHF_EXCLUDE = 0x80000000
 
 def types(blob):
     """Yields (kind, name, size or type, further words) of each type, in the order of ids. `blob` must be
-    little-endian BTF with a header of 24 bytes, and end with it: no link trailer follows."""
+    little-endian BTF with a header of 24 bytes, and without a link trailer."""
     magic, version, _, header, types_at, types_size, strings, strings_size = \
         struct.unpack_from('<HBBIIIII', blob)
     assert (magic, version, header) == (0xeb9f, 1, 24), 'not a BTF header'

@@ -130,8 +130,8 @@ def tar(files, mode='w', extra=()):
 
 class _Apk3Tree:
     """The first block of an apk package in format 3: the tree of the package's folders and files, without owners,
-    modes, times and hashes. Each method returns the word that stands for a value, after adding the value to the tree
-    unless the word contains it."""
+    modes, times and hashes. Each method returns the word that stands for a value. If the word cannot contain the value,
+    the method adds the value to the tree, and the word has its position."""
 
     def __init__(self):
         self.bytes = bytearray(8)  # the versions, then the word that stands for the root
