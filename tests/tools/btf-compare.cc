@@ -111,8 +111,9 @@ std::vector<Row> make_rows(const Btf &btf, size_t deep_rows, Arrays arrays)
 }
 
 /// Does it matter how often a signature occurs in the row of this index? With flat arrays only for
-/// kinds that do not refer to types: a chain of arrays is several types, and the flat array that
-/// equals it is one; so two types that refer to different chains may be one type, too.
+/// kinds that do not refer to types. int[2][3] and int[3][2] are different chains of ARRAYs, but
+/// the same flat ARRAY, int[6]. So the pointers to these chains are two types in one input, and one
+/// type in the other.
 bool is_counted(size_t row, Arrays arrays)
 {
     if (arrays == Arrays::as_written)
