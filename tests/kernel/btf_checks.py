@@ -262,7 +262,7 @@ class BtfChecks:
             their_base = their_base or theirs
 
     def same_bytes(self):
-        """btf-merge makes the bytes of the build with one thread or two, from other inputs, and by both engines."""
+        """btf-merge makes the bytes of the build: with one or two threads, from other inputs, and by both engines."""
         expected = self.contents_of(self.vmlinux)
         late = kernel_tree.LATE_OBJECTS
         image = f'--image={self.tree.image}'

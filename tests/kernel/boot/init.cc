@@ -23,8 +23,8 @@ using namespace btflink::boot;
 namespace
 {
 
-/// Returns false and prints the error in errno if `result` is negative. If checks are missing,
-/// boot.py shows the end of the console.
+/// Returns false and prints the error in errno if `result` is negative. Then no checks follow, and
+/// boot.py shows the end of the console, which has this error.
 bool works(const char *what, int result)
 {
     if (result < 0)
