@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that both DWARF readers read the same, from the sources of the emit suite, compiled in many ways. Also fails if
-a compiler refuses a source that it should compile, because its objects would then not be compared.
+"""Tests that both DWARF readers read the same from the sources of the emit suite, which are compiled in many ways. Also
+fails if a compiler refuses a source that it should compile, because its objects would then not be compared.
 
 usage: readers-test.py COMPARE_READERS SOURCE...
 """
