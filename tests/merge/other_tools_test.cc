@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests the variables of BTF that other tools made: pahole, or gcc -gbtf. It has no link trailer
-// and no relocations. Symbols show whether the offsets in its DATASECs are those of the file.
+// Tests the variables of BTF that other tools made: pahole, or gcc -gbtf. This BTF has no link
+// trailer and no relocations. Symbols show whether the offsets in its DATASECs are those of the
+// file.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"

@@ -287,9 +287,10 @@ TEST_F(Variables, ObjectsThatWereNotLinkedDoNotAffectOthers)
     const std::string expected = text_of(merged(dir_, options));
     ASSERT_NE(expected.find("VAR 'b'"), expected.npos) << expected;
 
-    // The PTR of b becomes invalid, so that the merge fails if it reads this type. It usually reads
-    // only the PTR of a, which has the same hash. If struct s has two definitions, it also reads
-    // that of b, because b defines a name twice. c has the second definition of s.
+    // The PTR of b becomes invalid, so that the merge fails if it reads this type. Usually, the
+    // merge reads only the PTR of a, which has the same hash. If struct s has two definitions, the
+    // merge also reads the PTR of b, because b defines a name, `twice`, twice. The second
+    // definition of s is in c, which is not linked.
     std::vector<std::byte> bytes = *read_file(b);
     const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
