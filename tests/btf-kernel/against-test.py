@@ -86,7 +86,8 @@ class Against(PackageCase):
         self.assertIn('1 module differs only in type ids and offsets of strings', notes[0])
 
     def test_names_that_vmlinux_gains(self):
-        """A module lacks the names that its vmlinux has, so its names follow vmlinux."""
+        """Split BTF does not repeat strings of its base, so a module loses the names that its vmlinux gains. This does
+        not count as a difference of the module."""
         sources = SOURCE, SOURCE + 'struct mine1 { char number; };\nint more(struct mine1 *mine) { return !mine; }\n'
         said, notes = self.differences(*(self.with_module(f'names-{n}', sources[n], MODULE % {'n': 1})
                                          for n in range(2)))

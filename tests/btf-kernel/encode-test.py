@@ -208,8 +208,8 @@ class Encode(PackageCase):
         self.assertNotEqual(*want.values())
 
     def test_modules_of_earlier_runs(self):
-        """They do not stay over another vmlinux.btf. The first run removes nothing. Links, files with other names and
-        other output folders stay."""
+        """A run that writes another vmlinux.btf removes the results for modules of earlier runs. The first run removes
+        nothing. Links, files with other names and other output folders stay."""
         vmlinux, modules = self.members()
         out = self.top / 'earlier-out'
         own = {'not-of-encode.ko.btf': b'text', 'm.ko': b'text', 'm.btf': b'text', 'config.btf': b'text'}
@@ -396,7 +396,7 @@ class Encode(PackageCase):
                 self.assertIn(words, self.report(package, '-o', out, status=1))
                 self.assertEqual(self.made(out), earlier)
                 self.assertEqual(os.readlink(out / f'{RELEASE}.btf'), 'vmlinux.btf')
-        # Also if it is there with the name of the earlier package. The next run keeps nothing.
+        # The same happens if such a package has the name of the earlier one. After that, the next run keeps nothing.
         self.report(package.rename(self.top / 'earlier.tar'), '-o', out, status=1)
         self.assertEqual(self.made(out), earlier)
         again = self.report(self.write('earlier.tar', tar([vmlinux, *modules])), '-o', out)

@@ -46,7 +46,7 @@ class DiffCase(CliCase):
 
     def verdicts(self, program, old, new=None, what=''):
         """Compiles the program. Returns the verdicts on its requirements on kernel `new` (default: `old`), by their
-        names. `what`: the beginning of the kinds of requirements."""
+        names. `what` selects the requirements whose kind begins with this text."""
         if not shutil.which('clang'):
             self.skipTest('clang is not installed')
         self.write('p.c', '#define SEC(name) __attribute__((section(name), used))\n'

@@ -421,7 +421,8 @@ class Diff(DiffCase):
             self.assertNotIn(f'        in {tests}\n', said)
 
     def test_only_broken_programs_are_named(self):
-        """Of a signed member that has grown, a copy of the program's size works, but not a load."""
+        """A signed member has grown. A program that copies as many bytes as it declares still works, but a program that
+        loads the member is broken."""
         self.write('k.c', 'struct s { long grown; } s;\n')
         self.kernel('k', source='k.c')
         copy = '{ int n; ((long (*)(void *, int, const void *))113)(&n, 4, &s->grown); return n; }\n'
@@ -451,8 +452,8 @@ class Diff(DiffCase):
 
     def test_loads(self):
         """A program that loads a member directly breaks if a bitfield would need other shifts, or if the offset exceeds
-        32767: libbpf changes neither the shifts nor the width of the offset. It refuses to find the sign of an array
-        element."""
+        32767: libbpf changes neither the shifts nor the width of the offset. libbpf also refuses a relocation for the
+        sign of an array element."""
         self.write('k.c', 'struct s { int pad; unsigned same : 3, moved : 5, now : 4, : 4; int was;'
                    ' char far[40000]; int x, list[2]; } s;\n')
         self.kernel('k', source='k.c')
