@@ -4,12 +4,13 @@
 // Problem. Whatever is wrong with a file, a tool must end soon, with a result or with an error that
 // names the place. It must not crash or use excessive memory.
 //
-// Method. Bundles of valid files (from tests/hostile/fuzz/seeds.py, or objects given by the user)
-// are changed. A mutation depends only on its number and the bundles, so it can be repeated.
-// The tool runs on each changed bundle in a process of its own, with a time limit; then its memory
-// use is checked. An error must name one of the bundle's files (or the merged BTF, or the base),
-// and a section or an offset. Errors of btf-kernel need no section or offset, nor do errors about a
-// file as a whole, which are counted by their text. The target words has no rules for errors.
+// Method. Bundles (tests/hostile/fuzz/bundle.h) of valid files are changed; the files come from
+// seeds.py, or are objects given by the user. A mutation depends only on its number and the
+// bundles, so it can be repeated. The tool runs on each changed bundle in a process of its own,
+// with a time limit; then its memory use is checked. An error must name one of the bundle's files
+// (or the merged BTF, or the base), and a section or an offset. Errors of btf-kernel need no
+// section or offset, nor do errors about a file as a whole, which are counted by their text. The
+// target words has no rules for errors.
 //
 // Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.
 //
