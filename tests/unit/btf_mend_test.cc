@@ -106,8 +106,8 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// Of BTF that is loaded, kernels refuse a short enum near the end of a struct with bitfields; in
-/// their own BTF they accept it.
+/// In a struct with bitfields, kernels count a short enum as 4 bytes when they load BTF, and refuse
+/// it near the end of the struct. In their own BTF they accept it, so it stays.
 TEST(BtfMend, ShortEnums)
 {
     constexpr const char *enums = "\n[7] ENUM 'byte' size=1 encoding=UNSIGNED\n'A' val=0\n"

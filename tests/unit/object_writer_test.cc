@@ -235,7 +235,7 @@ TEST(ObjectWriterErrors, NotElf)
 TEST(ObjectWriterMany, SectionsBeyondSixteenBits)
 {
     // e_shnum, e_shstrndx and st_shndx cannot hold numbers from 0xff00 (65,280) on, which are
-    // reserved. The file stays below, crosses the limit, or is above it before.
+    // reserved. The file stays below this limit, crosses it, or is above it from the start.
     const Target &t = targets[0];
     for (uint32_t fill : {65250u, 65270u, 65300u}) {
         TestObject o(t);
