@@ -273,8 +273,8 @@ public:
     /// The language of the unit that has the entry; null if it is unknown.
     const UnitLanguage *language_of(const Die &d) const;
     /// Ends the DIE at `i`, after all its children have been added. Turns a subrange that is not a
-    /// dimension of an array into a typedef, a base type, or an entry through which references pass,
-    /// as through _Atomic.
+    /// dimension of an array into a typedef, a base type, or an entry through which references
+    /// pass, as through _Atomic.
     void end_die(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);
