@@ -6,9 +6,9 @@
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
 // file with DWARF, or the archive) is newer. The settings file is empty while vmlinux.btf is
 // replaced; if the run fails then, the next run keeps nothing. All other files of earlier runs stay
-// until vmlinux.btf has been replaced, so an unsuitable package does not damage them. (So an archive
-// is first read for the releases in its paths: several kernels are an error.) After that, the BTF
-// of modules that these runs wrote is removed.
+// until vmlinux.btf has been replaced, so an unsuitable package does not damage them. (So an
+// archive is first read for the releases in its paths: several kernels are an error.) After that,
+// the BTF of modules that these runs wrote is removed.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
