@@ -93,7 +93,7 @@ Result<void> reject_merge_options(const CommandLine &line, const GivenWords &giv
     return {};
 }
 
-/// Where a path leads to, perhaps without a file yet. Empty: unknown.
+/// The place to which a path leads, also through links. The file need not exist. Empty: unknown.
 fs::path place_of(const std::string &path)
 {
     std::error_code unknown; // then the result is empty

@@ -46,8 +46,8 @@ struct LostVariables {
     }
 };
 
-/// Notes all variables that are left out. Warns of those that should have a place: they come from
-/// objects without a trailer.
+/// Notes the variables that are left out, except those in sections that the features do not select.
+/// Warns of variables with unknown addresses in objects without a trailer.
 void report_left_out(const std::vector<Object> &objects,
                      const std::vector<SkippedVariable> &skipped, Report &report)
 {

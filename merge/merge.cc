@@ -26,8 +26,8 @@ struct Memory {
     LinkResult link;
 };
 
-/// The engine libbpf reads all types of the base, so all must be checked. With an index from a file
-/// only those that btf-merge accesses would be, so libbpf gets no such index.
+/// The engine libbpf reads all types of the base, so all must be checked. With an index from a
+/// file, only the types that btf-merge accesses are checked. So libbpf gets no such index.
 Result<std::shared_ptr<const Base>> open_given_base(const Options &options)
 {
     if (options.read_base)

@@ -51,9 +51,9 @@ struct Options {
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
     /// Sets Report::why_dup for this name, or for all names ("").
     std::optional<std::string> why_dup;
-    /// Called after the inputs are loaded, with the source file of each object ("" if the object
-    /// names none or was not linked into the image). Returns further inputs, which cover the
-    /// sources without object BTF.
+    /// Called after the inputs are loaded, with the source file of each object; "" if the object
+    /// names none, or if the image lacks its DWARF. Returns further inputs, which cover the sources
+    /// without object BTF.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
     /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
     std::shared_ptr<Gatherer> gathered;

@@ -111,9 +111,10 @@ void append(std::vector<T> &to, std::vector<T> &&from)
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// The source whose DWARF in the image each object covers; "" if the object has no trailer, names
-/// no source, or the image lacks its DWARF. With an object that was not linked, and by `strip
-/// --strip-debug`, the pool is lost, too.
+/// By object: the source file whose DWARF in the image the object covers. "" if the object has no
+/// trailer, names no source, or the image lacks its DWARF. The image lacks the DWARF if the object
+/// has none, if it was not linked, or after `strip --strip-debug`. In the last two cases, the image
+/// lacks the object's pool, too.
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));
