@@ -12,7 +12,7 @@ class BaseIndex;
 
 /// Raw BTF, or the contents of a section of an ELF file.
 struct FinalBlob {
-    SectionContents contents; // keeps `blob` alive
+    SectionContents contents; // includes `blob`; may point into the input
     Bytes blob;               // without zeros before and after it, which kernels refuse
     Where where;              // of the first byte of `contents`
 };
@@ -23,7 +23,7 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
 struct Base {
     std::optional<Input> input;
     SectionContents contents;
-    Bytes blob; // in the file
+    Bytes blob; // part of `contents`
     Where where;
     std::shared_ptr<const Btf> btf;         // null without a base
     std::shared_ptr<const BaseIndex> index; // null from read_base()
@@ -35,8 +35,9 @@ Result<Base> read_base(const std::string &path);
 Result<Base> open_base(const std::string &path);
 Result<void> parse_base(Base &base);
 
-/// What a kernel would refuse in `btf`, as find_violations() (common/btf/btf_check.h), in at most
-/// 21 lines. `address_size`: in bytes; 0: not known.
+/// What a kernel would refuse in `btf`: the first 20 violations that find_violations()
+/// (common/btf/btf_check.h) finds, then an error that there are more. `address_size`: in bytes; 0:
+/// not known.
 std::vector<Error> list_violations(Bytes blob, const Btf &btf, const Where &where,
                                    uint32_t address_size, std::optional<KernelVersion> kernel);
 

@@ -69,7 +69,8 @@ Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threa
 // find_contributions.cc: address pools. In a linked file pools contain addresses, in a relocatable
 // file relocations.
 
-/// A section that may have pools; some of `parts` may belong to DWARF itself.
+/// A section that may have pools: `.debug`, or `.debug_addr` (common/FORMAT.md, 5), where some of
+/// `parts` may be DWARF's own lists of addresses.
 struct PoolSection {
     uint32_t section;
     SectionContents contents; // what `parts` point into

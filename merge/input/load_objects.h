@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Turns inputs into objects, one per contribution, in link order. All data in an object are
-// checked, except hashes; later passes trust them.
+// Turns inputs into objects, one per contribution, in link order. Later passes trust all data in an
+// object. The data are checked here, except for types with position samples, which are checked on
+// access, and hashes, which are not checked.
 #pragma once
 
 #include "common/btf/btf.h"
