@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An index of a base: answers a merge's questions about the base without reading all of it.
-// FORMAT.md specifies the bytes.
+// An index of a base: answers a merge's questions about the base, so that the base need not be
+// parsed. FORMAT.md specifies the bytes.
 #pragma once
 
 #include "merge/base_index/layout.h"
@@ -15,7 +15,7 @@
 namespace btflink::merge
 {
 
-/// Can a type of the result's link part (output/link_part.cc) equal `t`, a type of the base?
+/// Can a type of the result's link part (output/link_part.cc) equal `t`, a type of `btf`?
 inline bool may_recur(const Btf &btf, const btf_type &t)
 {
     // The tag of an arena pointer; see add_arena_pointer() in link_part.cc.
