@@ -54,7 +54,6 @@ private:
 class TypeInterner
 {
 public:
-    /// A distinct type.
     struct DistinctType {
         Hash128 hash;
         uint32_t object;           // the lowest that has it
