@@ -2,9 +2,9 @@
 // Finds out whether the image has address pools, and finds objects that were linked into the image
 // but are not among the inputs.
 //
-// Problem. A pool has an object id and addresses, but no name. In older objects, pools are in
-// .debug_addr, where clang's DWARF 5 has lists of addresses that differ from a pool only in having
-// no id.
+// Problem. A pool has an object id and addresses, but no name. Some objects have their pools in
+// .debug_addr (common/FORMAT.md, 5), where clang's DWARF 5 has lists of addresses. These lists
+// differ from pools only in having no id.
 //
 // Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses is recognised
 // by its first entry, where a pool has its id: in a relocatable image this entry has a relocation

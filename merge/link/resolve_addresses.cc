@@ -10,9 +10,9 @@
 // relocations are looked up in the image by name. Without an image, the address is the sum of the
 // position of the input's section, the symbol's value and the addend.
 //
-// The BTF of other tools has offsets in sections. Offsets of an object count if one of its
-// variables has a symbol there. If a symbol is elsewhere, the object's variables are looked up by
-// name.
+// The BTF of other tools states offsets of variables in sections. The offsets of an object count if
+// the symbol of one of its variables confirms them, or if there are no symbols. If a symbol
+// contradicts an offset, the object's variables are looked up by name instead.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. But an address of 0 in a
 // linked image is `known`, because a per-CPU variable may be there. Linkers also write 0 into pools
@@ -237,10 +237,10 @@ private:
                    : of_symbol(s, p.addend);
     }
 
-    /// Looks up the symbol in the image by name. Instead of a local symbol, which may be that of a
-    /// section, a function or variable at the same address is looked up. The name must be unique
-    /// in the image. If it is that of a local symbol, no other local symbol of any input may have
-    /// it: the linker may have dropped this symbol and kept the other one.
+    /// Looks up the symbol in the image by name. If the symbol is local, it may be a section's, so
+    /// the function or variable at the same address is looked up instead. The name must be unique
+    /// in the image. The name of a local symbol must also be unique among the local symbols of all
+    /// inputs: otherwise the linker may have dropped this symbol and kept another one.
     Location named_in_image(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;

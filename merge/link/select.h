@@ -102,7 +102,7 @@ struct Functions {
     std::vector<SkippedFunction> skipped;   // by name
     std::vector<std::string_view> no_arena; // kfuncs whose arena flags name a non-pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
-    std::deque<std::string> texts; // names of clones whose symbols have other names
+    std::deque<std::string> texts; // storage of `clone` and `linkage` if a function has both
 
     std::span<const Instance> tagged_of(const SelectedFunction &f) const
     {
