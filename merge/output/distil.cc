@@ -6,8 +6,8 @@
 //
 // Method. The module gets its own base of a few hundred bytes, which describes each needed type
 // just well enough to find it by name: INT, FLOAT and FWD unchanged; named structs, unions and
-// enums by kind, name and size, without members. A kernel that loads the module looks these up in
-// its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
+// enums by kind, name and size, without members (an ENUM64 as an ENUM). A kernel that loads the
+// module looks these up in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
 //
 // Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, unnamed types)
 // cannot be found by name and are copied after the module's own types. If a type is needed, so are
@@ -15,7 +15,7 @@
 // dropped.
 //
 //     base     [7] STRUCT list_head  [8] PTR -> 7  [9] TYPEDEF u8 -> 3  [3] INT
-//     split    [90] STRUCT mine { PTR 8; 9 }
+//     split    [90] STRUCT mine { 8; 9 }
 //     becomes
 //     base     [1] INT  [2] STRUCT list_head, no members
 //     split    [3] STRUCT mine { 4; 5 }  [4] PTR -> 2  [5] TYPEDEF u8 -> 1

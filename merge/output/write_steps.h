@@ -103,7 +103,7 @@ struct ResultTypes {
     std::vector<uint32_t> words; // of all types, those of the base excluded
     ResultStrings strings;
     WordIndex index;  // of types that a type of the link part may equal
-    bool has_base;    // FUNCs and DATASECs may equal those of the base
+    bool has_base;    // FUNCs may equal those of the base
     uint32_t next_id; // of the next type of the link part
 
     /// Returns the position where the words of the new type begin.
@@ -125,8 +125,8 @@ struct ResultTypes {
             words.resize(begin);
         return found;
     }
-    /// The same for a FUNC or DATASEC that can only equal one of the base, because no other in the
-    /// result has its name.
+    /// The same for a FUNC or DATASEC that equals no other type of the result. A FUNC may equal one
+    /// of the base.
     uint32_t finish_named(size_t begin) { return has_base ? finish(begin) : next_id++; }
 };
 
