@@ -88,7 +88,7 @@ constexpr uint32_t no_refs = UINT32_MAX;
 
 /// A final equivalence class: one type of the result.
 struct FinalClass {
-    TypeAt first;            // its lowest type or resolved forward declaration; gives the order
+    TypeAt first;            // its lowest type, resolved declarations aside; gives the order
     TypeAt canonical;        // the type that is written out
     bool live;               // false if all of its types moved to other classes
     uint32_t refs = no_refs; // index in Partition::refs; no_refs: those of `canonical`
@@ -99,7 +99,7 @@ struct Partition {
     IdVector<ClassId, FinalClass> classes;  // the classes of Classes, then those split off
     IdVector<ClassId, ClassId> alias;       // the class that replaces this one; usually itself
     std::vector<ClassId> of;                // per type, as in Classes; see class_of()
-    std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
+    std::vector<std::vector<ClassId>> refs; // in the order of the type's words; none: void
 
     ClassId class_of(size_t index) const { return alias[of[index]]; }
     bool is_live(ClassId c) const { return classes[c].live && alias[c] == c; }

@@ -72,8 +72,9 @@ struct ConflictGraph {
     Lists<ClassId, NameId> slots;          // the affected names that a class reaches first
     IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
     std::vector<NodeId> edges;             // per node and slot: the target
-    // Per definition with slots in an ambiguous object; null for other nodes. With an empty list, a
-    // node of any object equals no other: it has too many paths, or its object has wrong hashes.
+    // Of the definitions with slots in ambiguous objects. A node of any object may have an empty
+    // list: it equals no other node, because the walk that finds its paths would be too long, or
+    // because its object has wrong hashes. Null for all other nodes.
     IdVector<NodeId, std::unique_ptr<Paths>> paths;
 
     IdRange<NodeId> nodes_of(size_t source) const

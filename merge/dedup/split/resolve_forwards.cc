@@ -67,8 +67,8 @@ void add_as_user(ForwardResolver &r, uint32_t k)
         r.users[ClassId{word}].push_back(k);
 }
 
-/// Substitution does not change levels: declarations and candidates have level 0, and a user has
-/// the same level as the class of which it becomes an alias.
+/// Sets the places of all classes. Substitution does not change levels: declarations and candidates
+/// have level 0, and a user has the same level as the class of which it becomes an alias.
 void set_places(ForwardResolver &r)
 {
     r.place.resize(r.partition.classes.size());

@@ -219,8 +219,8 @@ void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
     std::vector<OpenKey> open = find_open_keys(r, level);
     find_meanings(r, open);
     // Of equal keys, a later one becomes an alias of the first, and keys that refer to an alias
-    // must be renewed. find_open_keys() renews no key that leads to no declaration, so these come
-    // first.
+    // must be renewed. Keys that lead only to definitions come first, so that they do not become
+    // aliases: find_open_keys() does not renew the keys that refer only to such keys.
     for (bool leads : {false, true})
         for (const OpenKey &key : open)
             if (key.means == no_number && r.facts_of(key.number).leads_to_declaration == leads)
