@@ -29,7 +29,8 @@ CASES = TESTS / 'emit' / 'cases'
 # Values of Feature in common/object_btf/features.h. ALL_FEATURES: from var to true_signature.
 ALL_FEATURES = 0x3fff & ~1
 TRUE_SIGNATURE = 0x2000
-DEFAULT_FEATURES = 0x2fe | 1024
+# The default without encode_force, and global_var.
+USUAL_FEATURES = 0x1fe | 0x400
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
         'merge': 128}
 MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own_image': 32,
@@ -86,7 +87,7 @@ WORDS = [
 ]
 
 
-def bundle(files, bits=0, features=DEFAULT_FEATURES, reader=0):
+def bundle(files, bits=0, features=USUAL_FEATURES, reader=0):
     out = struct.pack('<BBBB', bits, features & 0xff, features >> 8, reader)
     for role, contents in files:
         out += struct.pack('<BI', ord(role), len(contents)) + contents
@@ -232,7 +233,7 @@ class Seeds:
                      *(['--address-pool'] if n % 2 else []), 'x.o')
             self.put('merge', f'case-{source.stem}',
                      bundle([('i', self.read('x.o')), *pair[:1]], (0, 1, 8)[n % 3],
-                            DEFAULT_FEATURES | TRUE_SIGNATURE))
+                            USUAL_FEATURES | TRUE_SIGNATURE))
 
     def package_seeds(self, base, module, image):
         def packed(mode, *files):
