@@ -7,7 +7,8 @@
 // Method. The module gets its own base of a few hundred bytes, which describes each needed type
 // just well enough to find it by name: INT, FLOAT and FWD unchanged; named structs, unions and
 // enums by kind, name and size, without members (an ENUM64 as an ENUM). A kernel that loads the
-// module looks these up in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
+// module looks these up in its own BTF (kernel/bpf/btf_relocate.c), and renumbers the types of the
+// module.
 //
 // Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, unnamed types)
 // cannot be found by name and are copied after the module's own types. If a type is needed, so are
