@@ -16,7 +16,7 @@ namespace
 // read. Units of split DWARF all keep their tables.
 constexpr size_t tables_kept = 16;
 
-/// The size of a table that is not long for this unit.
+/// Up to this size, a table of abbreviations does not count as long for this unit.
 uint64_t usual_table(const Unit &unit)
 {
     return std::max<uint64_t>(4096, unit.end - unit.offset);
