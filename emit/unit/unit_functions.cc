@@ -134,10 +134,11 @@ private:
         return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
     }
 
-    /// The first entry for which has(entry) is true, of: `d`, its origin (DW_AT_abstract_origin),
-    /// its declaration (DW_AT_specification) and, with linkage names, the declaration of its
-    /// origin; the placeholder if there is none. An out-of-line copy of a method refers to its
-    /// abstract instance, which refers to the declaration in the class.
+    /// The first of these entries for which has(entry) is true: `d`, its origin
+    /// (DW_AT_abstract_origin), its declaration (DW_AT_specification) and, with linkage names, the
+    /// declaration of its origin. Returns the placeholder if has() is false for all. An out-of-line
+    /// copy of a method refers to its abstract instance, which refers to the declaration in the
+    /// class.
     template <typename Has>
     const Die &first_with(Has has, const Die &d) const
     {

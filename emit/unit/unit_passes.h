@@ -67,8 +67,8 @@ public:
     /// Size in bytes of a parameter: the first DW_AT_byte_size along its chain of types. Pointers
     /// and references have the address size, pointers to members that of member_pointer_size().
     uint64_t parameter_size(const Die &die) const;
-    /// The number of elements in each dimension of an array, in C's order; 0 if unknown. Never
-    /// empty.
+    /// The number of elements in each dimension of an array, in C's order, modulo 2^32 as with
+    /// pahole; 0 if unknown. Never empty.
     std::vector<uint32_t> array_dimensions(DieIndex i) const;
     /// Is the type at `i` a struct without holes or tail padding, whose layout is only possible
     /// with "packed"?

@@ -251,8 +251,7 @@ private:
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
         // Rust's `()`, of 0 bytes, becomes a struct without members. An INT has at least one byte,
-        // so as the last member it would end after its struct. The struct has no name, because `()`
-        // is not a legal one.
+        // so as the last member it would end after its struct. A struct may not have the name `()`.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
