@@ -38,7 +38,7 @@ struct Binary {
     uint64_t bytes = 0;       // size of the unpacked file
     uint8_t address_size = 0; // 0: not known
     ByteOrder order = host_order;
-    // Why a module could not be read; then only name, path and is_debug are set, too.
+    // Why a module could not be read. Then only name, path and is_debug are set besides.
     std::optional<Error> unreadable;
 
     bool has_btf = false;        // has a .BTF, which may be empty
@@ -91,8 +91,8 @@ struct OpenOptions {
 /// Opens one kernel. Each path is a folder (an unpacked package, an installed system, a build, or a
 /// folder of packages), or a file: a package (.deb, .rpm, .apk, .ipk), a tar or cpio archive,
 /// vmlinux, a boot image (wrapping.cc), a module, raw BTF. Files may be compressed. The number of
-/// threads does not change the result. The order of paths changes Kernel::package, and may change
-/// Kernel::release if no path states one.
+/// threads does not change the result. The order of paths changes Kernel::package. It may change
+/// Kernel::release if no path states one, and Kernel::vmlinux if several images have the same name.
 /// Errors: a file is of an unknown kind, or an archive is damaged; there are several kernels, or
 /// none. A damaged module is not an error: see Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
