@@ -55,7 +55,7 @@ def commands(kernel):
 
 def compile_once(options, compiler, words, name, way, prefix):
     """Returns seconds of user+sys, and the object's path."""
-    target = options.scratch / way / name
+    target = options.scratch / way / name.lstrip('/')
     target.parent.mkdir(parents=True, exist_ok=True)
     words = [word for word in words if not word.startswith(('-Wp,-MMD', '-Wp,-MD'))]
     words[words.index('-o') + 1] = str(target)

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 
     merge::ReportPage page;
     if (!line->report.empty())
-        if (auto ready = page.prepare(line->options); !ready)
+        if (auto ready = page.prepare(line->report, line->options); !ready)
             return input_error(ready.error());
     keep_freed_memory();
     line->options.last = true;

@@ -83,7 +83,7 @@ Result<std::string> ReportPage::copy_in_memory(const std::string &path)
     return name;
 }
 
-Result<void> ReportPage::prepare(Options &options)
+Result<void> ReportPage::prepare(const std::string &page, Options &options)
 {
     program_ = find_program();
     if (program_.empty())
@@ -99,6 +99,11 @@ Result<void> ReportPage::prepare(Options &options)
             return fail(Where{input.substr(1)},
                         "is not a regular file; --report reads a list of inputs several times");
     std::vector<std::string> files = TRY(unfold_response_files(options.inputs));
+    auto is_page = [&](const std::string &file) {
+        return same_file(page, file.starts_with('@') ? file.substr(1) : file);
+    };
+    if (std::ranges::any_of(files, is_page) || std::ranges::any_of(options.inputs, is_page))
+        return fail(Where{page}, "is an input, too; it would be overwritten");
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
         objects_ = std::move(files); // only then: a command line may be too short for all names

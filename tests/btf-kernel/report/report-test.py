@@ -234,6 +234,11 @@ class Report(ReportCase):
         self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
         self.assertIn('needs its --base', merge('--report=x.html', '--update=main.o', 'main.o', status=1))
         self.assertIn('is an input, too', merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
+        self.write('list', 'vmlinux.o\n')
+        for page in 'vmlinux.o', 'list':
+            before = self.read(page)
+            self.assertIn('is an input, too', merge(f'--report={page}', '-o', 'raw.btf', '@list', status=1))
+            self.assertEqual(self.read(page), before)
         environment['PATH'] = self.path('nowhere')
         self.assertIn('--report needs btf-kernel', merge('--report=x.html', '-o', 'new.btf', 'main.o', status=1))
         self.assertFalse({'x.html', 'raw', 'new.btf'} & self.names())
