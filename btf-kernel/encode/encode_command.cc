@@ -200,8 +200,10 @@ private:
             note_release(path);
             return 0;
         };
-        visitor.take = [](const std::string &, std::vector<std::byte>) { return Result<void>(); };
-        visitor.refuse = [](Error) {};
+        visitor.take = [](const std::string &, const std::vector<std::byte> &) {
+            return Result<void>();
+        };
+        visitor.refuse = [](const Error &) {};
         (void)walk_archive(line_.package, visitor); // the next reading meets the same damage
         return check_releases();
     }
