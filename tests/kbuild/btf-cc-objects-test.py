@@ -147,7 +147,7 @@ class Compile(ObjectsCase):
         self.assertNotIn('.BTF', self.section_names('prog'))
         self.write('open', "-g -c 'add.c")
         self.same('gcc', '@open')
-        self.write('inner', "-g -c add.c '-DQ=\\'x\\''")
+        self.write('inner', '-g -c add.c "-DQ=\\"x\\""')
         self.same('gcc', '@inner')
         self.same('gcc', '-g', '-I', '@nothing', '-c', 'add.c')
         self.write('@at.c', PROGRAM['add.c'])
