@@ -342,6 +342,8 @@ void add_reading(CompileCommand &command, const CompileCommand &other)
 CompileCommand read_compile_command(const std::vector<std::string> &arguments)
 {
     CompileCommand command = read_by(WordRules::gcc_14, arguments);
+    if (std::ranges::none_of(arguments, [](auto &word) { return word.starts_with('@'); }))
+        return command;
     CompileCommand newer = read_by(WordRules::gcc_15, arguments);
     if (command == newer || !command.left_alone.empty())
         return command;
