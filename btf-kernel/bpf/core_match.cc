@@ -50,7 +50,7 @@ struct LocalField {
     uint64_t offset = 0;
 };
 
-/// A field of a kernel.
+/// A field of a kernel; for bits_to_load(), also one of the program.
 struct KernelField {
     const Btf *btf = nullptr;
     uint64_t offset = 0;         // in bits
