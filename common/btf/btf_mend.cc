@@ -11,9 +11,10 @@
 //                                 is found by its name; unchanged in an object
 //   an entry of a DATASEC         left out of final BTF; unchanged in an object
 //   a member                      sort members by offset; an INT replaces the type of a bitfield
-//                                 (up to 64 bits) that is too large for its enum, and a FLOAT (of
-//                                 2, 4, 8 or 16 bytes) that is not aligned; a bitfield longer than
-//                                 its INT becomes shorter; otherwise the member is left out
+//                                 (up to 64 bits) that this type does not allow (an enum allows
+//                                 32 bits), and a FLOAT (of 2, 4, 8 or 16 bytes) that is not
+//                                 aligned; a bitfield longer than its INT becomes shorter;
+//                                 otherwise the member is left out
 //   an INT with several flags     one of the flags is kept
 //   a FLOAT, ARRAY or enum, an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
@@ -22,7 +23,9 @@
 //   a declared struct or union that a prototype passes or returns by value
 //                                 a definition of 0 bytes, in final BTF only
 //   a DECL_TAG                    left out
-//   more than 32 modifiers        the first one refers to the type behind all of them
+//   more than 32 modifiers, or a TYPE_TAG after another modifier (before Linux 7.2)
+//                                 the first of them, or the one before the TYPE_TAG, refers to the
+//                                 type behind all modifiers
 //   more elements than kernels read
 //                                 the surplus is left out
 // All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
