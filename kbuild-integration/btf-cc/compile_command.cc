@@ -375,7 +375,8 @@ CompilerKind compiler_kind(std::string_view program)
 size_t find_compiler(const std::vector<std::string> &words)
 {
     auto found = std::ranges::find_if(words, [](const std::string &word) {
-        // A word with = is a variable, for env.
+        // An option ends the search: the word after it may be its value. A word with = is a
+        // variable, for env.
         return word.starts_with('-') ||
                (word.find('=') == word.npos && compiler_kind(word) != CompilerKind::other);
     });
