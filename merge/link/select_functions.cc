@@ -65,7 +65,8 @@ struct SelectionInput {
     }
 };
 
-/// The instance's address; nothing if it has none, or if its section was discarded.
+/// The instance's address; nothing if it has none, if its section was discarded, or if it is 0 in a
+/// linked image.
 std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
 {
     const uint32_t index = in.record(c).pool_index;
@@ -142,8 +143,8 @@ bool is_at_symbol(const SelectionInput &in, const PlacedGroup &group, const Inst
     return group.place_of(in, c);
 }
 
-/// Were the result and the object made with the feature true_signature? Then changed parameters are
-/// no reason to leave the function out.
+/// Do both the result and the instance's object have the feature true_signature? Then changed
+/// parameters are no reason to leave the function out.
 bool uses_true_signatures(const SelectionInput &in, const Instance &c)
 {
     return in.features.has(Feature::true_signature) &&
