@@ -6,9 +6,9 @@
 //
 // Method. With an image, the object's address pool in the image is found by object id. Objects with
 // equal ids are equal, and get the pools with this id in link order. If the image has only pools of
-// other objects, the object was not linked. If the image has no pools, the symbols of the object's
-// relocations are looked up in the image by name. Without an image, the address is the sum of the
-// position of the input's section, the symbol's value and the addend.
+// other objects, the object was not linked. If the object or the image has no pools, the symbols of
+// the object's relocations are looked up in the image by name. Without an image, the address is the
+// sum of the position of the input's section, the symbol's value and the addend.
 //
 // The BTF of other tools states offsets of variables in sections. The offsets of an object count if
 // the symbol of one of its variables confirms them, or if there are no symbols. If a symbol
@@ -79,7 +79,8 @@ NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
     return out;
 }
 
-/// What symbols show about the offsets in an object's DATASECs. One that contradicts decides.
+/// What symbols show about the offsets in an object's DATASECs. Of what its variables show, the
+/// highest value counts: one contradiction suffices.
 enum class Offsets : uint8_t { unproven, confirmed, contradicted };
 
 class Locator
@@ -326,8 +327,9 @@ private:
     }
 
     /// The symbol of a variable of an object without trailer, if its name has only one symbol, and
-    /// this one may be the variable. With gcc -gbtf -fdata-sections, it is in another section than
-    /// the one that the DATASEC names.
+    /// this one may be the variable. In the section that the DATASEC names, a global variable may
+    /// have a local symbol, because it may be hidden. In another section, where gcc -gbtf
+    /// -fdata-sections puts variables, a local symbol must be that of a static variable.
     std::optional<Symbol> symbol_of(const Object &o, const Variable &v)
     {
         SymbolsByName *symbols = symbols_for(o);
@@ -428,8 +430,8 @@ private:
     const std::vector<Object> &objects_;
     const Image &image_;
     Locations out_;
-    std::unordered_map<uint64_t, size_t> used_;
-    std::optional<SymbolsByName> image_symbols_;                             // made on first use
+    std::unordered_map<uint64_t, size_t> used_;  // number of pools in use, by object id
+    std::optional<SymbolsByName> image_symbols_; // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
     std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
     std::unordered_map<size_t, Offsets> offsets_;                            // by object

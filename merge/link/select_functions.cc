@@ -15,8 +15,8 @@
 // the prototype.
 //
 // With true signatures, if a name has a clone, the FUNC describes the clone: it has the clone's
-// prototype and symbol name. Inlined instances, which have no address, need not agree with an
-// instance at a symbol's address (as in pahole 1.32).
+// prototype and symbol name. Instances without an address, most of which are inlined, need not
+// agree with an instance at a symbol's address (as in pahole 1.32).
 //
 // With linkage names, functions of C++ and Rust are found by their symbols, and several may share a
 // name.
@@ -236,7 +236,7 @@ GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Ins
         const LinkFunction &f = in.record(c);
         facts.flags |= f.flags;
         if (exact && !address_of(in, c))
-            continue; // inlined, perhaps with other parameters
+            continue; // usually inlined, perhaps with other parameters
         // A replaced definition does not count. But `void name()` may be an assembler's, which says
         // nothing about the parameters: if such a definition was chosen, both must agree.
         if (is_linked && is_superseded(in, group, c) && !may_be_assembly(in, chosen))
@@ -434,7 +434,8 @@ void remove_known_clones(std::vector<const FunctionGroup *> &groups, Functions &
     out.skip_counts[static_cast<size_t>(FunctionSkip::none)] = static_cast<uint32_t>(kept);
 }
 
-/// Sorts the selected functions by name. `groups`: the group of each.
+/// Sorts the selected functions by name, clones by the name without suffix. `groups`: the group of
+/// each.
 void sort_by_name(const SelectionInput &in, const std::vector<const FunctionGroup *> &groups,
                   std::vector<SelectedFunction> &selected)
 {
