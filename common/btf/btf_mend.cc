@@ -451,7 +451,8 @@ private:
         return "it is left out";
     }
 
-    /// Drops element `i` of a type in types_; if single_drops were dropped, also all later ones.
+    /// Drops element `i` of a type in types_; after `single_drops` drops of this type's elements,
+    /// also all later ones.
     Remedy drop_elements(Words &words, uint32_t i)
     {
         const uint32_t size = btf::kind_info(head(words)).element.count;
