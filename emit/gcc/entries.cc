@@ -206,7 +206,7 @@ struct Entries::State {
     }
 
     std::pmr::monotonic_buffer_resource text_memory{64 * 1024};
-    std::unordered_map<const char *, const char *> kept_names; // copies, by gcc's pointers
+    std::unordered_map<const char *, const char *> kept_names; // copies; see keep()
     DieTree tree;
     std::vector<uint32_t> offset_of = {0};           // of each type's entry, by TypeNumber
     DieIndex open = 0;                               // the type or function that was begun last
@@ -219,7 +219,8 @@ struct Entries::State {
     std::vector<ElfSection> sections = {{}};
     std::unordered_map<std::string, uint32_t> section_of;
 
-    /// Copies a name, because gcc's garbage collector may free the original.
+    /// Copies a name, because gcc's garbage collector may free the original. An address stands for
+    /// one name: names are copied after parsing, when gcc reads no further names from the source.
     const char *keep(const char *text)
     {
         if (!text)

@@ -220,8 +220,9 @@ private:
         return tree_.at(type).tag == DW_TAG_structure_type;
     }
 
-    /// Is `p` a packed struct on the stack? Then its location is uncertain. Unnamed structs are not
-    /// checked, as in pahole, nor are structs behind a typedef or qualifier.
+    /// Is `p` a packed struct after as many parameters as there are registers? Then it is taken to
+    /// be on the stack, where its location is uncertain. As in pahole, unnamed structs are not
+    /// checked, nor are structs behind a typedef or qualifier.
     bool is_uncertain(const Param &p) const
     {
         if (p.position < file_.arch.param_reg_count)
