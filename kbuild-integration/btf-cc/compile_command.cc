@@ -141,7 +141,8 @@ void set_language(CommandLine &line, std::string_view language)
 void set_output(CommandLine &line, std::string_view path)
 {
     line.output = path;
-    line.makes_no_object |= path == "/dev/null" || path == "-"; // clang: standard output
+    // clang takes "-" for standard output.
+    line.makes_no_object |= path == "/dev/null" || path == "-";
 }
 
 void set_clang_action(CommandLine &line, std::string_view option)
@@ -214,7 +215,7 @@ constexpr OptionRule option_rules[] = {
     {"-o", next, set_output},
     {"--output", next, set_output},
     {"--output=", prefix, set_output},
-    {"-objcmt", prefix, [](CommandLine &, std::string_view) {}}, // not -o
+    {"-objcmt", prefix, [](CommandLine &, std::string_view) {}}, // clang's; not -o
     {"-o", prefix, set_output},
     {"-x", next, set_language},
     {"--language", next, set_language},
@@ -323,8 +324,8 @@ CompileCommand read_by(WordRules rules, const std::vector<std::string> &argument
     return command;
 }
 
-/// Adds `other`, another reading of the same command. Of what the readings say, only what is safe
-/// for both stays.
+/// Adds `other`, another reading of the same command: its objects, and for each property the value
+/// that is safe for both readings.
 void add_reading(CompileCommand &command, const CompileCommand &other)
 {
     for (const std::string &object : other.objects)

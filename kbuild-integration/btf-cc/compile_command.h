@@ -23,7 +23,8 @@ struct CompileCommand {
     /// A warning about objects that are not changed. Usually empty.
     std::string warning = {};
     bool is_module = false; // -DMODULE
-    /// -g or the like. False for assembler files, because their DWARF describes no types.
+    /// -g or the like. False if any source is an assembler file, because its DWARF describes no
+    /// types.
     bool asks_for_dwarf = false;
     /// All sources are C if the compiler is one for C. (g++ takes .c files for C++.)
     bool only_c = false;
@@ -36,9 +37,9 @@ struct CompileCommand {
     bool operator==(const CompileCommand &) const = default;
 };
 
-/// `arguments`: without the compiler's name. "@FILE" is read as gcc and clang read it: by
-/// WordRules::gcc_14 and gcc_15, because the compiler's version is unknown. If a FILE cannot be
-/// read, the result has no objects.
+/// `arguments`: without the compiler's name. "@FILE" is read twice, by WordRules::gcc_14 and by
+/// gcc_15, because the compiler's version is unknown. If a FILE cannot be read, the result has no
+/// objects.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
 /// A compiler's name without folder, target and version: "x86_64-linux-gnu-gcc-12" -> "gcc".
