@@ -268,12 +268,15 @@ private:
         return of_symbol(*named->second, addend);
     }
 
-    /// May `own`, of an input, be `found`, of the image? If not, the linker dropped `own`. A hidden
-    /// symbol becomes local, relaxation shrinks functions, a common symbol may grow.
+    /// May `own`, of an input, be `found`, of the image? If not, the linker dropped `own`. A weak
+    /// definition that the linker chose stays weak, a hidden symbol becomes local, relaxation
+    /// shrinks functions, a common symbol may grow.
     bool may_become(const Symbol &own, const Symbol &found)
     {
         if (own.home == Home::undefined)
             return true;
+        if (own.binding == STB_WEAK && found.binding == STB_GLOBAL)
+            return false;
         const bool was_local = own.binding == STB_LOCAL;
         if (found.binding != STB_LOCAL ? was_local : !was_local && local_count(own.name()) > 0)
             return false;

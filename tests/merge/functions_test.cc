@@ -71,6 +71,21 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
+/// Without address pools, symbols show where functions are. The strong definition's symbol is not
+/// that of the weak one.
+TEST_F(Functions, StrongProvidesNamesWithoutPools)
+{
+    const std::string weak = object("a", "f", "weak_name", define("f", ".weak"), ".text"),
+                      strong = object("b", "f", "strong_name", define("f"), ".text");
+    for (auto objects : {std::vector{weak, strong}, std::vector{strong, weak}}) {
+        const std::string image = link(objects, "");
+        run("objcopy -R .debug " + image);
+        const std::string text = text_of(merged(dir_, objects, image));
+        EXPECT_TRUE(has(text, "'strong_name'")) << text;
+        EXPECT_FALSE(has(text, "weak_name")) << text;
+    }
+}
+
 /// The prototype of an overridden weak function counts only if the strong function is `void
 /// f(void)`, which may come from assembler code. Then both prototypes must agree.
 TEST_F(Functions, PrototypeOfTheStrongOne)
