@@ -47,7 +47,7 @@ struct IdSet {
 };
 
 // From this version on, sets of kfuncs have the flag set_of_kfuncs.
-constexpr KernelVersion first_with_mark{6, 9};
+constexpr KernelVersion first_with_flag{6, 9};
 // The largest set that looks_like_kfuncs() accepts, so that a search takes linear time. Kernels
 // allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
@@ -72,7 +72,7 @@ public:
              std::span<const Redefinition> redefined, std::optional<KernelVersion> kernel,
              bool needs_tags, Findings &out)
         : binary_(binary), btf_(index.btf()), index_(index), of_vmlinux_(of_vmlinux),
-          redefined_(redefined), marked_(!kernel || *kernel >= first_with_mark),
+          redefined_(redefined), sets_have_flag_(!kernel || *kernel >= first_with_flag),
           needs_tags_(needs_tags), out_(out), tagged_(tagged_functions(index))
     {
         for (size_t at = 0; at + 4 <= binary.btf_ids.size(); at += 4)
@@ -92,13 +92,11 @@ public:
 
 private:
     /// Are all ids and counts 0 although the BTF has one of the types that they are for? Without
-    /// symbols these types are unknown. Then zeros suffice for vmlinux, which always has some of
-    /// these types, but not for a module, which may have none.
+    /// symbols these types are unknown; see looks_unfilled().
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
-            return of_vmlinux_ == &index_ &&
-                   std::ranges::all_of(words_, [](uint32_t word) { return word == 0; });
+            return of_vmlinux_ == &index_ && looks_unfilled();
         bool known = false;
         for (const SectionSymbol &symbol : binary_.id_symbols) {
             const IdSymbol parsed = parse_id_symbol(symbol.name);
@@ -109,6 +107,21 @@ private:
             known |= !parsed.is_set() && has(parsed.type_kind(), std::string(parsed.name));
         }
         return known;
+    }
+
+    /// Without symbols: vmlinux always has some of the types that .BTF_ids asks for, so its words
+    /// are not all 0. Before resolve_btfids runs, a set of kfuncs has the count 0, but its flags.
+    bool looks_unfilled() const
+    {
+        bool has_empty_set = false;
+        for (size_t at = 0; at < words_.size(); ++at) {
+            if (looks_like_kfuncs(at))
+                return false;
+            has_empty_set |= sets_have_flag_ && at + 1 < words_.size() && words_[at] == 0 &&
+                             words_[at + 1] == set_of_kfuncs;
+        }
+        return has_empty_set ||
+               std::ranges::all_of(words_, [](uint32_t word) { return word == 0; });
     }
 
     /// Error: an id or set does not fit into the section.
@@ -165,11 +178,11 @@ private:
     {
         const size_t left = words_.size() - at;
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
-            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
+            words_[at] > (left - 2) / 2 || words_[at + 1] != (sets_have_flag_ ? set_of_kfuncs : 0))
             return false;
         // A limit above all known flags of kfuncs, with room for new ones; older kernels have
         // fewer.
-        const uint32_t flags_end = marked_ ? 1 << 20 : 1 << 12;
+        const uint32_t flags_end = sets_have_flag_ ? 1 << 20 : 1 << 12;
         const IdSet set = set_at(at, 2);
         uint32_t last = 0;
         for (size_t i = 0; i < set.size(); ++i) {
@@ -185,7 +198,7 @@ private:
     IdSet set_at(size_t at, size_t width) const
     {
         return {.offset = at * 4,
-                .of_kfuncs = width == 2 && (!marked_ || words_[at + 1] & set_of_kfuncs),
+                .of_kfuncs = width == 2 && (!sets_have_flag_ || words_[at + 1] & set_of_kfuncs),
                 .width = width,
                 .entries = std::span(words_).subspan(at + width, words_[at] * width)};
     }
@@ -440,7 +453,7 @@ private:
     const NameIndex &index_;
     const NameIndex *of_vmlinux_;
     const std::span<const Redefinition> redefined_;
-    const bool marked_; // sets of kfuncs have the flag set_of_kfuncs
+    const bool sets_have_flag_; // sets of kfuncs have the flag set_of_kfuncs
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;

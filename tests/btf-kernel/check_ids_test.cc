@@ -48,6 +48,7 @@ TEST_F(CheckKernel, IdsNeverFilled)
         "ids vmlinux: was never filled in: all ids are 0, resolve_btfids has not run"};
     EXPECT_EQ(findings(), said);
     kernel_.vmlinux->id_symbols.clear();
+    EXPECT_EQ(findings(), said);
     kernel_.vmlinux->btf_ids.assign(20, std::byte{0});
     EXPECT_EQ(findings(), said);
 }
