@@ -58,7 +58,7 @@ struct KernelField {
     bool is_last_member = false; // of a struct or union
 };
 
-constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
+constexpr size_t max_indexes = 64; // BPF_CORE_SPEC_MAX_LEN
 
 /// A distilled base has only the names and sizes of structs and unions. When the kernel loads the
 /// module, vmlinux's definitions take their places. If `id` is a struct or union of a distilled
@@ -119,14 +119,14 @@ std::optional<std::string> find_element(const Step &step, bool first, KernelFiel
 }
 
 /// The indexes of an access string such as "0:1:2"; std::nullopt if the string is malformed or has
-/// more than max_spec indexes.
+/// more than max_indexes indexes.
 std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
 {
     std::vector<uint32_t> out;
     while (!text.empty()) {
         uint32_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || out.size() == max_spec)
+        if (error != std::errc() || out.size() == max_indexes)
             return std::nullopt;
         out.push_back(value);
         text.remove_prefix(static_cast<size_t>(end - text.data()));
@@ -203,7 +203,7 @@ std::optional<std::string> find_field(const Btf &local_btf, const LocalField &lo
 /// Bytes that are loaded for a field of this type; for an array, one element.
 uint64_t load_size(const Btf &btf, uint32_t id)
 {
-    for (size_t i = 0; i < max_spec; ++i) {
+    for (size_t i = 0; i < diff::max_steps; ++i) {
         id = behind_modifiers(btf, id);
         if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
             break;
@@ -537,13 +537,15 @@ private:
         const bool adapts = // libbpf changes the width of a load or store of the whole field
             is_unsigned_or_pointer(btf_, last.type) &&
             is_unsigned_or_pointer(*target.btf, target.type);
-        if (mine == theirs || (adapts && !relocation_.width))
+        if (mine == theirs)
             return at;
         std::string text =
             strf("has %zu bytes there, %zu in the program", size_t(theirs), size_t(mine));
         // If the instruction is not a load or store, the program copies a fixed number of bytes.
+        if (!relocation_.width)
+            return {Status::holds, std::move(text)};
         if (!adapts)
-            return {relocation_.width ? Status::broken : Status::holds, std::move(text)};
+            return {Status::broken, std::move(text)};
         if (relocation_.width != mine || theirs > 8 || !std::has_single_bit(theirs))
             return {Status::broken,
                     text + strf(", but the instruction accesses %u: libbpf refuses the whole "
