@@ -325,6 +325,12 @@ class Module(KbuildCase):
         self.btf('--build=build', '--kernel=6.12', '--dkms=dkms.conf')
         self.assertIn('.BTF', self.section_names('x.ko'))
 
+    def test_running_kernel_in_dkms_conf(self):
+        """As with dkms, kernelver is the running kernel if no other is given."""
+        self.write('dkms.conf', 'PACKAGE_NAME=other\n[ "$kernelver" != "$(uname -r)" ] || BUILT_MODULE_NAME[0]=x\n')
+        self.btf('--build=build', '--dkms=dkms.conf')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
     def test_recipe_for_dkms(self):
         """The recipe in docs/packagers.md works although dkms reads dkms.conf in the folder in which dkms was started,
         and builds in another folder."""
