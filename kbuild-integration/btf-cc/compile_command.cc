@@ -22,17 +22,8 @@ namespace
 constexpr std::string_view options_with_value =
     " -D -U -I -L -l -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix "
     "-iwithprefixbefore -isysroot -imultilib -MF -MT -MQ -MJ -T -u -z -Xlinker -Xassembler "
-    "-Xpreprocessor -mllvm -target -arch --param -B -aux-info -dumpbase -dumpdir "
+    "-Xpreprocessor -Xclang -mllvm -target -arch --param -B -aux-info -dumpbase -dumpdir "
     "-dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics ";
-
-/// Options for clang's compiler proper (-Xclang) with which it does something other than write an
-/// object. Options with which it writes another file in place of the object, such as -emit-pch,
-/// need not be listed: btf-cc leaves a file alone that is not an ELF object.
-constexpr std::string_view clang_actions =
-    " -Eonly -analyze -analyzer-checker-help -ast-dump -ast-dump-all -ast-dump-decl-types "
-    "-ast-dump-lookups -ast-list -ast-view -dump-raw-tokens -dump-tokens -emit-codegen-only "
-    "-emit-llvm-only -extract-api -fixit -fsyntax-only -help -init-only -print-preamble "
-    "-print-supported-cpus -templight-dump -version ";
 
 /// Those of gcc and clang for all their languages, except headers.
 constexpr std::string_view source_suffixes =
@@ -145,11 +136,6 @@ void set_output(CommandLine &line, std::string_view path)
     line.makes_no_object |= path == "/dev/null" || path == "-";
 }
 
-void set_clang_action(CommandLine &line, std::string_view option)
-{
-    line.makes_no_object |= contains(clang_actions, option) || option.starts_with("-ast-dump=");
-}
-
 template <bool CommandLine::*flag, bool value>
 void set_flag(CommandLine &line, std::string_view)
 {
@@ -171,6 +157,9 @@ struct OptionRule {
 };
 using enum OptionRule::Form;
 
+// Options that ask for something other than an object matter only if they are used with -c. Those
+// that write another file in its place, such as -emit-llvm, need no row: btf-cc leaves a file alone
+// that is not an ELF object.
 constexpr OptionRule option_rules[] = {
     {"-c", whole, compile_only},
     {"--compile", whole, compile_only},
@@ -179,39 +168,8 @@ constexpr OptionRule option_rules[] = {
     {"-M", whole, make_no_object},
     {"-MM", whole, make_no_object},
     {"-###", whole, make_no_object},
-    {"-emit-llvm", whole, make_no_object},
     {"-fsyntax-only", whole, make_no_object},
     {"--analyze", whole, make_no_object},
-    {"--assemble", whole, make_no_object},
-    {"--dependencies", whole, make_no_object},
-    {"--preprocess", whole, make_no_object},
-    {"--user-dependencies", whole, make_no_object},
-    {"--migrate", whole, make_no_object},
-    {"--precompile", whole, make_no_object},
-    {"-emit-ast", whole, make_no_object},
-    {"-extract-api", whole, make_no_object},
-    {"-module-file-info", whole, make_no_object},
-    {"-rewrite-legacy-objc", whole, make_no_object},
-    {"-rewrite-objc", whole, make_no_object},
-    {"-fdriver-only", whole, make_no_object},
-    {"-ccc-print-", prefix, make_no_object},
-    {"--autocomplete=", prefix, make_no_object},
-    {"-Xclang", next, set_clang_action},
-    {"-Xclang=", prefix, set_clang_action},
-    {"-dumpfullversion", whole, make_no_object},
-    {"-dumpmachine", whole, make_no_object},
-    {"-dumpspecs", whole, make_no_object},
-    {"-dumpversion", whole, make_no_object},
-    {"-print-", prefix, make_no_object},
-    {"--print-", prefix, make_no_object},
-    {"-help", whole, make_no_object},
-    {"--help", prefix, make_no_object},
-    {"-mcpu=help", whole, make_no_object},
-    {"-mcpu=?", whole, make_no_object},
-    {"-mtune=help", whole, make_no_object},
-    {"-mtune=?", whole, make_no_object},
-    {"--target-help", whole, make_no_object},
-    {"--version", whole, make_no_object},
     {"-o", next, set_output},
     {"--output", next, set_output},
     {"--output=", prefix, set_output},

@@ -297,11 +297,9 @@ class Failure(ObjectsCase):
         compile_it = '--strict', clang, '-g', '-c', 'add.c'
         status, out, error = self.cc(*compile_it, '-o', '-')
         self.assertEqual((status, out[:4], error), (0, b'\x7fELF', b''))
-        for words in (['-emit-ast'], ['--precompile'], ['-help'], ['--autocomplete=-f'], ['-ccc-print-phases'],
-                      ['-Xclang', '-ast-dump'], ['-Xclang', '-fsyntax-only']):
+        for words in (['-fsyntax-only'], ['--analyze'], ['-emit-ast', '-o', 'add.ast']):
             status, _, error = self.cc(*compile_it, *words)
-            self.assertEqual(status, 0, words)
-            self.assertNotIn(b'btf-cc', error, words)
+            self.assertEqual((status, error), (0, b''), words)
         self.assertNotIn('add.o', self.names())
 
     def test_object_that_the_compiler_does_not_write(self):

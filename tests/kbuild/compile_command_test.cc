@@ -99,23 +99,11 @@ TEST(CompileCommand, Launchers)
 
 TEST(CompileCommand, MakesNoObject)
 {
-    for (const char *option :
-         {"-E", "-S", "-M", "-MM", "-###", "-fsyntax-only", "-emit-llvm", "--analyze",
-          "--preprocess", "--assemble", "--version", "--help", "--help=target", "-dumpversion",
-          "-dumpmachine", "-print-file-name=plugin", "--print-search-dirs"}) {
+    for (const char *option : {"-E", "-S", "-M", "-MM", "-###", "-fsyntax-only", "--analyze"}) {
         EXPECT_EQ(objects({option, "-c", "a.c", "-o", "b.o"}), Words{}) << option;
         EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o", option}), Words{}) << option;
     }
-    for (const char *option :
-         {"-dumpfullversion", "-dumpspecs", "--target-help", "-xc-header", "-emit-ast",
-          "--precompile", "--migrate", "-extract-api", "-module-file-info", "-rewrite-objc",
-          "-rewrite-legacy-objc", "-fdriver-only", "-ccc-print-phases", "--autocomplete=-f",
-          "-help", "-mcpu=help", "-mtune=?", "-Xclang=-fsyntax-only"})
-        EXPECT_EQ(objects({option, "-c", "a.c"}), Words{}) << option;
-    for (const char *option : {"-fsyntax-only", "-ast-dump", "-ast-dump=json", "-emit-llvm-only",
-                               "-dump-tokens", "-version"})
-        EXPECT_EQ(objects({"-c", "a.c", "-Xclang", option}), Words{}) << option;
-    EXPECT_EQ(objects({"-c", "a.c", "-Xclang", "-ast-print"}), Words{"a.o"});
+    EXPECT_EQ(objects({"-xc-header", "-c", "a.c"}), Words{});
     EXPECT_EQ(objects({"-o", "prog", "a.c", "b.o"}), Words{});
     EXPECT_EQ(objects({"-c", "a.c", "-o", "-"}), Words{});
     EXPECT_EQ(objects({"-c", "-x", "c", "/dev/null", "-o", "tmp.o"}), Words{});
