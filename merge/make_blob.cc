@@ -77,7 +77,7 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
                   functions.skip_counts[i]);
     for (const SkippedFunction &f : functions.skipped)
         report.functions_left_out.emplace_back(f.name, f.reason);
-    for (std::string_view name : functions.no_arena)
+    for (std::string_view name : functions.bad_arenas)
         report.warnings.push_back("kfunc " + std::string(name) +
                                   ": its flags name an arena pointer where its prototype has "
                                   "none; the prototype stays as it is");

@@ -95,7 +95,7 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     auto sections = TRY(pool_sections(*image->elf));
     for (const PoolSection &section : sections)
         for (const PoolPart &part : section.parts)
-            ids.insert(part.first_id);
+            ids.insert(part.object_id);
     return ids;
 }
 

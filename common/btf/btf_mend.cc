@@ -171,7 +171,7 @@ private:
         if (!place.element && btf::vlen_of(head(words)) > most_elements_ && info.element.count)
             return drop_surplus_elements(words);
         if (place.element && info.element.name >= 0 && rename_elements(words))
-            return "'_' replaces illegal characters";
+            return "it is renamed";
         switch (btf::kind_of(head(words))) {
         case btf::Kind::STRUCT:
         case btf::Kind::UNION:
@@ -249,7 +249,7 @@ private:
     // Members.
 
     struct Member {
-        btf_member &words;
+        btf_member &entry;
         TypeId type;           // behind modifiers
         uint64_t size;         // of the type, in bytes; or TypeSizes::unsized
         uint32_t offset, bits; // bits: of a bitfield; 0: it is none
@@ -260,9 +260,9 @@ private:
         const uint64_t struct_bits = uint64_t{head(words).size} * 8;
         const bool kflag = btf::kflag_of(head(words));
         Member m{member_of(words, i), {}, 0, offset_of(words, i), 0, false};
-        m.type = sizes_->behind_modifiers(TypeId{m.words.type});
+        m.type = sizes_->behind_modifiers(TypeId{m.entry.type});
         m.size = sizes_->of(m.type);
-        m.bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.words.offset) : 0;
+        m.bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.entry.offset) : 0;
         m.fits = m.size != TypeSizes::unsized &&
                  m.offset + (m.bits ? m.bits : m.size * 8) <= struct_bits;
         return m;
@@ -287,7 +287,7 @@ private:
     {
         if (!m.fits)
             return std::nullopt;
-        return m.bits ? mend_bitfield(m.words, m.type) : mend_float(m.words, m.type, m.offset);
+        return m.bits ? mend_bitfield(m.entry, m.type) : mend_float(m.entry, m.type, m.offset);
     }
 
     Remedy mend_bitfield(btf_member &member, TypeId type)

@@ -34,25 +34,19 @@ std::vector<PoolPart> find_pools(Bytes section, ByteOrder order)
     std::vector<PoolPart> parts;
     uint64_t at = 0;
     while (at + 8 <= section.size()) {
-        uint64_t length = load<uint32_t>(section.data() + at, order);
-        uint64_t body = at + 4;
+        const uint64_t length = load<uint32_t>(section.data() + at, order), body = at + 4;
         if (length == 0) { // padding between contributions
             at += 4;
             continue;
         }
-        if (length == UINT32_MAX && at + 12 <= section.size()) { // 64-bit DWARF
-            length = load<uint64_t>(section.data() + at + 4, order);
-            body = at + 12;
-        }
-        if (length < 4 || length > section.size() - body)
+        if (length < 12 || length > section.size() - body)
             break;
         auto version = load<uint16_t>(section.data() + body, order);
         auto address_size = static_cast<uint8_t>(section[body + 2]);
         if (version != 5 || (address_size != 4 && address_size != 8))
             break;
-        if (length >= 12)
-            parts.push_back({load<uint64_t>(section.data() + body + 4, order), at,
-                             section.subspan(body + 12, length - 12), address_size, order});
+        parts.push_back({load<uint64_t>(section.data() + body + 4, order), at,
+                         section.subspan(body + 12, length - 12), address_size, order});
         at = body + length;
     }
     return parts;
@@ -68,7 +62,7 @@ bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &obj
     };
     size_t at = 0;
     for (const PoolPart &part : parts) {
-        if (!object_ids.contains(part.first_id) || !is_zero(at, part.offset))
+        if (!object_ids.contains(part.object_id) || !is_zero(at, part.offset))
             return false;
         at = static_cast<size_t>(part.entries.data() + part.entries.size() - section.data());
     }

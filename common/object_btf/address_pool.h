@@ -19,12 +19,11 @@ namespace btflink
 /// `strip --strip-debug` drops it.
 constexpr std::string_view pool_section = ".debug";
 
-/// May a section of this name have pools? Objects from before November 2026 have their pools in
-/// DWARF 5's section. In GNU's older compression scheme, names of sections begin with .z.
-constexpr bool may_have_pools(std::string_view section)
+/// Is a section of this name the one for pools? In GNU's older compression scheme, names of
+/// sections begin with .z.
+constexpr bool is_pool_section(std::string_view section)
 {
-    return section == pool_section || section == ".debug_addr" || section == ".zdebug" ||
-           section == ".zdebug_addr";
+    return section == pool_section || section == ".zdebug";
 }
 
 /// Byte offset of entry `index` in a pool; relocations are put there. `index` is 1-based.
@@ -38,11 +37,11 @@ constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 
-/// A contribution to a section that may have pools: a pool, or addresses of DWARF itself.
+/// A pool in a section.
 struct PoolPart {
-    uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
-    uint64_t offset;   // of the contribution, in the section
-    Bytes entries;     // after the id
+    uint64_t object_id;
+    uint64_t offset; // of the pool, in the section
+    Bytes entries;   // after the id
     uint8_t address_size;
     ByteOrder order;
 
@@ -51,9 +50,8 @@ struct PoolPart {
     uint64_t address(uint32_t index) const;
 };
 
-/// All contributions with at least 8 bytes of entries, in section order. Stops without an error
-/// where the section is not a sequence of DWARF 5 contributions (pre-standard split DWARF has no
-/// header).
+/// All pools, in section order. Stops without an error where the section is not a sequence of pools
+/// and zeros.
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
 
 /// Does the section have at least one pool, and nothing but pools of these objects and zeros?

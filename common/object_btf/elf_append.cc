@@ -59,12 +59,10 @@ std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, cons
 }
 
 /// Does section `index` consist only of pools of the objects `ids`? The section may be compressed.
-/// If a linker joined pools with DWARF's own addresses, the section is not only pools and must
-/// stay.
 Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::set<uint64_t> &ids)
 {
     const ElfSection &s = image.sections[index];
-    if (!may_have_pools(s.name) || (s.head.sh_flags & SHF_ALLOC) || !s.in_file())
+    if (!is_pool_section(s.name) || (s.head.sh_flags & SHF_ALLOC) || !s.in_file())
         return false;
     const SectionContents contents = TRY(image.contents(index));
     return is_only_pools(contents.bytes, image.order, ids);

@@ -29,7 +29,7 @@ public:
                 TRY(take_btf(i));
         auto ours = TRY(find_object_btf(image_));
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
-            if (may_have_pools(image_.sections[i].name) && ours[i])
+            if (is_pool_section(image_.sections[i].name) && ours[i])
                 TRY(append(i, arch_.address_size, out_.all.pool, out_.all.pool_relocs));
         return std::move(out_);
     }
@@ -38,11 +38,11 @@ private:
     Result<void> find_pool_ids()
     {
         for (uint32_t i = 1; i < image_.sections.size(); ++i) {
-            if (!may_have_pools(image_.sections[i].name))
+            if (!is_pool_section(image_.sections[i].name))
                 continue;
             const auto contents = TRY(image_.contents(i));
             for (const PoolPart &part : find_pools(contents.bytes, image_.order))
-                pool_ids_.insert(part.first_id);
+                pool_ids_.insert(part.object_id);
         }
         return {};
     }

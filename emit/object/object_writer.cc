@@ -21,7 +21,7 @@ bool is_dwarf(const ElfSection &s, bool lto)
     if (s.head.sh_flags & SHF_ALLOC) // part of the program, whatever its name
         return false;
     return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
-           may_have_pools(s.name) || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
+           is_pool_section(s.name) || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
            s.name == ".gdb_index";
 }
 

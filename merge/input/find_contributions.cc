@@ -8,7 +8,6 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 namespace btflink::merge
@@ -17,20 +16,15 @@ namespace btflink::merge
 namespace
 {
 
-/// The pool at `part`. Nothing if the part belongs to DWARF itself: then it has a relocation where
-/// a pool has its id. `next`: the first relocation that does not belong to an earlier part.
-std::optional<RelocatablePool> read_pool(const PoolPart &part, Bytes section,
-                                         const std::vector<Reloc> &relocs,
-                                         std::vector<Reloc>::const_iterator &next)
+/// The pool at `part`. `next`: the first relocation that does not belong to an earlier part.
+RelocatablePool read_pool(const PoolPart &part, Bytes section, const std::vector<Reloc> &relocs,
+                          std::vector<Reloc>::const_iterator &next)
 {
-    RelocatablePool pool{part.first_id, std::vector<UnresolvedAddress>(part.count())};
+    RelocatablePool pool{part.object_id, std::vector<UnresolvedAddress>(part.count())};
     const auto begin = static_cast<uint64_t>(part.entries.data() - section.data());
     const uint64_t end = begin + part.entries.size();
-    bool is_dwarf = false;
-    for (; next != relocs.end() && next->offset < begin; ++next)
-        is_dwarf |= next->offset >= begin - sizeof part.first_id;
-    if (is_dwarf)
-        return std::nullopt;
+    while (next != relocs.end() && next->offset < begin)
+        ++next;
     for (; next != relocs.end() && next->offset < end; ++next) {
         const uint64_t at = next->offset - begin;
         if (at % part.address_size == 0 && at / part.address_size < pool.addresses.size())
@@ -46,7 +40,7 @@ Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
 {
     std::vector<PoolSection> found;
     for (uint32_t i = 0; i < elf.sections.size(); ++i) {
-        if (!may_have_pools(elf.sections[i].name) || !elf.sections[i].in_file())
+        if (!is_pool_section(elf.sections[i].name) || !elf.sections[i].in_file())
             continue;
         auto contents = TRY(elf.contents(i));
         std::vector<PoolPart> parts = find_pools(contents.bytes, elf.order);
@@ -64,8 +58,7 @@ Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf)
         auto relocs = TRY(all.of(section.section, section.contents.bytes, elf.address_size()));
         auto next = relocs.cbegin();
         for (const PoolPart &part : section.parts)
-            if (auto pool = read_pool(part, section.contents.bytes, relocs, next))
-                pools.push_back(std::move(*pool));
+            pools.push_back(read_pool(part, section.contents.bytes, relocs, next));
     }
     return pools;
 }

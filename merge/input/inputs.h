@@ -69,8 +69,7 @@ Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threa
 // find_contributions.cc: address pools. In a linked file pools contain addresses, in a relocatable
 // file relocations.
 
-/// A section that may have pools: `.debug`, or `.debug_addr` (common/FORMAT.md, 5), where some of
-/// `parts` may be DWARF's own lists of addresses.
+/// A section with pools.
 struct PoolSection {
     uint32_t section;
     SectionContents contents; // what `parts` point into

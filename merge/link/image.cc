@@ -111,7 +111,7 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
     auto sections = TRY(pool_sections(elf));
     for (PoolSection &section : sections) {
         for (const PoolPart &part : section.parts)
-            out.pools[part.first_id].push_back(part);
+            out.pools[part.object_id].push_back(part);
         out.kept.push_back(std::move(section.contents));
     }
     out.functions.reserve(elf.symbols.size()); // unused pages cost nothing

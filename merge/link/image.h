@@ -111,7 +111,7 @@ Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &ob
 
 // missing_objects.cc
 
-/// Has the image an address pool, of any object? Lists of addresses in DWARF do not count.
+/// Has the image an address pool, of any object?
 bool has_pools(const Image &image);
 
 // Objects that were linked into the image but are not among the inputs. Their address pools in the

@@ -2,14 +2,10 @@
 // Finds out whether the image has address pools, and finds objects that were linked into the image
 // but are not among the inputs.
 //
-// Problem. A pool has an object id and addresses, but no name. Some objects have their pools in
-// .debug_addr (common/FORMAT.md, 5), where clang's DWARF 5 has lists of addresses. These lists
-// differ from pools only in having no id.
+// Problem. A pool has an object id and addresses, but no name.
 //
-// Method. Pools whose ids belong to no input are counted. A list of DWARF's addresses is recognised
-// by its first entry, where a pool has its id: in a relocatable image this entry has a relocation
-// (relocatable_pools() skips such lists); in a linked image its value is a plausible address
-// (may_be_address()). The symbols at a pool's addresses show what the object contains.
+// Method. Pools whose ids belong to no input are counted. The symbols at a pool's addresses show
+// what the object contains.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -23,9 +19,6 @@ namespace
 {
 
 constexpr size_t named_at_most = 3;
-// Offsets of thread-local variables are below small_address. For discarded sections linkers write
-// one of the highest values.
-constexpr uint64_t small_address = 1 << 20, tombstones = 16;
 
 /// Section (0 in a linked image) and value of each address of an object.
 using Places = std::vector<std::pair<uint32_t, uint64_t>>;
@@ -80,29 +73,11 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
     }
 }
 
-/// May the object id be an address that DWARF lists?
-bool may_be_address(const PoolPart &part, const Image &image)
-{
-    const std::byte *first = part.entries.data() - sizeof part.first_id;
-    const uint64_t address = part.address_size == 8 ? load<uint64_t>(first, part.order)
-                                                    : load<uint32_t>(first, part.order);
-    const uint64_t last = part.address_size == 8 ? UINT64_MAX : UINT32_MAX;
-    return address < small_address || address > last - tombstones ||
-           std::ranges::any_of(image.sections, [&](const ElfSection &s) {
-               return (s.head.sh_flags & SHF_ALLOC) && address >= s.head.sh_addr &&
-                      address - s.head.sh_addr <= s.head.sh_size;
-           });
-}
-
 } // namespace
 
 bool has_pools(const Image &image)
 {
-    const auto is_pool = [&](const PoolPart &part) { return !may_be_address(part, image); };
-    return !image.relocatable_pools.empty() ||
-           std::ranges::any_of(image.pools, [&](const auto &of_id) {
-               return std::ranges::any_of(of_id.second, is_pool);
-           });
+    return !image.relocatable_pools.empty() || !image.pools.empty();
 }
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
@@ -121,7 +96,7 @@ MissingObjects find_missing(const std::vector<Object> &objects, const Image &ima
     std::vector<const PoolPart *> linked;
     for (const auto &[id, parts] : image.pools)
         for (const PoolPart &part : parts)
-            if (!ids.contains(id) && !may_be_address(part, image))
+            if (!ids.contains(id))
                 linked.push_back(&part);
     out.count += static_cast<uint32_t>(linked.size());
     // The first in link order, which Image::pools does not keep.

@@ -98,9 +98,9 @@ struct SkippedFunction {
 struct Functions {
     // By name; of several with the same name, the one whose symbol has that name is first.
     std::vector<SelectedFunction> selected;
-    std::vector<Instance> tagged;           // instances whose DECL_TAGs a FUNC gets
-    std::vector<SkippedFunction> skipped;   // by name
-    std::vector<std::string_view> no_arena; // kfuncs whose arena flags name a non-pointer
+    std::vector<Instance> tagged;             // instances whose DECL_TAGs a FUNC gets
+    std::vector<SkippedFunction> skipped;     // by name
+    std::vector<std::string_view> bad_arenas; // kfuncs whose arena flags name a non-pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     std::deque<std::string> texts; // storage of `clone` and `linkage` if a function has both
 

@@ -11,8 +11,9 @@
 // instance at the address of one of the group's symbols (so a strong definition takes precedence
 // over a weak one), preferably from one that kept its parameters. The FUNC gets the declaration
 // tags of all instances of this definition, because clang writes tags to one instance only. A
-// definition that the link did not choose, such as a weak one next to a strong one, does not affect
-// the prototype.
+// definition at another address than the group's symbols, such as a weak one next to a strong one,
+// does not affect the prototype. But the prototype of a definition whose section the link discarded
+// must agree, because it has no address, like that of an inline copy.
 //
 // With true signatures, if a name has a clone, the FUNC describes the clone: it has the clone's
 // prototype and symbol name. Instances without an address, most of which are inlined, need not
@@ -229,13 +230,14 @@ struct GroupFacts {
 GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Instance &chosen)
 {
     const bool is_linked = is_at_symbol(in, group, chosen);
-    const bool exact = in.features.has(Feature::true_signature) && is_linked;
-    const LinkFunction *first = exact ? &in.record(chosen) : nullptr; // others must agree with it
+    const bool chosen_decides = in.features.has(Feature::true_signature) && is_linked;
+    const LinkFunction *first =
+        chosen_decides ? &in.record(chosen) : nullptr; // others must agree with it
     GroupFacts facts;
     for (const Instance &c : group.instances) {
         const LinkFunction &f = in.record(c);
         facts.flags |= f.flags;
-        if (exact && !address_of(in, c))
+        if (chosen_decides && !address_of(in, c))
             continue; // usually inlined, perhaps with other parameters
         // A replaced definition does not count. But `void name()` may be an assembler's, which says
         // nothing about the parameters: if such a definition was chosen, both must agree.
@@ -339,7 +341,7 @@ void set_tagged(const SelectionInput &in, const FunctionGroup &group, SelectedFu
 }
 
 /// The value for SelectedFunction::arena, from the kfunc's flags. If the flags name a slot that is
-/// not a pointer, lists the kfunc in no_arena and returns 0.
+/// not a pointer, lists the kfunc in bad_arenas and returns 0.
 uint8_t find_arena(const SelectionInput &in, std::string_view name, const Instance &c,
                    uint32_t flags, Functions &out)
 {
@@ -350,7 +352,7 @@ uint8_t find_arena(const SelectionInput &in, std::string_view name, const Instan
             continue;
         if (slot >= proto.slots() ||
             in.objects[c.object].btf.kind(TypeId{proto.type(slot)}) != btf::Kind::PTR) {
-            out.no_arena.push_back(name);
+            out.bad_arenas.push_back(name);
             return 0;
         }
     }
@@ -495,7 +497,7 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
     remove_known_clones(of_selected, out);
     sort_by_name(in, of_selected, out.selected);
     std::ranges::sort(out.skipped, {}, &SkippedFunction::name);
-    std::ranges::sort(out.no_arena);
+    std::ranges::sort(out.bad_arenas);
     return out;
 }
 

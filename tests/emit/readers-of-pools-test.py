@@ -122,21 +122,6 @@ class Readers(CliCase):
             self.assertEqual(self.must('objdump', '-Wi', 'with/program').splitlines()[3:],
                              self.must('objdump', '-Wi', 'without/program').splitlines()[3:])
 
-    def test_older_pools(self):
-        """Older versions of btf-emit put pools into .debug_addr. Another run replaces these by pools in .debug."""
-        self.compile_all()
-        self.good('--address-pool', *OBJECTS)
-        want = [self.read(name) for name in OBJECTS]
-        for name in OBJECTS:
-            self.must('objcopy', '--rename-section', '.debug=.debug_addr', name)
-        self.good('--address-pool', *OBJECTS)
-        for name, bytes_before in zip(OBJECTS, want):
-            headers = self.must('readelf', '-SW', name)
-            self.assertNotIn('debug_addr', headers)
-            self.assertIn(' .debug ', headers)
-            self.write('want.o', bytes_before)
-            self.assertEqual(self.lines(name), self.lines('want.o'))
-
 
 if __name__ == '__main__':
     run(__name__)

@@ -130,26 +130,23 @@ TEST_P(ObjectWriter, StripsDwarf)
 
 TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 {
-    // As after a linker: the sections of object BTF are not the last ones. In older objects, the
-    // pool is in .debug_addr.
-    for (const std::string pool_name : {".debug", ".debug_addr"}) {
-        TestObject o = make_object(target);
-        ObjectBtf old = make_btf(target, "old");
-        uint32_t section = o.add({".BTF", 0x80425446, SHF_EXCLUDE, old.btf, 0, 0, 8});
-        o.add_relocs(".BTF", section, sec_symtab, {{4, sym_var}});
-        uint32_t pool = o.add({pool_name, SHT_PROGBITS, 0, old.pool, 0, 0, 8});
-        o.add_relocs(pool_name, pool, sec_symtab, {{16, sym_var}});
-        o.add({".comment", SHT_PROGBITS, 0, TestObject::bytes("behind")});
-        std::vector<std::byte> linked = o.build(llvm ? sec_strtab : 0);
-        std::vector<std::byte> out = emit(target, linked, btf);
-        Reader after(out);
-        EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".BTF"), 1);
-        EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug"), 1);
-        EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug_addr"), 1); // DWARF's
-        EXPECT_EQ(after.head(after.find(".BTF")).sh_size, btf.btf.size());
-        EXPECT_EQ(after.relocs(after.find(rel + ".debug_info")).size(), 2u);
-        EXPECT_EQ(emit(target, out, btf), out);
-    }
+    // As after a linker: the sections of object BTF are not the last ones.
+    TestObject o = make_object(target);
+    ObjectBtf old = make_btf(target, "old");
+    uint32_t section = o.add({".BTF", 0x80425446, SHF_EXCLUDE, old.btf, 0, 0, 8});
+    o.add_relocs(".BTF", section, sec_symtab, {{4, sym_var}});
+    uint32_t pool = o.add({".debug", SHT_PROGBITS, 0, old.pool, 0, 0, 8});
+    o.add_relocs(".debug", pool, sec_symtab, {{16, sym_var}});
+    o.add({".comment", SHT_PROGBITS, 0, TestObject::bytes("behind")});
+    std::vector<std::byte> linked = o.build(llvm ? sec_strtab : 0);
+    std::vector<std::byte> out = emit(target, linked, btf);
+    Reader after(out);
+    EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".BTF"), 1);
+    EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug"), 1);
+    EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug_addr"), 1); // DWARF's
+    EXPECT_EQ(after.head(after.find(".BTF")).sh_size, btf.btf.size());
+    EXPECT_EQ(after.relocs(after.find(rel + ".debug_info")).size(), 2u);
+    EXPECT_EQ(emit(target, out, btf), out);
 }
 
 TEST_P(ObjectWriter, SurvivesDamage)
