@@ -57,6 +57,9 @@ TEST(Features, UnknownNamesAreErrors)
     EXPECT_NE(set.error().str().find("decl_tag_kfuncs"), std::string::npos);
     EXPECT_FALSE(parse_features("VAR"));
     EXPECT_FALSE(parse_features("var+"));
+    set = parse_features("+var,+float");
+    ASSERT_FALSE(set);
+    EXPECT_NE(set.error().str().find("'+float' ('+' is only before the"), std::string::npos);
 }
 
 TEST(Features, NamesParseBack)
