@@ -23,7 +23,7 @@ FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests
 NO_PRODUCT = ("tests", "bench")
 MAX_LINES = 600
 SKIPPED = 77
-CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # versions 14 to 21 agree
+CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # versions 14 to 23 agree
 
 # LAYERS states for each folder, without its subfolders, what the sources may include with quotes: headers of the same
 # folder, headers of the folders in the list, and single headers in the list. The regular expression matches the
