@@ -15,6 +15,7 @@ import struct
 import tarfile
 import unittest
 import zlib
+from unittest import mock
 
 from helpers.btf_reader import type_heads
 from helpers.kernel_packages import (COMPRESSIONS, PROGRAMS, RELEASE, SOURCE, PackageCase, ar,
@@ -327,10 +328,15 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(build, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
 
     def test_unreadable_folder(self):
-        """If root runs this test, btf-kernel runs as another user, because root may read everything."""
+        """If root runs this test, a copy of btf-kernel runs as another user, because root may read everything, and the
+        other user may not be allowed to enter the build folder."""
         folder = self.unpacked(self.files(), 'closed')
         self.top.chmod(0o755)
         other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
+        if other:
+            copy = mock.patch.dict(PROGRAMS, kernel=shutil.copy(PROGRAMS['kernel'], self.top))
+            copy.start()
+            self.addCleanup(copy.stop)
         for name in 'boot/lost+found', 'boot/efi', 'boot/grub2': # only root may read these, on many systems
             (folder / name).mkdir()
             (folder / name).chmod(0)

@@ -207,7 +207,7 @@ class Module(KbuildCase):
         self.write('signed.ko', self.read('x.ko') + b'~Module signature appended~\n')
         self.bad('signed.ko: is signed, .*', '--build=build', module='signed.ko')
         self.module('mute.ko', MODULE.replace('vermagic', 'other'))
-        self.bad('mute.ko: has no kernel version \(vermagic\); give --kernel', '--build=build',
+        self.bad(r'mute.ko: has no kernel version \(vermagic\); give --kernel', '--build=build',
                  module='mute.ko')
         said = self.btf('--build=build', 'bare.ko', 'missing.ko', 'x.ko', status=1)
         self.assertIn('missing.ko: cannot be read', said)
@@ -274,14 +274,18 @@ class Module(KbuildCase):
 
     @unittest.skipUnless(os.getuid() == 0, 'root runs btf-module as another user')
     def test_module_of_another_user(self):
-        """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask."""
+        """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask. The
+        user may not be allowed to enter the build folder, so copies of the programs are run."""
+        os.mkdir(self.path('bin'))
+        for program in SCRIPT, self.btf_pahole:
+            shutil.copy(program, self.path('bin'))
         os.chmod(self.path('x.ko'), 0o644)
         os.chmod(self.folder, 0o777)
         ours, terminal = os.openpty()
         self.addCleanup(os.close, ours)
         self.addCleanup(os.close, terminal)
-        done = self.run_tool(SCRIPT, '--build=build', 'x.ko', text=True, stdin=terminal,
-                             settings={'PATH': self.search_path()},
+        done = self.run_tool(self.path('bin/btf-module'), '--build=build', 'x.ko', text=True, stdin=terminal,
+                             settings={'PATH': self.search_path('bin')},
                              user=65534, group=65534, extra_groups=())
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (0, 'btf-module: x.ko: BTF over build/vmlinux\n', ''))
