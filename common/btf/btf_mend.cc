@@ -156,10 +156,11 @@ private:
             (btf_->word_index(id_of(middle)) <= word ? low : high) = middle;
         }
         const btf::KindInfo &kind = btf::kind_info(btf_->kind(id_of(low)));
-        const uint32_t behind = word - btf_->word_index(id_of(low)), fixed = 3u + kind.fixed.count;
-        if (!kind.element.count || behind < fixed)
+        const uint32_t word_in_type = word - btf_->word_index(id_of(low)),
+                       fixed = 3u + kind.fixed.count;
+        if (!kind.element.count || word_in_type < fixed)
             return {low, std::nullopt};
-        return {low, (behind - fixed) / kind.element.count};
+        return {low, (word_in_type - fixed) / kind.element.count};
     }
 
     /// Mends the violation at `place`. Returns a description of the change, "" if the change was
@@ -398,7 +399,7 @@ private:
             type(target) = empty;
         } else { // a base cannot be changed
             ref = find_or_append(empty);
-            is_new = declared_.insert(raw(target)).second;
+            is_new = replaced_forwards_.insert(raw(target)).second;
         }
         if (is_new)
             out_.changes.push_back((is_union ? "union " : "struct ") +
@@ -559,9 +560,9 @@ private:
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
-    std::set<uint32_t> declared_; // FWDs of the base that mend_prototype() replaced
-    std::vector<unsigned> drops_; // by index in types_: calls of drop_elements()
-    const Btf *btf_ = nullptr;    // all types as they were when this round began
+    std::set<uint32_t> replaced_forwards_; // FWDs of the base that mend_prototype() replaced
+    std::vector<unsigned> drops_;          // by index in types_: calls of drop_elements()
+    const Btf *btf_ = nullptr;             // all types as they were when this round began
     const TypeSizes *sizes_ = nullptr;
     // Made in each round when first needed.
     std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_; // DECL_TAGs of an id

@@ -43,7 +43,7 @@ public:
     {
         state_[raw(void_id)] = done;
         for_types(TypeId{1}, [&](TypeId id) {
-            if (const char c = stub_class(btf, id)) {
+            if (const char c = reference_letter(btf, id)) {
                 refs_[raw(id)] = stub(static_cast<uint32_t>(c), id);
                 state_[raw(id)] = done;
                 by_name_[raw(id)] = true;
@@ -195,7 +195,7 @@ private:
     std::vector<Hash128> hashes_;
     std::vector<Hash128> refs_;    // what a reference to the type counts as
     std::vector<uint8_t> state_;   // done: refs_ is known
-    std::vector<uint8_t> by_name_; // references count by name: stub_class() is not 0
+    std::vector<uint8_t> by_name_; // references count by name: reference_letter() is not 0
 
     std::vector<TypeId> stack_;
     Digest digest_, stub_;

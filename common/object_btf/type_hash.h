@@ -31,7 +31,7 @@ struct HashSlot {
 
 /// 'S' or 'U' if references to the type are hashed by this letter and the type's name alone (a
 /// named struct, a named union, or a forward declaration of one); otherwise 0.
-inline char stub_class(const Btf &btf, TypeId id)
+inline char reference_letter(const Btf &btf, TypeId id)
 {
     if (id == void_id)
         return 0;

@@ -208,9 +208,9 @@ struct Entries::State {
     std::pmr::monotonic_buffer_resource text_memory{64 * 1024};
     std::unordered_map<const char *, const char *> kept_names; // copies; see keep()
     DieTree tree;
-    std::vector<uint32_t> offset_of = {0};           // of each type's entry, by TypeNumber
-    DieIndex open = 0;                               // the type or function that was begun last
-    bool clones = false;                             // there are clones
+    std::vector<uint32_t> offset_of = {0}; // of each type's entry, by TypeNumber
+    DieIndex open = 0;                     // the type or function that was begun last
+    bool has_clones = false;
     DieIndex subject = 0;                            // the entry that gets annotations
     std::unordered_map<uint32_t, DieIndex> entry_of; // of functions and variables, by DECL_UID
     std::vector<Parameter> parameters;               // of functions, in order of entries
@@ -336,7 +336,7 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {
     Die &d = add(DW_TAG_subprogram);
-    clones = true;
+    has_clones = true;
     const DieIndex clone = last();
     const Die origin = tree.at(function);
     d.origin = origin.offset;
@@ -350,17 +350,17 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
     auto place = [&](DieIndex entry) {
         return std::ranges::lower_bound(parameters, entry, {}, &Parameter::entry);
     };
-    std::vector<Parameter> left(place(function), place(origin.end));
+    std::vector<Parameter> not_taken(place(function), place(origin.end));
     bool located = !displaced;
     for (uint32_t uid : uids) {
-        auto found = std::ranges::find(left, uid, &Parameter::uid);
-        located &= found != left.end();
-        if (found == left.end())
+        auto found = std::ranges::find(not_taken, uid, &Parameter::uid);
+        located &= found != not_taken.end();
+        if (found == not_taken.end())
             continue; // a new parameter, or a further part of one that was found already
         add_parameter(*found, located);
-        left.erase(found);
+        not_taken.erase(found);
     }
-    for (const Parameter &parameter : left)
+    for (const Parameter &parameter : not_taken)
         add_parameter(parameter, false);
     if (tree.at(origin.end - 1).tag == DW_TAG_unspecified_parameters) {
         add(DW_TAG_unspecified_parameters, clone);
@@ -384,7 +384,7 @@ void Entries::State::finish_tree()
             d.has &= ~uint32_t{Die::typed};
     }
     // Puts the clones, which were added last, after their functions.
-    if (clones)
+    if (has_clones)
         std::ranges::stable_sort(tree.functions, {}, [&](DieIndex i) {
             const Die &d = tree.at(i);
             return d.origin ? d.origin : d.offset;

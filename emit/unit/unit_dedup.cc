@@ -93,7 +93,7 @@ private:
         bool conflicts = false;
         for (uint32_t id = 1; id < end_; ++id) {
             const btf_type &t = types_.type(TypeId{id});
-            const char stub = t.name_off ? stub_class(types_, TypeId{id}) : 0;
+            const char stub = t.name_off ? reference_letter(types_, TypeId{id}) : 0;
             if (!stub)
                 continue;
             // Equal strings have the same offset.

@@ -143,16 +143,16 @@ private:
     const Die &first_with(Has has, const Die &d) const
     {
         const Die &origin = function_at(d.origin), &declared = function_at(d.specification);
-        for (const Die *one : {&d, &origin, &declared})
-            if (has(*one))
-                return *one;
+        for (const Die *entry : {&d, &origin, &declared})
+            if (has(*entry))
+                return *entry;
         const Die &last = linkage_names_ ? function_at(origin.specification) : tree_.at(0);
         return has(last) ? last : tree_.at(0);
     }
 
     const char *name_of(const Die &d) const
     {
-        return first_with([](const Die &one) { return one.name; }, d).name;
+        return first_with([](const Die &entry) { return entry.name; }, d).name;
     }
 
     /// The linkage name of `d`. Empty if it is the same as `name`, not known, or not encoded.
@@ -160,7 +160,7 @@ private:
     {
         if (!linkage_names_)
             return {};
-        const char *text = first_with([](const Die &one) { return one.text; }, d).text;
+        const char *text = first_with([](const Die &entry) { return entry.text; }, d).text;
         return text && text != name ? text : std::string_view();
     }
 
@@ -198,7 +198,7 @@ private:
     {
         const Die &d = tree_.at(f.die);
         if (linkage_names_)
-            return first_with([](const Die &one) { return one.is(Die::typed); }, d);
+            return first_with([](const Die &entry) { return entry.is(Die::typed); }, d);
         return !d.is(Die::typed) && d.origin ? tree_.at(tree_.find(d.origin)) : d;
     }
 
@@ -250,11 +250,11 @@ private:
     }
 
     /// Stores the results in the parameters of `f`.
-    void check_registers(const Function &f, bool changed)
+    void check_registers(const Function &f, bool signature_changed)
     {
         if (tree_.signatures_known)
             return;
-        if (tree_.clang && !changed)
+        if (tree_.clang && !signature_changed)
             registers_.check_kept_signature(params(f));
         else
             registers_.check(params(f));
@@ -262,17 +262,17 @@ private:
 
     FunctionCandidate describe(const Function &f)
     {
-        const bool changed = changed_signature(tree_.at(f.die));
+        const bool signature_changed = changed_signature(tree_.at(f.die));
         const bool describe_twice =
-            features_.has(Feature::true_signature) && (changed || f.reordered);
+            features_.has(Feature::true_signature) && (signature_changed || f.reordered);
         std::vector<Param> passed;
-        if (describe_twice && changed) // a copy without the results of check_registers()
+        if (describe_twice && signature_changed) // a copy without the results of check_registers()
             passed.assign(params(f).begin(), params(f).end());
-        check_registers(f, changed);
-        FunctionCandidate out = candidate(f, params(f), changed);
+        check_registers(f, signature_changed);
+        FunctionCandidate out = candidate(f, params(f), signature_changed);
         if (!describe_twice)
             return out;
-        if (changed)
+        if (signature_changed)
             registers_.find_true_signature(passed);
         else
             passed.assign(params(f).begin(), params(f).end());
@@ -280,12 +280,13 @@ private:
         // such parameters last.
         for (Param &p : passed)
             p.dropped = p.optimized || (f.reordered && !p.has_location);
-        out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, passed, changed));
+        out.true_signature =
+            std::make_unique<FunctionCandidate>(candidate(f, passed, signature_changed));
         return out;
     }
 
     FunctionCandidate candidate(const Function &f, std::span<const Param> params,
-                                bool changed) const
+                                bool signature_changed) const
     {
         const Die &d = tree_.at(f.die);
         FunctionCandidate out;
@@ -293,7 +294,7 @@ private:
         out.flags = flags_of(params);
         auto set = [&](bool condition, uint32_t flag) { out.flags |= condition ? flag : 0; };
         set(f.reordered, fn_reordered);
-        set(changed, fn_signature_changed);
+        set(signature_changed, fn_signature_changed);
         set(d.is(Die::displaced), fn_unexpected_reg);
         set(d.is(Die::low_pc), fn_has_address);
         set(!d.is(Die::low_pc) && d.is(Die::ranges), fn_has_ranges);

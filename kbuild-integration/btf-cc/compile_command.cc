@@ -63,9 +63,10 @@ std::optional<bool> asks_for_dwarf(std::string_view rest)
     if (rest == "0" || rest == "gdb0")
         return false;
     // -gdwarf64: 64-bit DWARF, if there is DWARF; -gdwarf-aranges: one more section
-    const bool only_form = rest.ends_with("32") || rest.ends_with("64") || rest == "dwarf-aranges";
+    const bool changes_form_only =
+        rest.ends_with("32") || rest.ends_with("64") || rest == "dwarf-aranges";
     if (rest.empty() || rest == "1" || rest == "2" || rest == "3" || rest.starts_with("gdb") ||
-        (rest.starts_with("dwarf") && !only_form))
+        (rest.starts_with("dwarf") && !changes_form_only))
         return true;
     return std::nullopt;
 }

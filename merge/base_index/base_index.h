@@ -16,7 +16,7 @@ namespace btflink::merge
 {
 
 /// Can a type of the result's link part (output/link_part.cc) equal `t`, a type of `btf`?
-inline bool may_recur(const Btf &btf, const btf_type &t)
+inline bool may_be_in_link_part(const Btf &btf, const btf_type &t)
 {
     // The tag of an arena pointer; see add_arena_pointer() in link_part.cc.
     auto is_arena_tag = [](const btf_type &tag) {
@@ -105,8 +105,8 @@ public:
     /// The string's offset in the base.
     std::optional<uint32_t> find_string(std::string_view text) const;
 
-    /// The lowest type with these words among the types for which may_recur() is true; void if
-    /// there is none.
+    /// The lowest type with these words among the types for which may_be_in_link_part() is true;
+    /// void if there is none.
     TypeId find_words(std::span<const uint32_t> words) const;
 
     static uint32_t hash_of(std::string_view text);

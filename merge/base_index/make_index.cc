@@ -2,7 +2,7 @@
 // Makes a base index: tables of a base's types, names and strings, sorted by hash.
 //
 // Method. Hash all plain types, all names of structs, unions and enums, all strings, and the words
-// of types that may recur in a result (may_recur()). Sort each table.
+// of types that may recur in a result (may_be_in_link_part()). Sort each table.
 //
 // Cost. A few passes over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/base_index.h"
@@ -78,7 +78,7 @@ struct IndexMaker {
                 ++arrays.all;
                 arrays.chained += base.kind(TypeId{btf::tail_of(t)[0]}) == btf::Kind::ARRAY;
             }
-            if (may_recur(base, t))
+            if (may_be_in_link_part(base, t))
                 words.push_back({BaseIndex::hash_of(btf::all_words(t)), raw(id)});
         }
         std::ranges::sort(hashes);

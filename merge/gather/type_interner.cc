@@ -131,7 +131,7 @@ bool TypeInterner::classify(uint32_t number, const Object &o, InternedTypes &out
 /// The number of the type's name, if references to the type count by name in stub hashes; else 0.
 uint32_t TypeInterner::name_number(const Btf &btf, TypeId id)
 {
-    const char kind = stub_class(btf, id);
+    const char kind = reference_letter(btf, id);
     if (!kind)
         return 0;
     const uint64_t key = uint64_t{translated(btf, btf.type(id).name_off)} << 1 | (kind == 'U');

@@ -134,7 +134,7 @@ private:
                 return false;
             for (const UnresolvedAddress &p : std::span(pool->addresses).first(count))
                 out.push_back(p.kind == UnresolvedAddress::symbol
-                                  ? of_symbol(image_.elf->symbols[p.symbol_index], p.addend)
+                                  ? symbol_location(image_.elf->symbols[p.symbol_index], p.addend)
                                   : discarded);
         }
         return true;
@@ -155,7 +155,7 @@ private:
         if (it == pools.end())
             return nullptr;
         // Objects with equal ids are equal. If only some of them were linked, any may be taken.
-        size_t used = used_[o.trailer.object_id]++;
+        size_t used = pools_in_use_[o.trailer.object_id]++;
         return used < it->second.size() ? &it->second[used] : nullptr;
     }
 
@@ -171,7 +171,7 @@ private:
         return value == (address_size == 8 ? UINT64_MAX : UINT32_MAX) ? discarded : known(0, value);
     }
 
-    Location of_symbol(const Symbol &s, int64_t addend) const
+    Location symbol_location(const Symbol &s, int64_t addend) const
     {
         const uint64_t value = s.value + static_cast<uint64_t>(addend);
         switch (s.home) {
@@ -188,7 +188,7 @@ private:
     }
 
     /// A place in a section of an input, without an image.
-    Location in_section(uint32_t input, uint32_t section, uint64_t offset) const
+    Location input_location(uint32_t input, uint32_t section, uint64_t offset) const
     {
         const auto &base = image_.bases[input][section];
         return base ? known(base->section, base->value + offset) : discarded;
@@ -215,7 +215,7 @@ private:
             pool[v.pool_index - 1].state != Location::unknown)
             return pool[v.pool_index - 1];
         if (v.address.kind == UnresolvedAddress::named)
-            return in_named_section(o, v);
+            return datasec_location(o, v);
         if (v.address.kind == UnresolvedAddress::symbol)
             return resolve(o, v.address);
         if (v.address.kind == UnresolvedAddress::address && image_.kind == ImageKind::linked)
@@ -230,19 +230,19 @@ private:
         if (p.kind != UnresolvedAddress::symbol)
             return {};
         if (image_.kind != ImageKind::combined)
-            return named_in_image(o, p);
+            return image_symbol_location(o, p);
         uint32_t input = o.input;
         const Symbol s = image_.definition(inputs_, input, p.symbol_index);
         return s.home == Home::section
-                   ? in_section(input, s.section, s.value + static_cast<uint64_t>(p.addend))
-                   : of_symbol(s, p.addend);
+                   ? input_location(input, s.section, s.value + static_cast<uint64_t>(p.addend))
+                   : symbol_location(s, p.addend);
     }
 
     /// Looks up the symbol in the image by name. If the symbol is local, it may be a section's, so
     /// the function or variable at the same address is looked up instead. The name must be unique
     /// in the image. The name of a local symbol must also be unique among the local symbols of all
     /// inputs: otherwise the linker may have dropped this symbol and kept another one.
-    Location named_in_image(const Object &o, const UnresolvedAddress &p)
+    Location image_symbol_location(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
         Symbol s = elf.symbols[p.symbol_index];
@@ -265,7 +265,7 @@ private:
         const auto named = image_symbols_->find(s.name());
         if (named == image_symbols_->end() || !named->second || !may_become(s, *named->second))
             return {};
-        return of_symbol(*named->second, addend);
+        return symbol_location(*named->second, addend);
     }
 
     /// May `own`, of an input, be `found`, of the image? If not, the linker dropped `own`. A weak
@@ -375,37 +375,37 @@ private:
     /// Are the offsets in the object's DATASECs those of the file?
     Offsets check_offsets(const Object &o)
     {
-        const auto number = static_cast<size_t>(&o - objects_.data());
-        const auto [known, is_new] = offsets_.try_emplace(number, Offsets::unproven);
+        const auto object_index = static_cast<size_t>(&o - objects_.data());
+        const auto [result, is_new] = offsets_.try_emplace(object_index, Offsets::unproven);
         if (!is_new)
-            return known->second;
+            return result->second;
         for (const Variable &v : o.variables)
-            known->second = std::max(known->second, check_offset(o, v));
-        if (known->second == Offsets::contradicted)
-            out_.other_offsets.push_back(number);
-        return known->second;
+            result->second = std::max(result->second, check_offset(o, v));
+        if (result->second == Offsets::contradicted)
+            out_.other_offsets.push_back(object_index);
+        return result->second;
     }
 
     /// The place of a variable whose object has other offsets than the file. In an image, a local
     /// symbol may belong to another object.
-    Location by_symbol(const Object &o, const Variable &v)
+    Location variable_symbol_location(const Object &o, const Variable &v)
     {
         const bool combined = image_.kind == ImageKind::combined;
         const std::optional<Symbol> s = symbol_of(o, v);
         if (!s || (!combined && s->binding == STB_LOCAL))
             return {};
         return combined && s->home == Home::section
-                   ? in_section(o.input, s->section, offset_of(file_of(o), *s))
-                   : of_symbol(*s, 0);
+                   ? input_location(o.input, s->section, offset_of(file_of(o), *s))
+                   : symbol_location(*s, 0);
     }
 
     /// Resolves an offset in the section that the DATASEC names. If there are symbols, one of them
     /// must confirm the offsets of the object.
-    Location in_named_section(const Object &o, const Variable &v)
+    Location datasec_location(const Object &o, const Variable &v)
     {
         const Offsets offsets = check_offsets(o);
         if (offsets == Offsets::contradicted)
-            return by_symbol(o, v);
+            return variable_symbol_location(o, v);
         const SymbolsByName *symbols = symbols_for(o);
         if (offsets == Offsets::unproven && symbols && !symbols->empty())
             return {};
@@ -420,7 +420,7 @@ private:
         }
         for (uint32_t i = 0; combined && i < elf->sections.size(); ++i)
             if (elf->sections[i].name == name && image_.bases[o.input][i])
-                return in_section(o.input, i, offset);
+                return input_location(o.input, i, offset);
         for (uint32_t i = 0; !combined && i < image_.sections.size(); ++i)
             if (image_.sections[i].name == name)
                 return known(i, offset + (image_.kind == ImageKind::linked
@@ -433,8 +433,8 @@ private:
     const std::vector<Object> &objects_;
     const Image &image_;
     Locations out_;
-    std::unordered_map<uint64_t, size_t> used_;  // number of pools in use, by object id
-    std::optional<SymbolsByName> image_symbols_; // made on first use
+    std::unordered_map<uint64_t, size_t> pools_in_use_; // number of pools in use, by object id
+    std::optional<SymbolsByName> image_symbols_;        // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
     std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
     std::unordered_map<size_t, Offsets> offsets_;                            // by object

@@ -169,15 +169,15 @@ bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const I
 /// its own flags and those of the instances with an address before it.
 std::optional<SelectedFunction> find_clone(const SelectionInput &in, const PlacedGroup &group)
 {
-    uint32_t all = 0, so_far = 0;
+    uint32_t all_flags = 0, flags_so_far = 0;
     for (const Instance &c : group.instances)
-        all |= in.record(c).flags;
+        all_flags |= in.record(c).flags;
     bool is_first = true;
     for (const Instance &c : group.instances) {
         if (!address_of(in, c))
             continue;
-        so_far |= in.record(c).flags;
-        const uint32_t flags = is_first ? all : so_far;
+        flags_so_far |= in.record(c).flags;
+        const uint32_t flags = is_first ? all_flags : flags_so_far;
         is_first = false;
         const SymbolPlace *place = group.place_of(in, c);
         const bool knows_order =
@@ -231,7 +231,7 @@ GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Ins
 {
     const bool is_linked = is_at_symbol(in, group, chosen);
     const bool chosen_decides = in.features.has(Feature::true_signature) && is_linked;
-    const LinkFunction *first =
+    const LinkFunction *reference =
         chosen_decides ? &in.record(chosen) : nullptr; // others must agree with it
     GroupFacts facts;
     for (const Instance &c : group.instances) {
@@ -243,12 +243,12 @@ GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Ins
         // nothing about the parameters: if such a definition was chosen, both must agree.
         if (is_linked && is_superseded(in, group, c) && !may_be_assembly(in, chosen))
             continue;
-        if (!first)
-            first = &f;
+        if (!reference)
+            reference = &f;
         // With these flags the function is left out anyway. A comparison would only change the
         // reported reason.
         if (!(facts.flags & (fn_unexpected_reg | fn_reordered)) &&
-            f.loose_hash != first->loose_hash)
+            f.loose_hash != reference->loose_hash)
             facts.inconsistent = true;
     }
     return facts;

@@ -74,8 +74,8 @@ void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number,
         return btf::for_each_str_off(t, [&](uint32_t off) { out.strings.add(btf.str(off)); });
     const size_t begin = out.words.size();
     btf_type &copy = append(out, btf, t);
-    // May the link part have an equal type? The answer needs the ids before they are translated.
-    const bool recurs = may_recur(btf, copy);
+    // The answer needs the ids before they are translated.
+    const bool in_index = may_be_in_link_part(btf, copy);
     if (c.refs == no_refs)
         btf::for_each_type_id(copy, [&](uint32_t &ref) { ref = ids.of(parts, at.source, ref); });
     else
@@ -84,7 +84,7 @@ void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number,
                                   const ClassId to = *next++;
                                   ref = to == ClassId::none ? 0 : ids.of_class[partition.alias[to]];
                               });
-    if (recurs)
+    if (in_index)
         out.index.add_own(std::span(out.words).subspan(begin), ids.of_class[number]);
 }
 
