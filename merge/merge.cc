@@ -78,7 +78,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     }
     // From here on the inputs are only needed for messages. Releasing their pages takes a tenth of
     // a kernel's merge, about as long as the check, so a second thread does it during the check.
-    const auto releasing =
+    [[maybe_unused]] const auto releasing = // its destructor waits
         std::async(launch_policy(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
     const auto result = TRY(finish_result(std::move(blob), options, base, m.inputs, report, stats));
     stats.begin_pass("write");

@@ -74,7 +74,7 @@ Result<std::string> ReportPage::copy_in_memory(const std::string &path)
     auto file = std::make_unique<Fd>(::memfd_create("btf-merge", 0)); // children have it, too
     if (file->get() < 0)
         return fail_errno({}, "cannot create a file in memory");
-    const std::string name = "/proc/self/fd/" + std::to_string(file->get());
+    std::string name = "/proc/self/fd/" + std::to_string(file->get());
     if (!path.empty()) {
         auto bytes = TRY(read_file(path));
         TRY(write_file(name, bytes));

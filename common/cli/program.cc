@@ -52,6 +52,7 @@ const char *program = "";
     } catch (const std::system_error &) {
         exit_at_once("cannot start a thread");
     } catch (...) {
+        std::abort();
     }
     std::abort();
 }
