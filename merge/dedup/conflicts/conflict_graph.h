@@ -120,14 +120,17 @@ void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 // reachable_conflicts.cc: the conflicts and forward declarations that each node reaches in its
 // object.
 
-/// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
+/// Nodes of one class that reach the same set are equal, unless their object is ambiguous. Nodes
+/// that reach different sets differ, unless they may reach a forward declaration.
 struct ReachableConflicts {
-    IdVector<NodeId, uint32_t> set_of;  // number of its set; no_number in ambiguous objects
-    std::vector<bool> has_forward;      // per set: it has forward declarations
+    IdVector<NodeId, uint32_t> set_of; // number of its set; no_number in ambiguous objects
+    // Per set: it has forward declarations, or definitions of names that the base declares.
+    std::vector<bool> has_forward;
     std::vector<bool> ambiguous;        // per source: a node has paths or is a twin
     IdVector<NodeId, NodeId> canonical; // in ambiguous objects: the lowest equal node
 
-    /// May a forward declaration be reachable from the node?
+    /// May a forward declaration be reachable from the node, or from types of the base that
+    /// replace those of the node's object?
     bool may_reach_forward(NodeId node) const
     {
         return set_of[node] == no_number || has_forward[set_of[node]];

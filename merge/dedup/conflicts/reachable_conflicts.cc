@@ -13,6 +13,11 @@
 // those of the components to which it refers. Finally the bit sets become lists of elements, whose
 // numbers mean the same in all objects.
 //
+// A base may only declare a struct that objects define. Two structs that reach different versions
+// of this struct may still refer to the same type of the base, and then are equal although their
+// sets differ. So these definitions are elements, too, and count as forward declarations
+// (has_forward).
+//
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal
 // nodes. A base with twins is treated as ambiguous, too. Twins differ in a type that they reach,
@@ -70,6 +75,7 @@ struct ObjectSets {
 /// Rows of bits, one per component. A row has a bit for each node of the object that is an element.
 struct BitRows {
     std::vector<uint32_t> element; // per bit
+    std::vector<bool> is_declared; // per bit: the object or the base only declares the name
     std::vector<uint32_t> bit;     // per node; or no_number
     size_t words = 0;              // per row
     std::vector<uint64_t> rows;
@@ -83,37 +89,43 @@ struct BitRows {
     }
 };
 
-BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts, IdRange<NodeId> nodes)
+BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts, IdRange<NodeId> nodes,
+                    const IdVector<NameId, bool> &base_declares)
 {
     BitRows out;
     for (NodeId n : nodes) {
         const Node &node = conflicts.nodes[n];
-        const bool is_conflict =
-            raw(node.name) < graph.names.size() && graph.names[node.name].definitions.size() > 1;
-        const bool is_element = node.is_forward() || is_conflict;
-        out.bit.push_back(is_element ? static_cast<uint32_t>(out.element.size()) : no_number);
-        if (is_element)
-            out.element.push_back(element_of(graph, node));
+        const bool has_name = raw(node.name) < graph.names.size();
+        const bool is_conflict = has_name && graph.names[node.name].definitions.size() > 1;
+        const bool is_declared = node.is_forward() || (has_name && base_declares[node.name]);
+        if (!is_conflict && !is_declared) {
+            out.bit.push_back(no_number);
+            continue;
+        }
+        out.bit.push_back(static_cast<uint32_t>(out.element.size()));
+        out.element.push_back(element_of(graph, node));
+        out.is_declared.push_back(is_declared);
     }
     out.words = (out.element.size() + 63) / 64;
     return out;
 }
 
 /// The set of the elements whose bits are set in a row.
-ObjectSets::Set make_set(const BitRows &bits, size_t row, const ClassGraph &graph)
+ObjectSets::Set make_set(const BitRows &bits, size_t row)
 {
     std::vector<uint32_t> reached;
     bool has_forward = false;
     for (size_t b = 0; b < bits.element.size(); ++b)
         if (bits.has(row, b)) {
             reached.push_back(bits.element[b]);
-            has_forward |= bits.element[b] >= graph.size();
+            has_forward |= bits.is_declared[b];
         }
     std::sort(reached.begin(), reached.end());
     return {set_key(std::move(reached)), has_forward};
 }
 
-ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source)
+ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source,
+                     const IdVector<NameId, bool> &base_declares)
 {
     const IdRange<NodeId> nodes = conflicts.nodes_of(source);
     const uint32_t begin = raw(conflicts.node_begin[source]);
@@ -130,7 +142,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
         for (uint32_t i = 0; i < nodes.size(); ++i)
             put(component[i], i);
     });
-    BitRows bits = number_bits(graph, conflicts, nodes);
+    BitRows bits = number_bits(graph, conflicts, nodes, base_declares);
     bits.rows.resize(count * bits.words);
     for (uint32_t c = 0; c < count; ++c) { // its successors have lower numbers
         for (uint32_t i : members[c]) {
@@ -141,7 +153,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
                     bits.add(c, component[to]);
             });
         }
-        out.sets.push_back(make_set(bits, c, graph));
+        out.sets.push_back(make_set(bits, c));
     }
     return out;
 }
@@ -174,6 +186,18 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
         NodeId &same = lowest[block[raw(n) - begin]];
         canonical[n] = same = std::min(same, n);
     }
+}
+
+/// By affected name: does the base declare it?
+IdVector<NameId, bool> names_declared_by_base(const Sources &sources, const ClassGraph &graph,
+                                              const ConflictGraph &conflicts)
+{
+    IdVector<NameId, bool> out(graph.names.size());
+    if (sources.has_base)
+        for (NodeId n : conflicts.nodes_of(0))
+            if (conflicts.nodes[n].is_forward())
+                out[conflicts.nodes[n].name] = true;
+    return out;
 }
 
 /// By source: does a node have paths, or are there twins (in a base)?
@@ -221,13 +245,14 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
     out.set_of.assign(conflicts.nodes.size(), no_number);
     out.canonical.assign(conflicts.nodes.size(), NodeId::none);
     out.ambiguous = find_ambiguous(sources, conflicts);
+    const IdVector<NameId, bool> base_declares = names_declared_by_base(sources, graph, conflicts);
     std::vector<ObjectSets> objects(sources.list.size());
     parallel_for(objects.size(), conflicts.nodes.size() < small_graph ? 1u : threads,
                  [&](size_t s) {
                      if (out.ambiguous[s])
                          find_canonical(graph, conflicts, s, out.canonical);
                      else
-                         objects[s] = find_sets(graph, conflicts, s);
+                         objects[s] = find_sets(graph, conflicts, s, base_declares);
                  });
     number_sets(conflicts, objects, out);
     return out;
