@@ -228,8 +228,8 @@ std::string left_out(const Data &d)
 {
     std::string out = "<h2 id=\"left-out\">Functions left out</h2>\n";
     if (!d.has_left_out)
-        return out + "<p>Only the objects of a build show which functions were left out, and "
-                     "why.</p>\n";
+        return out + "<p>Only the objects of a build together with its image show which functions "
+                     "were left out, and why.</p>\n";
     std::map<std::string, uint64_t> reasons;
     uint64_t most = 0;
     for (const OmittedFunction &f : d.left_out)
