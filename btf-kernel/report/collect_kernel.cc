@@ -6,6 +6,7 @@
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/types.h"
+#include "btf-kernel/package/steps.h"
 #include "common/io/file_io.h"
 
 #include <algorithm>
@@ -78,15 +79,12 @@ void find_duplicates(const diff::Side &side, Data &out)
     });
 }
 
-/// The path below modules/RELEASE, such as "kernel/net/veth.ko.xz"; other paths are unchanged.
+/// The path of a module below lib/modules/RELEASE/, such as "kernel/net/veth.ko.xz"; in other
+/// folders the whole path.
 std::string_view place_of(std::string_view path)
 {
-    constexpr std::string_view folder = "/modules/";
-    if (size_t at = path.rfind(folder); at != std::string_view::npos) {
-        path.remove_prefix(at + folder.size());
-        path.remove_prefix(std::min(path.find('/') + 1, path.size()));
-    }
-    return path;
+    const std::string_view place = place_of_module(path); // without suffix
+    return path.substr(static_cast<size_t>(place.data() - path.data()));
 }
 
 constexpr unsigned max_depth = 30; // of folders; if a file has a deeper path, the rest is one name
@@ -156,7 +154,7 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
                 size.types = parsed->btf->size();
                 size.strings = parsed->btf->str_size();
                 count_kinds(*parsed->btf, of_modules);
-                if (parsed->btf->base()) // else self-contained on purpose
+                if (parsed->btf->base()) // self-contained BTF repeats types of vmlinux on purpose
                     size.redefined = count_redefined(*parsed->btf, side);
             } else {
                 errors.push_back(parsed.error());

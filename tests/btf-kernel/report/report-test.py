@@ -170,19 +170,20 @@ class Report(ReportCase):
         self.assertIn('<span class="n">alone</span>', page)
 
     def test_package(self):
-        """The page of a package lists modules by folder. Modules do not share types, so the page lacks the column
-        "alone"."""
+        """The page of a package lists modules by folder, below the release. Modules do not share types, so the page
+        lacks the column "alone"."""
         self.build()
         self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
         self.must('gcc', '-g', '-O2', '-c', 'module.c')
         self.must(self.btf_emit, 'module.o')
-        os.makedirs(self.path('package/drivers'))
+        folder = 'package/lib/modules/6.12.0/updates/modules'
+        os.makedirs(self.path(folder))
         self.must('cp', 'vmlinux', 'package')
         self.must(self.btf_merge, '--base=vmlinux', '--update=module.o', 'module.o')
-        self.must('cp', 'module.o', 'package/drivers/module.ko')
+        self.must('cp', 'module.o', f'{folder}/module.ko')
         self.report('package', '-o', 'report.html')
         page = self.read('report.html').decode()
-        self.assertRegex(page, r'>drivers/</span><span[^>]*>[^<]*</span></summary>')
+        self.assertRegex(page, r'>updates/modules/</span><span[^>]*>[^<]*</span></summary>')
         self.assertNotIn('>alone<', page)
 
     def test_sizes(self):
