@@ -198,13 +198,12 @@ std::string_view release_in(std::string_view path)
     if (const std::string_view release = release_of_entry(path); !release.empty())
         return release;
     const std::string_view file = last_part(path);
+    // What follows the dash of "leds-88pm860x.ko" is not a release. A unified image may have any
+    // name.
+    if (module_suffix(without_btf(file)) || is_unified_image(path))
+        return {};
     const size_t dash = file.find('-');
-    if (dash == std::string_view::npos || dash + 1 == file.size() ||
-        module_suffix(without_btf(file))) // the dash of "nf-tables.ko" does not precede a release
-        return {};
-    if (is_unified_image(path)) // may have any name
-        return {};
-    if (!is_digit(file[dash + 1]))
+    if (dash == std::string_view::npos || dash + 1 == file.size() || !is_digit(file[dash + 1]))
         return {};
     const std::string_view release = file.substr(dash + 1);
     return has_image_name(file) ? without_image_suffix(release, is_called(file, "vmlinux"))

@@ -61,10 +61,10 @@ struct WantedMember {
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
                                           std::string_view name, uint64_t size, const char *flaw);
 
-/// Goes through the members of a Debian package (its data), an RPM, a cpio or tar archive,
-/// compressed or not, an Alpine package (version 2 or 3), or through a compressed file. Errors: the
-/// file is none of these; it is damaged (members before the damage were passed on); a function of
-/// `visitor` failed.
+/// Goes through the members of a Debian or OpenWrt package (its data), an RPM, a cpio or tar
+/// archive, compressed or not, an Alpine package (version 2 or 3), or through a compressed file.
+/// Errors: the file is none of these; it is damaged (members before the damage were passed on); a
+/// function of `visitor` failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
 /// Is the file, by its magic number, an Alpine package of version 3, compressed or not? libarchive
@@ -105,9 +105,9 @@ std::string module_name(std::string_view path);
 /// The release in a path such as "lib/modules/RELEASE/..." or "boot/vmlinuz-RELEASE"; empty: none.
 std::string_view release_in(std::string_view path);
 
-/// The same for a module's file and for the file with its debug information, which is in another
-/// package: "net/x" of "lib/modules/RELEASE/net/x.ko.xz" and of
-/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko". Outside of such folders: the path without suffix.
+/// The path of a module below lib/modules/RELEASE/, without suffix; in other folders the whole
+/// path, without suffix. A module and its file of debug information have the same place: "net/x"
+/// for "lib/modules/RELEASE/net/x.ko.xz" and "usr/lib/debug/lib/modules/RELEASE/net/x.ko".
 std::string_view place_of_module(std::string_view path);
 
 /// Is the file from a package of debug information?
