@@ -82,7 +82,7 @@ constexpr DetailEffect detail_effects[] = {
     {Detail::Kind::member_renamed, Effect::Kind::core, "CO-RE does not find the old name"},
     {Detail::Kind::member_moved, Effect::Kind::relocated, "CO-RE finds what moved"},
     {Detail::Kind::size, Effect::Kind::relocated, "CO-RE finds what moved"},
-    {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE finds what moved"},
+    {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE adapts programs to it"},
     {Detail::Kind::member_bits, Effect::Kind::relocated,
      "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()"},
     {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
@@ -123,7 +123,7 @@ void add_function_effects(const Change &change, Effects &out)
         bool lost_tag = false;
         for (const Detail &d : change.details)
             lost_tag |= d.kind == Detail::Kind::tag_removed && d.old_text == "bpf_kfunc";
-        // "may be": the verifier accepts a number of any type for a number.
+        // "may be": the verifier still accepts the call if only a number has another type.
         const char *verb = removed ? "are" : "may be";
         out.add(Effect::Kind::kfunc,
                 lost_tag ? "programs that were compiled with vmlinux.h do not find its "
