@@ -10,8 +10,8 @@
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
 // name and kind, as by btf-kernel diff. If the two differ, the module's type is a clash. This
 // comparison looks only at the names of the types to which the two refer. So these types are
-// compared next, pair by pair, through pointers, typedefs and unnamed types. A pair ends in one of
-// three ways:
+// compared next, pair by pair, through pointers, typedefs and unnamed types. The comparison of such
+// a pair ends in one of three ways:
 //  - The two have the same id: nothing differs.
 //  - They are structs, unions or enums with the same name: an edge leads to that pair.
 //  - They differ: the module's type from which the comparison began is a clash, too.
@@ -107,8 +107,9 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// Decides about two types to which the compared types refer at the same place. Records an edge
-    /// or a difference, if it is one. Returns false if only a look into the two can decide.
+    /// Decides, without a look into them, about two types to which the compared types refer at the
+    /// same place: records an edge, a difference, or nothing if they are equal. Returns false if
+    /// only a look into them can decide.
     bool settle(TypePair pair)
     {
         const auto [own, base] = pair;
@@ -126,7 +127,8 @@ private:
             // does not show in the offsets of a union.
             differ("members are in another order");
         } else if (own < btf_.first_id() && t.name_off && kind != btf::Kind::TYPE_TAG) {
-            // Both are in the base, which has two types with this name.
+            // There are two types with this name: `own` is in the base, the other one there or (in
+            // why_two()) in the split BTF.
             differ("refers to another " + name);
         } else if (may_be_redefined(t)) {
             difference_.edges.push_back(pair);

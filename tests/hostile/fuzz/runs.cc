@@ -169,7 +169,8 @@ Run run_merge(const Bundle &bundle)
     options.threads = 1;
     options.verbose = true;
     if (options.features.has(Feature::distilled_base)) {
-        // A distilled base is a second result, which only a module can store.
+        // A distilled base is a second result. With -o it would go to a second file, OUT.base; a
+        // module has room for both.
         std::optional<Error> only;
         options.update = options.inputs.front();
         merge_into(options, only);
@@ -244,7 +245,7 @@ Run run_words(const Bundle &bundle)
         error = error_of(settings);
         break;
     }
-    case 5: { // a response file that names itself, and the files of the bundle without their '@'
+    case 5: { // a response file that names itself and copies of the bundle's files without '@'
         MemoryFile start({});
         std::vector<std::string> links = {"@" + start.path()};
         std::vector<MemoryFile> harmless;
