@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Builds kernels in a work folder, with the hook or without.
+"""Builds kernels in a work folder, with the hook (CC=btf-cc, PAHOLE=btf-pahole) or without.
 
 WORK/linux-source-VERSION   the source, unpacked once, or a link to it; the contents of files are not changed
 WORK/NAME                   Kbuild's output folder of one build

@@ -89,7 +89,7 @@ class PatchChecks:
 
     def build(self, tree, what):
         new = kernel_tree.new_warnings(tree.build_all(what))
-        self.checks.ok(f'{tree.name}: the build prints no warning of its own', not new,
+        self.checks.ok(f'{tree.name}: the build prints no warnings but those of the kernel itself', not new,
                        '\n'.join(new[:20]))
 
     def applies(self, said):
