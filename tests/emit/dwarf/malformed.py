@@ -140,7 +140,7 @@ CASES = [
                  'exprloc', Raw('\t.byte 2, 0xfe, 0x55'))), name='f', low_pc=form('addr', 'f')),
              lines=['FUNCTION f optimized address'], assembly=FUNCTION,
              emit=['--features=+global_var']),
-    survives('circle of entry values',
+    survives('entry values in entry values, the innermost empty',
              Die('subprogram', Die('formal_parameter', name='p', type=ref('int'), location=form(
                  'exprloc', Raw('\t.byte 6, 0xa3, 4, 0xa3, 2, 0xa3, 0'))), name='f',
                  low_pc=form('addr', 'f')), lines=['FUNCTION f optimized address'],
