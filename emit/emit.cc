@@ -43,8 +43,8 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     return {};
 }
 
-/// For a file without DWARF: records whether it has code without BTF, and whether it has code that
-/// is compiled at the link.
+/// For a file without DWARF: records whether it has code without BTF, and whether it has code or
+/// DWARF that is made at the link.
 void look_at_code(const ElfImage &image, EmitReport &report)
 {
     bool has_btf = false; // from the gcc plugin, or from DWARF that has been dropped
@@ -57,8 +57,9 @@ void look_at_code(const ElfImage &image, EmitReport &report)
     report.has_code &= !has_btf;
 }
 
-/// Returns `given.unit`, with no_dwarf set if `given` drops the DWARF. With `given.keep_settings`,
-/// the features and the address pool setting are those of the file's object BTF, if there is any.
+/// Returns `given.unit`, with no_dwarf set if `given.strip_dwarf` is set. With
+/// `given.keep_settings`, the features and the address pool setting are those of the file's object
+/// BTF, if there is any.
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {
     UnitOptions options = given.unit;

@@ -22,8 +22,8 @@ struct EmitOptions {
     bool image = false;                       // the file is linked, or an object of many units
     unsigned threads = 1;                     // for units of an image
     bool strip_dwarf = false;
-    /// Like strip_dwarf, but allowed even if some DWARF was not read: for an `output` of which only
-    /// the BTF is used.
+    /// For an `output` of which only the BTF is used: drops the DWARF, even if some was not read.
+    /// Link trailers do not state that the DWARF is missing.
     bool leave_out_dwarf = false;
     /// If a relocatable file already has object BTF, take features and the address pool setting
     /// from it, not from `unit`.

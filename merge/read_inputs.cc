@@ -142,7 +142,7 @@ Result<void> add_more_inputs(const Options &options, MergeInputs &in)
     append(in.files.list, std::move(more.list));
     append(in.loaded.objects, std::move(added.objects));
     append(in.loaded.without_btf, std::move(added.without_btf));
-    append(in.loaded.decompressed, std::move(added.decompressed));
+    append(in.loaded.owners, std::move(added.owners));
     return {};
 }
 
@@ -164,7 +164,7 @@ Result<void> load_all(const Options &options, MergeInputs &in, Stats &stats)
         CHECK(in.files.list.empty() && options.base.empty() && options.engine == Engine::hash);
         in.files.list.push_back({options.gathered->where(), nullptr, {}, {}});
         in.loaded = options.gathered->finish();
-        in.loaded.decompressed.push_back(options.gathered);
+        in.loaded.owners.push_back(options.gathered);
     } else {
         in.loaded = TRY(load(in.files.list, parse_mode(options.engine), options.threads));
     }

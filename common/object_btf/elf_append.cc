@@ -6,14 +6,14 @@
 // file, and a second run must recognise the first one's work and produce the same bytes.
 //
 // Method. New sections, a new table of section names and new section headers go after the file's
-// last byte; the ELF header then points to them. The old names and headers remain as dead bytes,
-// but names that are also the names of symbols (LLVM) stay in use for the symbols.
+// last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
+// If the old table of names is also that of the symbols (LLVM), it stays in use for the symbols.
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
 //
 // New sections come last in the section headers, so that no index changes. The new names take over
-// the section header of the old ones. If symbols need the old names, or there are none, the new
-// names are a section of their own, the last.
+// the section header of the old ones. If symbols use the old table, or there is none, the
+// new names are a section of their own, the last.
 //
 // Old BTF, and DWARF if the caller wants, is dropped first, in one of three ways:
 //   append   if there is nothing to drop: the new part goes after the file

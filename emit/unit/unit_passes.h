@@ -164,8 +164,8 @@ UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order
                        const Where &where, Skips &skips, StringTable *strings);
 
 /// Calls visit(text) for each annotation called `kind` ("btf_decl_tag", "btf_type_tag") of the DIE
-/// at `i`. Annotations are children (clang) or, if there are none, a chain of references (gcc).
-/// Returns false if visit() was called for children.
+/// at `i`. Annotations are children (clang, our gcc plugin), the innermost type tag first, or a
+/// chain of references (gcc), the outermost first. Returns false if they are children.
 template <typename Visit>
 bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {

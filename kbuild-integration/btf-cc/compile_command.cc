@@ -25,7 +25,7 @@ constexpr std::string_view options_with_value =
     "-Xpreprocessor -Xclang -mllvm -target -arch --param -B -aux-info -dumpbase -dumpdir "
     "-dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics ";
 
-/// Those of gcc and clang for all their languages, except headers.
+/// Suffixes of sources (not of headers) in all languages of gcc and clang.
 constexpr std::string_view source_suffixes =
     " .c .i .S .s .sx .cc .cp .cxx .cpp .c++ .C .ii .CPP .ccm .cppm .cxxm .c++m .ixx .m .mi .mm .M "
     ".mii .f .for .ftn .fpp .F .FOR .FTN .FPP .f90 .f95 .f03 .f08 .F90 .F95 .F03 .F08 .adb .ads .d "

@@ -144,7 +144,7 @@ int main(int argc, char **argv)
         return answer(usage);
     case PaholeOptions::Action::version:
     case PaholeOptions::Action::devel_version:
-        // Kbuild, which has no terminal, reads one line.
+        // Kbuild, which reads from a pipe, expects one line.
         if (options->action == PaholeOptions::Action::devel_version || isatty(STDOUT_FILENO))
             return answer(std::string(pahole_version) + "\nbtflink " + version() + "\n");
         return answer(std::string(pahole_version) + "\n");

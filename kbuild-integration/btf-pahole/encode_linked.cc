@@ -177,7 +177,7 @@ std::string index_of(const std::string &base)
                : "";
 }
 
-/// The environment variables BTF_PAHOLE_*.
+/// The environment variables BTF_PAHOLE_* that are 0 or 1.
 struct Switches {
     bool strict, no_index, no_layout, fill_ids;
 };

@@ -8,8 +8,9 @@
 // Method, on the final classes (merge/dedup/dedup.h):
 //  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and its
 //     references. References to named structs, unions, enums and typedefs count by kind and name.
-//     All other types, here called unnamed (pointers, prototypes, unnamed structs, but also
-//     numbers), count by their own shapes. A name whose classes have several shapes is a root.
+//     All other types count by their own shapes. They are called unnamed here (pointers,
+//     prototypes, unnamed structs), although INTs and FLOATs have names. A name whose classes have
+//     several shapes is a root.
 //  2. A shape with several classes was split. At each position, its classes refer to types of the
 //     same name. (From here on, each shape of unnamed types counts as a name.) If the types at a
 //     position differ, their name split the shape, and the shape has an edge to the name:

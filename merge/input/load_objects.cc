@@ -409,7 +409,7 @@ Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, uns
     for (InputParts &of_input : parts)
         for (SectionContents &contents : of_input.contents)
             if (contents.owned)
-                out.decompressed.push_back(std::move(contents.owned));
+                out.owners.push_back(std::move(contents.owned));
     return out;
 }
 

@@ -114,8 +114,8 @@ public:
 
 struct LoadedObjects {
     std::vector<Object> objects;
-    std::vector<std::string> without_btf;                  // inputs that contributed nothing
-    std::vector<std::shared_ptr<const void>> decompressed; // kept for the objects
+    std::vector<std::string> without_btf;            // inputs that contributed nothing
+    std::vector<std::shared_ptr<const void>> owners; // of memory that the objects point into
     /// Set if equal types are already known; then the objects have no hashes.
     std::unique_ptr<const KnownClasses> classes;
 };

@@ -9,7 +9,8 @@
 // variables at one place the linker's choice is kept: the strong definition, otherwise the common
 // one that is as large as the symbol (with most linkers the largest), otherwise the weak one; of
 // equals the first. The DWARF of a linked image and the BTF of other tools do not show which
-// ones are weak or common, so all are treated as common ones.
+// ones are weak or common. In a linked image all of them are treated as common ones; elsewhere the
+// BTF of other tools is treated as strong definitions.
 //
 // Intended differences from pahole:
 //   pahole                                                  here
@@ -60,7 +61,7 @@ public:
                 if (VariableSkip skip = add_to_section(o, v); skip != VariableSkip::none)
                     drop(o, v, skip);
         }
-        // In other images, sections stay in the order of their first variables.
+        // By index in a linked image; elsewhere in the order of their first variables.
         if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
         // DATASECs of raw BTF are kept even without variables.
@@ -129,8 +130,8 @@ private:
     /// A strong definition comes first, a weak one last. Of common ones, the one with the symbol's
     /// size comes first, then the larger one. A common variable of an object is one that no DATASEC
     /// lists. If the object was made from a linked image, all variables may be common ones. The BTF
-    /// of other tools does not show which ones are weak or common: there, the symbol's size
-    /// decides.
+    /// of other tools does not show which ones are weak or common: in a linked image the symbol's
+    /// size decides, elsewhere the order.
     uint32_t rank_of(const Object &object, const Variable &variable, uint64_t address)
     {
         if (variable.weak)
@@ -156,8 +157,8 @@ private:
         return symbols_->contains({address, size});
     }
 
-    /// Decides about a variable whose location is unknown. A definition in raw BTF is kept if no
-    /// DATASEC lists it.
+    /// Decides about a variable whose location is unknown. Without an image, and with
+    /// Feature::global_var, a definition in raw BTF is kept if no DATASEC lists it.
     VariableSkip without_place(uint32_t o, uint32_t v)
     {
         const Object &object = objects_[o];

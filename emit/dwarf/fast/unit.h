@@ -148,8 +148,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
 /// Where the parts of a unit of split DWARF begin in their sections. In a .dwo file all tables
 /// begin at 0. In a .dwp file the index has the offsets.
 struct SplitPlace {
-    /// Columns of the index. Those used here are the same in GNU's form and in DWARF 5, except for
-    /// the last.
+    /// Columns of the index. GNU's form and DWARF 5 agree in those used here, except for `types`,
+    /// which DWARF 5 does not have, and `rnglists`.
     enum Part : uint32_t {
         info = 1,
         types = 2, // GNU: .debug_types
@@ -162,11 +162,13 @@ struct SplitPlace {
     uint64_t at[rnglists + 1] = {}; // by Part
 };
 
-/// The units of a .dwo file.
+/// Units of a file of split DWARF. Compile units of a .dwp file are not here; they are read when
+/// they are needed (read_split_unit()).
 struct SplitUnits {
     TypeUnits types;
-    std::unordered_map<uint64_t, Unit> units; // compile units by id; of a .dwp file: none
+    std::unordered_map<uint64_t, Unit> units; // compile units by id
 };
+/// All units of a .dwo file.
 Result<SplitUnits> list_split_units(const DwarfFile &file);
 
 /// The compile unit at `place` of a .dwp file. Empty if there is none.

@@ -10,13 +10,14 @@
 //
 // Method. The graph has one vertex per class, read from the lowest type of the class: some hundred
 // thousand vertices for millions of types. Declarations and definitions of a struct share a name.
-// In the graph, an enum has a name only if some object declares it; kernels declare a handful.
+// In the graph, an enum has a name only if some object declares it. Kernels have a handful of these
+// *declarable* enums.
 //
-// The classes that reach such an enum are partitioned again. The search for them stops at named
-// structs, because references to these are by name. Partition refinement first compares the
+// The classes that reach a declarable enum are partitioned again. The search for them stops at
+// named structs, because references to these are by name. Partition refinement first compares the
 // contents of the classes, with references to named types by name. Then it splits blocks until the
 // classes of a block refer to equal blocks. The classes of a block become aliases of the lowest.
-// From then on a declared enum is treated like a declared struct.
+// From then on a declarable enum is treated like a struct that some object only declares.
 //
 // Rejected. Merging upwards from the enums: misses cycles without a named type.
 //
@@ -84,8 +85,8 @@ void name_structs(const Sources &sources, const Classes &classes, ClassGraph &ou
     }
 }
 
-/// Numbers the names of declared enums. Returns whether there are any.
-bool name_declared_enums(const Sources &sources, const Classes &classes, ClassGraph &out)
+/// Numbers the names of declarable enums. Returns whether there are any.
+bool name_declarable_enums(const Sources &sources, const Classes &classes, ClassGraph &out)
 {
     std::unordered_map<std::string_view, NameId> declared;
     auto text_of = [&](ClassId c) { return sources.name(classes.first[c]); };
@@ -233,7 +234,7 @@ ClassGraph make_class_graph(const Sources &sources, const Classes &classes)
     for (ClassId c : out.classes())
         out.alias.push_back(c);
     name_structs(sources, classes, out);
-    if (name_declared_enums(sources, classes, out))
+    if (name_declarable_enums(sources, classes, out))
         merge_classes_above_enums(sources, classes, out);
     return out;
 }

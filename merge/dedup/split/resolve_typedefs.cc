@@ -8,12 +8,12 @@
 // Method. Each type between nodes has a key: its class, and the final classes that it refers to
 // (BetweenKeys). Keys of one class have the same form. The keys are processed level by level, each
 // after the keys to which it refers:
-//  1. In each key, replace classes that became aliases of others. Of two keys that become equal,
-//     one is an alias of the other.
+//  1. In each key, replace classes that became aliases of others.
 //  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
 //     becomes an alias of the first that agrees with it. Two keys agree if at each place both refer
 //     to the same type, or the first refers to a declaration and the other to a definition of that
 //     name, or both refer to types of one class that agree.
+//  3. Step 1 may have made other keys equal. Of equal keys, one becomes an alias of the other.
 //
 // Invariant. A typedef becomes an alias only of one that has definitions where it has declarations,
 // never vice versa. So chains of aliases end, and no object's definition is replaced by another.
@@ -218,9 +218,9 @@ void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::vector<OpenKey> open = find_open_keys(r, level);
     find_meanings(r, open);
-    // Of equal keys, a later one becomes an alias of the first, and keys that refer to an alias
-    // must be renewed. Keys that lead only to definitions come first, so that they do not become
-    // aliases: find_open_keys() does not renew the keys that refer only to such keys.
+    // Step 3. Of equal keys, a later one becomes an alias of the first, and keys that refer to an
+    // alias must be renewed. Keys that lead only to definitions come first, so that they do not
+    // become aliases: find_open_keys() does not renew the keys that refer only to such keys.
     for (bool leads : {false, true})
         for (const OpenKey &key : open)
             if (key.means == no_number && r.facts_of(key.number).leads_to_declaration == leads)
