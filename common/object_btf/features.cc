@@ -81,11 +81,11 @@ std::optional<FeatureSet> named(std::string_view name)
 
 } // namespace
 
-Result<FeatureSet> parse_features(std::string_view list)
+Result<FeatureSet> parse_features(std::string_view list, FeatureSet start)
 {
     FeatureSet set;
     if (list.starts_with('+')) {
-        set = default_features();
+        set = start;
         list.remove_prefix(1);
     }
     while (!list.empty()) {

@@ -39,7 +39,7 @@ constexpr OptionWords own_options[] = {
     {'v', "verbose", "", "Say what is done (or BTF_CC_VERBOSE=1)"},
     {0, "features", "LIST",
      "What to encode, as for btf-emit (or BTF_CC_FEATURES=LIST); default: what PAHOLE_FLAGS asks "
-     "for"},
+     "for, to which +NAME adds"},
     {0, "build-plugin", "",
      "Compile nothing; build the plugin for each COMPILER, which must be a gcc"},
     {0, "settings", "",

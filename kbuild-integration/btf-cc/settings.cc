@@ -67,7 +67,7 @@ Result<Settings> read_settings(const OptionValues &options)
     const bool by_option = option != options.end();
     const std::string features = by_option ? option->second : variable("BTF_CC_FEATURES");
     if (!features.empty()) {
-        auto parsed = parse_features(features);
+        auto parsed = parse_features(features, settings.emit.unit.features);
         if (!parsed)
             return fail({},
                         (by_option ? "--features: " : "BTF_CC_FEATURES: ") + parsed.error().str());

@@ -402,6 +402,7 @@ class Settings(ObjectsCase):
                 ({'PAHOLE_FLAGS': '--btf_features=default --btf_features=true_signature'},
                  LISTED | {'decl_tag_kfuncs', 'true_signature'}),
                 ({'BTF_CC_FEATURES': 'var', 'PAHOLE_FLAGS': '--btf_features=float'}, {'var'}),
+                ({'BTF_CC_FEATURES': '+var', 'PAHOLE_FLAGS': '--btf_features=float'}, {'float', 'var'}),
                 *(({'PAHOLE_FLAGS': flags}, features) for flags, features in KERNELS.items())):
             with self.subTest(settings=settings):
                 self.good('gcc', '-g', '-c', 'add.c', settings=settings)
