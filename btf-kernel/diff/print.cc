@@ -161,12 +161,16 @@ std::string places_text(const Difference &difference, const Change &change)
     return text;
 }
 
+/// What follows the subject: " in nf_tables removed (one of several definitions)".
+std::string predicate(const Difference &d, const Change &change)
+{
+    return places_text(d, change) + " " + std::string(change_kind_name(change.what)) +
+           (change.one_of_several ? " (one of several definitions)" : "");
+}
+
 std::string title(const Difference &d, const Change &change)
 {
-    std::string text = subject(change) + places_text(d, change) + " ";
-    text += change_kind_name(change.what);
-    if (change.one_of_several)
-        text += " (one of several definitions)";
+    std::string text = subject(change) + predicate(d, change);
     if (!change.cause.empty())
         text += " (moved along with " + change.cause + ")";
     return plain_text(text);
@@ -255,9 +259,7 @@ std::string summary_text(const Difference &d)
 
 std::string markdown_of(const Difference &d, const Change &change)
 {
-    std::string out = "- " + markdown_code(subject(change)) +
-                      markdown_text(places_text(d, change)) + " " +
-                      std::string(change_kind_name(change.what));
+    std::string out = "- " + markdown_code(subject(change)) + markdown_text(predicate(d, change));
     if (std::string text = verdict(change); !text.empty())
         out += ": **" + markdown_text(text) + "**";
     if (!change.cause.empty())

@@ -106,6 +106,16 @@ TEST_P(DiffCases, EqualToItself)
     }
 }
 
+TEST(DiffMarkdown, OneOfSeveral)
+{
+    const Parts parts = read_case(DIFF_CASES "/one-of-several.txt");
+    CaseKernel before = make(parts, "old"), after = make(parts, "new");
+    const std::string text = as_markdown(compare(before.types, after.types).difference, {});
+    EXPECT_NE(text.find("- `btf_trace_event` removed (one of several definitions)\n"),
+              std::string::npos)
+        << text;
+}
+
 std::vector<std::string> case_files()
 {
     std::vector<std::string> files;
