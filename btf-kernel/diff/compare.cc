@@ -9,9 +9,10 @@
 // modules (equal name and shapes) is one change at several places. If a name has several
 // definitions, those that differ are paired by similarity.
 //
-// Modules. If a module loses or gains a name, the definition may have moved from or to vmlinux, so
-// it is compared with the one there. A type or constant that only moved to another place, without
-// a change, is not reported. A function or variable that moved is reported.
+// Modules. Definitions may move between modules and vmlinux. If a module loses or gains a name, its
+// definition is compared with vmlinux's in the other kernel. A type or constant that only moved,
+// without a change, is not reported. A function or variable that only moved is reported: between a
+// module and vmlinux as a change of vmlinux, between two modules as a change of both.
 //
 // Cost. 0.25 s of CPU time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"
@@ -46,9 +47,9 @@ struct Delta {
     }
 };
 
-/// If a name has this many unpaired definitions or more, in both kernels together, the first ones
-/// of both kernels are paired. A search for the most similar ones would take too long.
-constexpr size_t most_paired = 64;
+/// If a name has more unpaired definitions, in both kernels together, the first ones of both
+/// kernels are paired. A search for the most similar ones would take too long.
+constexpr size_t most_compared = 64;
 
 /// Definitions of one name, and their side.
 struct Definitions {
@@ -77,20 +78,21 @@ Definitions find_definitions(const Sides &sides, uint32_t place, std::span<const
     return out;
 }
 
-/// Is the change of a constant reported by itself? Constants of named enums are reported with the
-/// enum. A constant with the same value on both sides only moved to another enum.
+/// Is the change of a constant reported by itself? Only if its enum is bare in one of the kernels;
+/// other enums are reported as types. A constant that has the same value in both kernels, in any
+/// enum, is not reported: it may only have moved.
 bool is_about_constant(const Definitions &before, const Definitions &after)
 {
-    bool in_unnamed_enum = false;
+    bool in_bare_enum = false;
     for (const Definition *a : before.list)
-        in_unnamed_enum |= a->in_unnamed_enum;
+        in_bare_enum |= a->in_bare_enum;
     for (const Definition *b : after.list) {
-        in_unnamed_enum |= b->in_unnamed_enum;
+        in_bare_enum |= b->in_bare_enum;
         for (const Definition *a : before.list)
             if (a->shape == b->shape)
                 return false;
     }
-    return in_unnamed_enum;
+    return in_bare_enum;
 }
 
 void drop_common(std::vector<const Definition *> &a, std::vector<const Definition *> &b)
@@ -111,7 +113,7 @@ std::pair<ptrdiff_t, ptrdiff_t> most_similar(const Definitions &before, const De
 {
     std::pair<ptrdiff_t, ptrdiff_t> best{0, 0};
     const size_t count = before.list.size() + after.list.size();
-    if (count == 2 || count >= most_paired)
+    if (count == 2 || count > most_compared)
         return best;
     size_t most = 0;
     for (size_t i = 0; i < before.list.size(); ++i)

@@ -76,9 +76,9 @@ struct Definition {
     // Of a constant: its value; of a signed one that fits into an int, only the low 32 bits, so
     // that -1 equals 4294967295. Of a variable: includes its DATASEC.
     Shape shape;
-    uint32_t id;                 // of a constant: the id of its enum
-    bool in_unnamed_enum = true; // of a constant: in an unnamed enum to which nothing refers
-    uint32_t index = 0;          // of a constant: its index in the enum
+    uint32_t id;              // of a constant: the id of its enum
+    bool in_bare_enum = true; // of a constant: its enum has no name, and nothing refers to it
+    uint32_t index = 0;       // of a constant: its index in the enum
 };
 
 /// A DECL_TAG.
@@ -109,7 +109,7 @@ struct Side {
 
 private:
     void find_names();
-    void add_constants(TypeId id, bool in_unnamed_enum);
+    void add_constants(TypeId id, bool in_bare_enum);
     void find_tags();
     std::vector<std::pair<uint32_t, uint32_t>> sections_; // VAR, DATASEC; sorted
 };
@@ -118,16 +118,16 @@ private:
 uint64_t number_of(const Name &name, Shape shape);
 
 struct ModuleTypes {
-    std::string name;
+    std::string name;               // by plain_text()
     std::shared_ptr<const Btf> btf; // its base is KernelTypes::vmlinux, a distilled base, or null
 };
 
 /// One of the two kernels.
 struct KernelTypes {
-    std::string name;
+    std::string name; // by plain_text()
     std::shared_ptr<const Btf> vmlinux;
     std::vector<ModuleTypes> modules;  // names are unique
-    std::set<std::string> without_btf; // names of modules without readable BTF
+    std::set<std::string> without_btf; // names of modules without readable BTF, by plain_text()
 };
 
 /// A definition in a kernel.

@@ -15,7 +15,7 @@ namespace btflink::kernel::diff
 enum class Space : uint8_t {
     type,     // struct, union, enum, number
     alias,    // typedef
-    constant, // enumerator; changes are reported only for unnamed enums
+    constant, // enumerator; reported only for unnamed enums to which nothing refers
     function,
     kfunc, // of a Change only: a function with the tag bpf_kfunc on either side
     variable,
@@ -135,11 +135,11 @@ struct ModuleChange {
 
 struct Difference {
     std::string old_name, new_name;
-    std::vector<std::string> modules;         // sorted names, of one or both kernels
+    std::vector<std::string> modules;         // with readable BTF in any kernel; sorted names
     std::vector<Change> changes;              // sorted by space and name
     std::vector<ModuleChange> module_changes; // sorted by name
     uint32_t old_types = 0, new_types = 0;    // of vmlinux and modules
-    uint32_t compared_modules = 0;            // modules that both kernels have
+    uint32_t compared_modules = 0;            // those with readable BTF in both kernels
 
     /// Does the new kernel have the module of this place (Change::places), but without readable
     /// BTF?

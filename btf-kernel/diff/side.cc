@@ -221,15 +221,15 @@ void Side::find_names()
     }
     for (auto &[name, list] : names) {
         std::ranges::sort(list, [](const Definition &a, const Definition &b) {
-            return std::tie(a.shape, b.in_unnamed_enum, a.id) <
-                   std::tie(b.shape, a.in_unnamed_enum, b.id);
+            return std::tie(a.shape, b.in_bare_enum, a.id) <
+                   std::tie(b.shape, a.in_bare_enum, b.id);
         });
         auto same = [](const Definition &a, const Definition &b) { return a.shape == b.shape; };
         list.erase(std::unique(list.begin(), list.end(), same), list.end());
     }
 }
 
-void Side::add_constants(TypeId id, bool in_unnamed_enum)
+void Side::add_constants(TypeId id, bool in_bare_enum)
 {
     const btf_type &t = btf->type(id);
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
@@ -238,7 +238,7 @@ void Side::add_constants(TypeId id, bool in_unnamed_enum)
         // -1 is the same in an ENUM, an ENUM64, and as 4294967295 in an ENUM without sign.
         const bool is_int = !v.is_unsigned && v.value == static_cast<int32_t>(v.value);
         names[{Space::constant, v.name}].push_back(
-            {is_int ? value & UINT32_MAX : value, raw(id), in_unnamed_enum, i});
+            {is_int ? value & UINT32_MAX : value, raw(id), in_bare_enum, i});
     }
 }
 
