@@ -62,8 +62,8 @@ constexpr size_t max_indexes = 64; // BPF_CORE_SPEC_MAX_LEN
 
 /// A distilled base has only the names and sizes of structs and unions. When the kernel loads the
 /// module, vmlinux's definitions take their places. If `id` is a struct or union of a distilled
-/// base, returns vmlinux's definition. Returns other types unchanged, and also this one if vmlinux
-/// has no fitting definition. `vmlinux`: its types.
+/// base, returns vmlinux's definition that fits, if there is one; otherwise returns the type
+/// itself. `vmlinux`: its types.
 std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
                                                const TypesByName &vmlinux)
 {
@@ -541,7 +541,8 @@ private:
             return at;
         std::string text =
             strf("has %zu bytes there, %zu in the program", size_t(theirs), size_t(mine));
-        // If the instruction is not a load or store, the program copies a fixed number of bytes.
+        // Not a load or store: the program copies as many bytes as it was compiled for, and libbpf
+        // checks no size.
         if (!relocation_.width)
             return {Status::holds, std::move(text)};
         if (!adapts)

@@ -13,10 +13,10 @@
 namespace btflink::kernel
 {
 
-/// The name of the file in an output folder that has the settings of the last run.
+/// The name of the file with the settings of the last run, in an output folder.
 inline constexpr const char settings_name[] = "btf-kernel.settings";
 
-/// The path of an open file.
+/// A path by which this process and its children can open a file that is open already.
 std::string path_of(int file);
 
 /// A compressed file, unpacked into memory; null if `file` is not compressed. `where`: the file, as
@@ -27,8 +27,8 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where);
 /// encoding. `file`: set to the file.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file);
 
-/// BTF of modules in an output folder, recognised by their names (.ko.btf). Subfolders that are
-/// output folders themselves, and links, are skipped.
+/// BTF of modules in an output folder, recognised by their names (.ko.btf). Skips links, and
+/// subfolders that are output folders themselves or cannot be read.
 Result<std::vector<std::filesystem::path>> earlier_modules_in(const std::string &output);
 
 } // namespace btflink::kernel

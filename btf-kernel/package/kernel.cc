@@ -133,12 +133,16 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
         module.unreadable = std::move(facts).error();
     module.name = module_name(file.content.path);
     module.path = file.content.path;
-    // For a member of an archive, only the path inside counts, not that of the archive.
+    // The path that the user gave counts, too (/usr/lib/debug), but not that of an archive.
     const std::string_view place = file.content.place;
     module.is_debug =
         is_debug_file(module.path) || is_debug_file(place.substr(place.rfind('(') + 1));
 }
 
+/// The release of the kernel to open: the one that the user has chosen; or else the only one in the
+/// paths of modules or, if these state none, of images; or else the first that kernel.release, an
+/// image or a module states. Errors: paths state several; the files state only others than the
+/// chosen one.
 Result<std::string> Collector::choose_release() const
 {
     if (!options_.release.empty()) {
@@ -181,10 +185,11 @@ Result<std::string> Collector::choose_release() const
 }
 
 /// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
-/// among all that can be read. Images with another release in their path do not count. Also sets
-/// the banner, other_builds and, if it is empty, the configuration of `kernel`; what the chosen
-/// image does not state comes from the first image that does. `unreadable`: set to the error of the
-/// first image that cannot be read. Error: there are images, but none can be read.
+/// among all that can be read. Images of another release, by their path, do not count. If the user
+/// has chosen a release that the contents of an image state, contents decide where paths state no
+/// release. Also sets kernel.banner and kernel.other_builds, and kernel.config if that is empty;
+/// what the chosen image does not state comes from the first image that does. `unreadable`: set to
+/// the error of the first image that cannot be read. Error: there are images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     auto stated_by = [](const Image &image) {
@@ -335,7 +340,7 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
     } else {
         // Only raw BTF can be self-contained: kernels read the BTF of an ELF module as split BTF.
         // Split BTF does not parse without a base, because the strings of split BTF do not begin
-        // with the empty string.
+        // with the empty string. BTF without types may be either; it is read as split BTF.
         if (module.form == Binary::Form::raw_btf)
             if (auto whole = shared_btf(module.btf, module.btf_where); whole && (*whole)->size())
                 return ModuleBtf{nullptr, *whole};
