@@ -71,7 +71,7 @@ Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is6
     } else {
         header = 12; // "ZLIB", size as a big-endian 64-bit integer
         if (packed.size() < header || std::memcmp(packed.data(), "ZLIB", 4) != 0)
-            return fail(where.at(0), "compression header is cut off");
+            return fail(where.at(0), "has no compression header");
         size = load<uint64_t>(packed.data() + 4, ByteOrder::big);
     }
     packed = packed.subspan(header);

@@ -8,8 +8,8 @@ namespace btflink
 namespace
 {
 
-/// Error: the names of symbols add up to far more than `names`, because they are tails of one
-/// string. Looks at symbols only if a string is very long.
+/// Error: the names of symbols are tails of one long string, and add up to so many characters that
+/// a pass over all names would take too long. Looks at symbols only if a string is very long.
 Result<void> check_name_lengths(const SymbolTable &symbols, std::string_view names,
                                 const Where &where)
 {
@@ -52,7 +52,7 @@ Result<SymbolTable> SymbolTable::open(const ElfImage &image, uint32_t section)
     if (table.head.sh_link < out.sections_)
         out.names_ = as_text(image.sections[table.head.sh_link].data);
     if (out.size_ && !out.names_.ends_with('\0'))
-        return fail(where, "symbols have no table of names");
+        return fail(where, "the table of symbols' names is missing, or does not end with NUL");
     for (size_t i = 0; i < out.size_; ++i) {
         const Elf64_Sym symbol = out.record(i);
         if (symbol.st_name >= out.names_.size())
