@@ -200,11 +200,11 @@ private:
             return {};
         if (s.head.sh_link != symtab_) {
             if (image_.is_linked() || s.data.empty())
-                return {}; // relocations for the dynamic linker, which refer to .dynsym
+                return {}; // none, or those for the dynamic linker, which refer to .dynsym
             return fail(image_.place(index), "relocations without the symbol table");
         }
         if (symbols_stay_)
-            return {}; // relocations of an image (--emit-relocs) may have hundreds of megabytes
+            return {}; // relocations of an image (--emit-relocs) may be hundreds of megabytes
         TRY(image_.reloc_count(index));
         const size_t word = image_.is64 ? sizeof(uint64_t) : sizeof(uint32_t);
         std::vector<std::byte> now(s.data.begin(), s.data.end());

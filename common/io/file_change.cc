@@ -107,7 +107,7 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
 }
 
 /// Error: `path` no longer names the open file, or that file no longer holds `before`. Compares
-/// only size and ELF header; update_file() changes both, the header last.
+/// only size and ELF header: if another program has appended by update_file(), these differ.
 Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
 {
     struct stat st, named;
