@@ -23,10 +23,9 @@ namespace
 {
 
 namespace fs = std::filesystem;
-constexpr const char *program_name = "btf-kernel";
 
-/// Looks in this program's folder, then in PATH; empty if not found.
-std::string find_program()
+/// The path of btf-kernel, in the folder of btf-merge or else in PATH; empty if not found.
+std::string find_btf_kernel()
 {
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
@@ -34,7 +33,7 @@ std::string find_program()
     const std::string folders = own.parent_path().string() + ":" + (path ? path : "");
     for (std::string_view left = folders; !left.empty();) {
         const std::string folder(take_part(left, ':'));
-        std::string candidate = folder + "/" + program_name;
+        std::string candidate = folder + "/btf-kernel";
         if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0 &&
             fs::is_regular_file(candidate, error))
             return candidate;
@@ -71,7 +70,7 @@ Result<void> check_report_options(const Options &options)
 /// process and its children can open the new file.
 Result<std::string> ReportPage::copy_in_memory(const std::string &path)
 {
-    auto file = std::make_unique<Fd>(::memfd_create("btf-merge", 0)); // children have it, too
+    auto file = std::make_unique<Fd>(::memfd_create("btf-merge", 0)); // btf-kernel inherits it
     if (file->get() < 0)
         return fail_errno({}, "cannot create a file in memory");
     std::string name = "/proc/self/fd/" + std::to_string(file->get());
@@ -85,7 +84,7 @@ Result<std::string> ReportPage::copy_in_memory(const std::string &path)
 
 Result<void> ReportPage::prepare(const std::string &page, Options &options)
 {
-    program_ = find_program();
+    program_ = find_btf_kernel();
     if (program_.empty())
         return fail({}, "--report needs btf-kernel in the folder of btf-merge or in PATH");
     if (options.base.empty() && !options.update.empty()) {
@@ -106,7 +105,7 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
         return fail(Where{page}, "is an input, too; it would be overwritten");
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
-        objects_ = std::move(files); // only then: a command line may be too short for all names
+        objects_ = std::move(files); // only if needed: a command line may be too short for all
     image_ = options.image;
     // The update removes the object BTF that the report needs, so the report gets a copy.
     for (std::string &object : objects_)

@@ -59,7 +59,7 @@ Result<void> take_trailer(const InputPart &part, Object &o)
     const Where where = part.where.at(from.trailer_offset);
     // The hashes are not decoded: o.hashes has them as they are in the trailer.
     o.trailer = TRY(decode_trailer(from.trailer, o.btf, where, false));
-    // Each entry belongs to a function or variable; more entries would only cost memory.
+    // Each pool entry belongs to a function or variable; more entries would only cost memory.
     const size_t users = o.trailer.functions.size() + o.trailer.variables.size();
     if (o.trailer.pool_entries > users)
         return fail(where, strf("link trailer claims %u pool entries for %zu functions and "
@@ -212,7 +212,8 @@ UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input
         return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
     if (part.has_relocs)
         return {}; // only this entry lacks one
-    // Other tools write offsets that are correct for their file.
+    // The written offset is right if another tool wrote it, in raw BTF, which no link has changed,
+    // and in BTF that was made from a linked image.
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
         return {UnresolvedAddress::named, 0, written};
     if (input.elf->is_relocatable())

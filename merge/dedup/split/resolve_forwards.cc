@@ -4,16 +4,17 @@
 // shows which one is meant; btf__dedup takes the first that it finds. The choice should leave as
 // few types as possible.
 //
-// The caller passes only declarations of enums, and those whose name a struct or typedef of some
-// object resolved in at least one use. Other declarations stay.
+// The caller passes declarations of enums, and declarations whose name a struct or typedef of some
+// object resolved in at least one use, unless the base declares the name. Other declarations are
+// resolved already, or stay.
 //
-// Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
-// of keys. A key is a class and the final classes to which it refers (BetweenKeys). Each candidate
-// is substituted for the declaration in these keys. A user whose key then equals that of another
-// type becomes an alias of this type; other users stay, with new keys. The candidate with the
-// fewest new keys wins. Of several such candidates, the preferred one wins: the type that the name
-// means in a struct or typedef of another object. If the preferred one is not among them, the first
-// candidate wins, that of the lowest group.
+// Method. One name after the other. The users of a declaration are the pointers, prototypes and
+// typedefs that reach it, each given by its key: its class and the final classes to which it refers
+// (BetweenKeys). Each candidate is substituted for the declaration in these keys. A user whose key
+// then equals that of another type becomes an alias of this type; other users stay, with new keys.
+// The candidate with the fewest new keys wins. Of several such candidates, the preferred one wins:
+// the type that the name means in a struct or typedef of another object. If the preferred one is
+// not among them, the first candidate wins, that of the lowest group.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
 // reduces the number of classes: the declaration is dropped, and each user becomes an alias or
@@ -35,24 +36,24 @@ namespace btflink::merge
 namespace
 {
 
-// The limit of a name's users times its candidates. A kernel has thousands of users and tens of
-// candidates. If the product is larger, the preferred candidate is taken, or the first if none is
-// preferred.
+// The limit of users times candidates, for one declaration. In a kernel it has up to thousands of
+// users and tens of candidates. If the product is larger, the preferred candidate is taken, or the
+// first if none is preferred.
 constexpr size_t most_tries = size_t{1} << 22;
 
 /// The place of a class in the order of substitution.
 struct Place {
     uint32_t level = 0; // higher than the levels of the classes that its key refers to; 0: no key
-    uint32_t key = 0;   // number of its first key
+    uint32_t key = 0;   // number of its key
     auto operator<=>(const Place &) const = default;
 };
 
 struct ForwardResolver {
     BetweenKeys &keys;
     Partition &partition;
-    std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // keys that refer to each class
+    std::unordered_map<ClassId, std::vector<uint32_t>> direct_users = {}; // keys, by class
     IdVector<ClassId, Place> place = {};
-    std::unordered_set<uint32_t> replaced = {}; // keys
+    std::unordered_set<uint32_t> replaced = {}; // keys whose words substitution has changed
 };
 
 /// The consequences of resolving a declaration to a candidate.
@@ -61,14 +62,15 @@ struct Substitution {
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys; // of other users
 };
 
-void add_as_user(ForwardResolver &r, uint32_t k)
+void add_as_direct_user(ForwardResolver &r, uint32_t k)
 {
     for (uint32_t word : r.keys.keys.at(k).subspan(1))
-        r.users[ClassId{word}].push_back(k);
+        r.direct_users[ClassId{word}].push_back(k);
 }
 
-/// Sets the places of all classes. Substitution does not change levels: declarations and candidates
-/// have level 0, and a user has the same level as the class of which it becomes an alias.
+/// Sets the places of all classes; at the start each has at most one key. Substitution does not
+/// change levels: declarations and candidates have level 0, and a user has the same level as the
+/// class of which it becomes an alias.
 void set_places(ForwardResolver &r)
 {
     r.place.resize(r.partition.classes.size());
@@ -88,9 +90,9 @@ std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
     std::vector<ClassId> pending{c};
     std::unordered_set<uint32_t> seen;
     while (!pending.empty()) {
-        const auto at = r.users.find(pending.back());
+        const auto at = r.direct_users.find(pending.back());
         pending.pop_back();
-        if (at == r.users.end())
+        if (at == r.direct_users.end())
             continue;
         for (uint32_t k : at->second) {
             if (r.replaced.contains(k) || !seen.insert(k).second)
@@ -151,7 +153,7 @@ void apply_substitution(ForwardResolver &r, const std::vector<uint32_t> &users,
             continue;
         }
         r.keys.final_class.push_back(r.keys.final_class[k]);
-        add_as_user(r, number);
+        add_as_direct_user(r, number);
     }
 }
 
@@ -182,7 +184,7 @@ void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKey
     ForwardResolver r{keys, partition};
     set_places(r);
     for (uint32_t k = 0; k < keys.keys.size(); ++k)
-        add_as_user(r, k);
+        add_as_direct_user(r, k);
     for (const UnresolvedForward &f : forwards)
         resolve_one(r, f);
     for (ClassId c : partition.alias.ids()) {
