@@ -496,7 +496,7 @@ private:
             return;
         }
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
-        bool is_signed = false;
+        bool is_signed = false; // without the feature: kernels without ENUM64 refuse signed enums
         if (as_enum64) {
             const uint8_t encoding = tree_.at(layout_.stripped_target(d)).encoding;
             is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
