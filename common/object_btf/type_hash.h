@@ -52,9 +52,9 @@ std::vector<Hash128> stub_hashes(const Btf &btf);
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
 /// Computes loose hashes of prototypes, and caches those of types. Instances of a function agree if
-/// their prototypes have the same loose hash. The hash ignores parameter names and const (except in
-/// const void); structs, unions, enums and typedefs count by name; a forward declaration counts as
-/// its struct or union.
+/// their prototypes have the same loose hash. The hash ignores parameter names, texts of type tags,
+/// and const (except in const void); structs, unions, enums and typedefs count by name; a forward
+/// declaration counts as its struct or union.
 class LooseHasher
 {
 public:

@@ -28,7 +28,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The first function or variable at each section and value of a file.
+/// The first function or variable at each place (section and value) in a file.
 using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Symbol>;
 SymbolsByPlace index_places(const ElfFile &elf)
 {
@@ -330,8 +330,8 @@ private:
     }
 
     /// The symbol of a variable of an object without trailer, if its name has only one symbol, and
-    /// this one may be the variable. In the section that the DATASEC names, a global variable may
-    /// have a local symbol, because it may be hidden. In another section, where gcc -gbtf
+    /// this symbol may be the variable's. In the section that the DATASEC names, a global variable
+    /// may have a local symbol, because it may be hidden. In another section, where gcc -gbtf
     /// -fdata-sections puts variables, a local symbol must be that of a static variable.
     std::optional<Symbol> symbol_of(const Object &o, const Variable &v)
     {

@@ -13,10 +13,10 @@
 // those of the components to which it refers. Finally the bit sets become lists of elements, whose
 // numbers mean the same in all objects.
 //
-// A base may only declare a struct that objects define. Two structs that reach different versions
-// of this struct may still refer to the same type of the base, and then are equal although their
-// sets differ. So these definitions are elements, too, and count as forward declarations
-// (has_forward).
+// If a base merely declares a struct that objects define, two structs that reach different
+// definitions of it may still refer to the same type of the base. Then they are equal although
+// their sets differ. So all definitions of a declared name are elements, even if there is only one,
+// and count as forward declarations (has_forward): different sets with one of them prove nothing.
 //
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal

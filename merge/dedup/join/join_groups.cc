@@ -25,9 +25,9 @@
 //
 // If there are few nodes (few_nodes), objects also join in link order, and the order that makes
 // fewer groups wins. But if a node agreed with several groups, fewer groups need not mean fewer
-// types: types between nodes, such as typedefs, count, too. Then both orders are repeated with the
-// oldest groups preferred, and split_conflicts.cc takes the best of the four alternatives. No node
-// of a clean kernel has agreed with several groups.
+// types: types between nodes, such as typedefs, count, too. If these are few, too, both orders are
+// then repeated with the oldest groups preferred, and split_conflicts.cc takes the best of the four
+// alternatives. No node of an unmodified kernel has agreed with several groups.
 //
 // A base cannot be completed: its declarations always agree with every definition, and are never
 // resolved. So members of a group whose representative is in a base may mean different types by one
