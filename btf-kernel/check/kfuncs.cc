@@ -27,15 +27,20 @@ namespace btflink::kernel
 namespace
 {
 
+/// What a symbol in .BTF_ids asks for.
+struct NamedType {
+    btf::Kind kind;
+    std::string name;
+};
+
 /// A sorted set of ids: a count, the set's flags if its entries have flags, and the entries.
 struct IdSet {
     std::string name = {}; // empty if there is no symbol for it
     uint64_t offset = 0;
-    bool of_kfuncs = false;                  // before 6.9: any SET8; later a flag says so
-    size_t width = 1;                        // words of an entry; 2 in a SET8: an id and its flags
-    std::span<const uint32_t> entries = {};  // all words of the entries
-    std::vector<std::string> names = {};     // of the entries, in another order; empty: unknown
-    std::vector<std::string> functions = {}; // those in `names` that are functions
+    bool of_kfuncs = false;                 // before 6.9: any SET8; later a flag says so
+    size_t width = 1;                       // words of an entry; 2 in a SET8: an id and its flags
+    std::span<const uint32_t> entries = {}; // all words of the entries
+    std::vector<NamedType> types = {};      // of the entries, in another order; empty: unknown
 
     size_t size() const { return entries.size() / width; }
     uint32_t id(size_t i) const { return entries[i * width]; } // 0: the BTF lacks the type
@@ -110,7 +115,8 @@ private:
     }
 
     /// Without symbols: vmlinux always has some of the types that .BTF_ids asks for, so its words
-    /// are not all 0. Before resolve_btfids runs, a set of kfuncs has the count 0, but its flags.
+    /// are not all 0. Until resolve_btfids runs, the count of a set of kfuncs is 0; its flags are
+    /// already set.
     bool looks_unfilled() const
     {
         bool has_empty_set = false;
@@ -151,9 +157,7 @@ private:
                     break;
                 if (of_entry.kind.empty())
                     continue;
-                set.names.emplace_back(of_entry.name);
-                if (of_entry.type_kind() == btf::Kind::FUNC)
-                    set.functions.emplace_back(of_entry.name);
+                set.types.push_back({of_entry.type_kind(), std::string(of_entry.name)});
             }
             check_set(set);
         }
@@ -300,8 +304,7 @@ private:
                 ++missing;
             else if (!in_range(id))
                 report(Rule::ids, offset, set.title() + " has id " + shown(id));
-            else if (!set.names.empty() &&
-                     std::ranges::find(set.names, name_of(id)) == set.names.end())
+            else if (!is_expected(set, TypeId{id}))
                 report(Rule::ids, offset,
                        set.title() + " has id " + shown(id) +
                            ", but no symbol of the set names it");
@@ -311,9 +314,33 @@ private:
         if (missing && set.of_kfuncs)
             check_missing(set, missing);
         else if (missing)
-            for (const std::string &name : set.functions)
-                if (!has_func(name))
-                    check_absent_function(name, set.offset);
+            check_absent_types(set, missing);
+    }
+
+    /// Does a symbol of the set name this type? True if there are no symbols.
+    bool is_expected(const IdSet &set, TypeId id) const
+    {
+        return set.types.empty() || std::ranges::any_of(set.types, [&](const NamedType &t) {
+                   return t.kind == btf_.kind(id) && t.name == btf_.name(id);
+               });
+    }
+
+    /// Of a set that is not one of kfuncs. `missing`: how many of its ids are 0.
+    void check_absent_types(const IdSet &set, size_t missing)
+    {
+        // Entries without a symbol (BTF_ID_UNUSED) are always 0.
+        size_t absent = set.size() - std::min(set.size(), set.types.size());
+        for (const auto &[kind, name] : set.types) {
+            if (has(kind, name))
+                continue;
+            ++absent;
+            if (kind == btf::Kind::FUNC)
+                check_absent_function(name, set.offset);
+        }
+        if (absent < missing)
+            report(Rule::ids, set.offset,
+                   strf("%zu of %zu ids of %s are 0, but the BTF has the types", missing - absent,
+                        set.size(), set.title().c_str()));
     }
 
     bool has(btf::Kind kind, const std::string &name) const
@@ -330,8 +357,8 @@ private:
     void check_missing(const IdSet &set, size_t missing)
     {
         size_t named = 0;
-        for (const std::string &name : set.names)
-            if (!has_func(name)) {
+        for (const auto &[kind, name] : set.types)
+            if (!has(kind, name)) {
                 ++named;
                 report(Rule::kfunc_func, set.offset,
                        "kfunc " + name + " of " + set.title() +

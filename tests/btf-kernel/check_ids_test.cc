@@ -97,6 +97,20 @@ TEST_F(CheckKernel, SetOfTypes)
     ids.give(*kernel_.vmlinux);
     EXPECT_EQ(findings(), Lines{"ids-func vmlinux: function opt has no FUNC: no function has this "
                                 "name (inlined, or not compiled)"});
+    ids.words = {2, 0, 0};
+    ids.symbols[1].name = "__BTF_ID__struct__not_configured__7";
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(findings(),
+              Lines{"ids vmlinux: 1 of 2 ids of types are 0, but the BTF has the types"});
+    ids.words = {2, 0, 4};
+    ids.symbols[2].name = "__BTF_ID__typedef__files_struct__8";
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(findings(), Lines{"ids vmlinux: types has id 4, which is STRUCT 'files_struct', but "
+                                "no symbol of the set names it"});
+    // An entry of BTF_ID_UNUSED has no symbol.
+    ids.symbols = {{"__BTF_ID__set__types", 0, 0}, {"__BTF_ID__struct__files_struct__8", 8, 4}};
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(findings(), Lines());
 }
 
 TEST_F(CheckKernel, FuncLost)
