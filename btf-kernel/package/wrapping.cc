@@ -41,12 +41,19 @@ uint32_t be32(Bytes file, size_t at)
     return load<uint32_t>(file.data() + at, ByteOrder::big);
 }
 
-/// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping.
+/// The place `offset` bytes after `where`.
+Where after(const Where &where, uint64_t offset)
+{
+    return where.at(where.offset.value_or(0) + offset);
+}
+
+/// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping. `where`:
+/// the place of the file's first byte, if it is a part of another file.
 Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
                       const Where &where)
 {
     if (start > file.size() || length > file.size() - start)
-        return fail(where.at(start),
+        return fail(after(where, start),
                     std::string(name) + ": its header refers to bytes beyond the end of the file");
     return file.subspan(start, length);
 }
@@ -101,16 +108,17 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     auto table = TRY(part_of(file, at, 12, name, where));
     if (u32(table, 4, order) != of_sizes)
         return fail(where.at(at), "zImage: there is no table of sizes");
-    const uint64_t size_at =
-        u32(table, 8, order); // of the unpacked size, after the compressed data
+    // The offset of the unpacked size, which follows the compressed data.
+    const uint64_t size_at = u32(table, 8, order);
     if (size_at < header_end)
         return fail(where.at(at), "zImage: its payload ends in the header");
     auto part = TRY(part_of(file, header_end, size_at + 4 - header_end, name, where));
     return Payload{.bytes = part, .after_code = true};
 }
 
-/// The header states neither beginning nor end of the compressed data. Zeros pad the file to a
-/// whole page; from Linux 5.3 on, the last 32 bytes of this page are a trailer for secure boot.
+/// The header states neither beginning nor end of the compressed data. From Linux 6.1 on, and after
+/// stable updates of older kernels, zeros pad the file to a whole page, of which the last 32 bytes
+/// are a trailer for secure boot.
 Result<Payload> open_s390(Bytes file, const Where &)
 {
     constexpr size_t trailer = 32;
@@ -238,7 +246,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         }
         case end_node:
             if (path.empty())
-                return fail(where.at(at), "FIT: a node ends that did not begin");
+                return fail(after(where, at), "FIT: a node ends that did not begin");
             path.pop_back();
             break;
         case nothing:
@@ -246,7 +254,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         case end:
             return out;
         default:
-            return fail(where.at(at), "FIT: its tree is damaged");
+            return fail(after(where, at), "FIT: its tree is damaged");
         }
     }
 }
@@ -260,7 +268,7 @@ Result<Payload> open_fit(Bytes file, const Where &where)
     auto tree = TRY(part_of(file, 0, total, form, where));
     auto nodes = TRY(part_of(tree, be32(file, 8), be32(file, 36), form, where));
     auto names = TRY(part_of(tree, be32(file, 12), be32(file, 32), form, where));
-    const std::vector<Property> properties = TRY(read_tree(nodes, names, where));
+    const std::vector<Property> properties = TRY(read_tree(nodes, names, where.at(be32(file, 8))));
     auto value = [&](std::string_view folder, std::string_view node, std::string_view name) {
         auto found = std::ranges::find_if(properties, [&](const Property &p) {
             return p.name == name && p.folder == folder && p.node == node;

@@ -63,6 +63,17 @@ class Wrapping(PackageCase):
         self.good(images.uimage(gzip.compress(flat), kind=4))
         self.refused(images.uimage(flat, kind=3), 'uImage without a kernel .its type is 3.')
 
+    def test_places(self):
+        """Errors have offsets from the beginning of the file."""
+        flat = flat_image(self.btf)
+        several = bytearray(images.uimage(flat, kind=4))
+        several[64:68] = b'\xff' * 4 # the size of the first part
+        self.assertIn('/image+0x4c: uImage: ', self.check(self.write('image', several), status=1))
+        fit = bytearray(images.fit(flat, external=False))
+        nodes = int.from_bytes(fit[8:12], 'big')
+        fit[nodes + 3] = 0x77 # the first token
+        self.assertIn(f'/image+{nodes + 4:#x}: FIT: ', self.check(self.write('image', fit), status=1))
+
     def test_fit(self):
         flat = gzip.compress(flat_image(self.btf))
         for external in (False, True):
