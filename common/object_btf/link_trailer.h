@@ -40,8 +40,8 @@ enum FunctionFlag : uint32_t {
     fn_uncertain_loc = 1u << 2,     // a packed struct is passed on the stack
     fn_reordered = 1u << 3,         // parameters in another order than in the source
     fn_signature_changed = 1u << 4, // clang changed the signature (DW_CC_nocall)
-    fn_has_address = 1u << 5,       // DW_AT_low_pc is present
-    fn_has_ranges = 1u << 6,        // DW_AT_ranges is present, DW_AT_low_pc is not (hot/cold split)
+    fn_has_address = 1u << 5,       // code in one piece
+    fn_has_ranges = 1u << 6,        // code in several pieces (hot/cold split)
     fn_inline = 1u << 7,            // DW_AT_inline: abstract instance
     fn_external = 1u << 8,          // DW_AT_external
     fn_clang = 1u << 9,             // compiled by clang

@@ -17,9 +17,10 @@
 // to the inner one, int[3]. Then int[3] must not be in the result. It becomes an int[6], too, and
 // the deduplication merges the two.
 //
-// Limits. An inner array looks like a vector, and like an array type that the source uses on its
-// own. So an array of vectors becomes an array of the vectors' elements, although pahole kept the
-// vectors. And an array type to which only arrays refer is lost.
+// Limits. An inner array looks like a vector, and like an array type of its own. So an array of
+// vectors becomes an array of the vectors' elements, although pahole kept the vectors. And if the
+// source also uses int[3] where nothing in BTF refers to it, as for a local variable, int[3] is
+// lost, although pahole kept it.
 //
 // Cost. Usually nothing. If the base has few chained arrays, one look at all types of the objects;
 // if its form is flat, also new stub hashes of changed objects.

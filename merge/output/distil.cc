@@ -25,8 +25,8 @@
 // merge kept only the base's FUNC. It is copied, because the module also has that function (pahole
 // reports an error here).
 //
-// Invariant. The old base's types and the module's own types keep their order. References are the
-// same after names are looked up.
+// Invariant. The old base's types and the module's own types keep their order. Once the kernel has
+// looked up the names, each reference leads to the same type as over the old base.
 //
 // Cost. A table of the base's size; the rest is proportional to the module.
 #include "merge/output/write_steps.h"

@@ -197,8 +197,9 @@ private:
         file_.list_reads.add(static_cast<uint64_t>(in.position() - begin), DwarfFile::usual_list);
     }
 
-    /// A list of DWARF 5, or of GNU's form for split DWARF 4. The latter has only the first four
-    /// kinds of entries. In it, the length of a range has 4 bytes, and the size of an expression 2.
+    /// A list of DWARF 5, or of GNU's form for split DWARF 4. The latter has only the kinds 0 to 3:
+    /// the end, base_addressx, startx_endx and startx_length. In it, the length of a range has 4
+    /// bytes, and the size of an expression 2.
     void add_list5(DebugCursor &in, Bytes section)
     {
         const bool is_old = unit_.widths.version < 5;
