@@ -82,6 +82,8 @@ class Messages(InputsCase):
         said('WARNING: FILE: does not exist after the compile, ...', 'true', *compile_it, '-o', 'nowhere.o')
         self.write('far.c', 'struct far { char a[0x20000000]; int b; int c : 3; } *far;\n')
         said("WARNING: FILE: ... 'NAME': member 'M' is left out, ...", 'gcc', '-g', '-c', 'far.c')
+        self.write('name.c', 'struct s { int a$b; } *s;\n')
+        said('WARNING: FILE: ... type N (...): RULE: ...', 'gcc', '-g', '-c', 'name.c')
         os.makedirs(self.path('tree/include/config'))
         os.makedirs(self.path('scripts/mod'))
         self.write('tree/include/config/auto.conf', 'CONFIG_DEBUG_INFO_BTF=y\n')
@@ -130,11 +132,11 @@ class Messages(InputsCase):
             self.write(name + '.c', KERNEL[name] + f'int more_of_{name};\n')
             self.must(self.btf_cc, 'gcc', '-g', '-O2', '-fno-pie', '-c', name + '.c')
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
-        said('WARNING: N objects are not in vmlinux ...', '-J', 'vmlinux')
+        said('WARNING: N objects are not in FILE ...', '-J', 'vmlinux')
 
         self.kernel(KERNEL, strip=True)
         self.must('ld', '-r', '-o', 'vmlinux.o', 'start.o')
-        said('WARNING: vmlinux has N objects that are not among the inputs, ...', '-J', 'vmlinux')
+        said('WARNING: FILE has N objects that are not among the inputs, ...', '-J', 'vmlinux')
         for strip, message in (('--strip-debug', "has none of the objects' address pools; ..."),
                                ('--strip-all', 'WARNING: FILE: has no symbol table, ...')):
             self.kernel(KERNEL, strip=True)
@@ -145,6 +147,9 @@ class Messages(InputsCase):
         self.must(self.btf_cc, 'g++', '-g', '-c', 'bad.cc')
         self.write('bad.o', self.read('bad.o').replace(b'\0pair_int_\0', b'\0pair<int>\0'))
         said('WARNING: type N (...): RULE: ...', '-J', 'bad.o')
+        self.write('value.c', 'struct s; void (*f)(struct s);\n')
+        self.must(self.btf_cc, 'gcc', '-g', '-c', 'value.c')
+        said('WARNING: struct NAME is passed by value ...', '-J', 'value.o')
         self.must('gcc', '-c', 'add.c', '-o', 'add.ko')
         said('WARNING: FILE: ..., so it gets no BTF', '-J', 'add.ko')
         os.remove(self.path('vmlinux.o'))
