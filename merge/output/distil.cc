@@ -63,7 +63,7 @@ public:
         uint32_t next = 1;
         number(next, true);
         if (next == 1)
-            return fail(where_, "refers to nothing of its base: there is nothing to distil");
+            return fail(where_, "needs no named type of its base: there is nothing to distil");
         new_first_ = next;
         next += raw(old_.end_id()) - first_;
         number(next, false);
