@@ -6,8 +6,8 @@
 //     vmlinux              the objects from which it was linked: vmlinux.o and a few more
 //     a module,            the module itself: `ld -r` keeps object BTF
 //     just linked
-//     a module             the module's objects. When vmlinux has changed, Kbuild makes the
-//     linked earlier       module's BTF again, but does not link the module again, so the module
+//     a module             the module's objects. When vmlinux has changed, Kbuild of 6.12 and
+//     linked earlier       older makes the module's BTF again without a new link, so the module
 //                          has no object BTF any more
 //     units without        DWARF of the linked file or, for a module linked earlier, of the object
 //     object BTF

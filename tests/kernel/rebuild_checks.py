@@ -64,8 +64,8 @@ class RebuildChecks:
         self.interruptions(before)
 
     def modules_follow(self):
-        """Kbuild has made the modules' BTF again, because vmlinux is new, but has not linked the modules again. The BTF
-        must be the same as after a new link."""
+        """Kbuild has made the modules' BTF again, because vmlinux is new. 6.12 and older do not link the modules again;
+        the BTF must be the same as after a new link."""
         vmlinux = (self.tree.build / 'vmlinux').stat().st_mtime_ns
         old = [path for path in self.tree.modules()
                if (self.tree.build / path).stat().st_mtime_ns < vmlinux]
