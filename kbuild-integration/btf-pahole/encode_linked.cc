@@ -149,6 +149,17 @@ Result<void> end_without_btf(const std::string &file, MissingPart missing, bool 
     return remove_output(options.detached);
 }
 
+/// The merge found nothing to encode, and warned: fails if BTF was due or `strict` is set.
+Result<void> end_without_types(const std::string &file, bool strict)
+{
+    const std::string text = "its objects give it no BTF";
+    if (const std::string due = why_btf_is_due(file, false); !due.empty())
+        return fail(Where{file}, text + ", but " + due);
+    if (strict)
+        return fail(Where{file}, text);
+    return {};
+}
+
 /// Fills in .BTF_ids of a module that has just got its BTF. On an error the module is restored to
 /// its old contents, `before`.
 Result<void> fill_module(const std::string &file, const std::string &base, Bytes before,
@@ -320,6 +331,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.functions_left_out = std::move(merged.functions_left_out);
     show_originals(sources.scratch, done, report);
+    if (done && !merged.why_nothing.empty())
+        return end_without_types(file, switches.strict);
     if (done)
         done = finish(file, is_relocatable, fill_ids, before, options, report);
     report.written = done.has_value();

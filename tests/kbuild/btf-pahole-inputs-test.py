@@ -159,6 +159,25 @@ class Programs(InputsCase):
             self.assertRegex(error, 'WARNING: 1 object is not in vmlinux and left out')
             self.same_meaning('vmlinux', 'want')
 
+    def test_vmlinux_of_other_objects(self):
+        """All objects of vmlinux.o are newer than vmlinux, which has no DWARF. A program with such objects gets no BTF,
+        a vmlinux is an error."""
+        self.kernel(KERNEL, strip=True)
+        for name in KERNEL:
+            self.write(name + '.c', KERNEL[name] + f'int added_{name};\n')
+            self.must(self.btf_cc, '--strip-dwarf', 'gcc', '-g', '-O2', '-fno-pie', '-c', name + '.c')
+        self.must('ld', '-r', '-o', 'vmlinux.o', *(n + '.o' for n in KERNEL))
+        before = self.read('vmlinux')
+        self.write('old.btf', 'of an earlier run')
+        for options in ((), ('-V',), ('--btf_encode_detached=old.btf',)):
+            with self.subTest(options=options):
+                status, _, error = self.pahole('-J', *options, 'vmlinux')
+                self.assertEqual(status, 1)
+                self.assertIn('WARNING: 3 objects are not in vmlinux and left out', error)
+                self.assertIn('ERROR: vmlinux: its objects give it no BTF, but it is a vmlinux', error)
+                self.assertEqual(self.read('vmlinux'), before)
+        self.assertNotIn('old.btf', self.names())
+
     def test_image_without_pools(self):
         """vmlinux has no address pools, so addresses come from symbols. Object BTF is used nevertheless."""
         self.reference()

@@ -135,6 +135,13 @@ class Messages(InputsCase):
         said('WARNING: N objects are not in FILE ...', '-J', 'vmlinux')
 
         self.kernel(KERNEL, strip=True)
+        for name in KERNEL:
+            self.write(name + '.c', KERNEL[name] + f'int more_of_{name};\n')
+            self.must(self.btf_cc, '--strip-dwarf', 'gcc', '-g', '-O2', '-fno-pie', '-c', name + '.c')
+        self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
+        said('ERROR: ... its objects give it no BTF, but ...', '-J', 'vmlinux')
+
+        self.kernel(KERNEL, strip=True)
         self.must('ld', '-r', '-o', 'vmlinux.o', 'start.o')
         said('WARNING: FILE has N objects that are not among the inputs, ...', '-J', 'vmlinux')
         for strip, message in (('--strip-debug', "has none of the objects' address pools; ..."),
