@@ -7,8 +7,9 @@
 //
 // Method. Parse the blob of each contribution with a trailer completely, and compute its stub
 // hashes, prototype hashes and samples again. The object id reveals any other change of the bytes.
-// On REL targets object ids and the stub hashes of DATASECs are not compared, because btf-emit and
-// linkers store addends in DATASEC entries.
+// Object ids and the stub hashes of DATASECs are not compared if links have changed the DATASEC
+// entries: on REL targets the entries hold addends, and a final link that keeps `.BTF` writes
+// addresses into them.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
@@ -26,7 +27,7 @@ Where place_of(const Object &o, const void *byte)
     return o.where.at(o.where.offset.value_or(0) + static_cast<uint64_t>(at));
 }
 
-Result<void> verify_hashes(const Object &o, const Btf &btf, bool has_addends)
+Result<void> verify_hashes(const Object &o, const Btf &btf, bool entries_changed)
 {
     const std::vector<Hash128> hashes = stub_hashes(btf);
     const std::byte *stated = trailer_hashes(o.trailer_bytes, btf.order()).data();
@@ -34,7 +35,7 @@ Result<void> verify_hashes(const Object &o, const Btf &btf, bool has_addends)
         const Hash128 hash{load<uint64_t>(stated, ByteOrder::little),
                            load<uint64_t>(stated + 8, ByteOrder::little)};
         const auto id = TypeId{raw(btf.first_id()) + static_cast<uint32_t>(i)};
-        if (has_addends && btf.kind(id) == btf::Kind::DATASEC)
+        if (entries_changed && btf.kind(id) == btf::Kind::DATASEC)
             continue;
         if (hash != hashes[i])
             return fail(place_of(o, stated),
@@ -70,11 +71,13 @@ Result<void> verify_samples(const Object &o, const Btf &btf)
     return {};
 }
 
-/// Do linkers store addends in the contents of the input's `.BTF`?
-bool has_addends_inside(const Input &input)
+/// Do DATASEC entries hold addends, or addresses that a linker has written?
+bool has_changed_entries(const Input &input, const Object &o)
 {
     if (!input.elf)
         return false;
+    if (!input.elf->is_relocatable() && !(o.trailer.flags & trailer_final_addresses))
+        return true;
     const auto &sections = input.elf->sections;
     return std::ranges::any_of(sections, [&](const auto &s) {
         return s.head.sh_type == SHT_REL && s.head.sh_info < sections.size() &&
@@ -89,11 +92,12 @@ Result<void> verify(const Input &input, const Object &o)
     if (btf.size() != o.btf.size())
         return fail(o.where, strf("the blob has %u types, but its link trailer states %u",
                                   btf.size(), o.btf.size()));
-    const bool has_addends = has_addends_inside(input);
-    TRY(verify_hashes(o, btf, has_addends));
+    const bool entries_changed = has_changed_entries(input, o);
+    TRY(verify_hashes(o, btf, entries_changed));
     TRY(verify_prototypes(o, btf));
     TRY(verify_samples(o, btf));
-    if (!has_addends && o.trailer.object_id != computed_object_id(o.trailer_bytes, o.blob_bytes))
+    if (!entries_changed &&
+        o.trailer.object_id != computed_object_id(o.trailer_bytes, o.blob_bytes))
         return fail(o.where, "object id does not match the contents, which were changed");
     return {};
 }

@@ -544,6 +544,11 @@ TEST_F(Variables, PlainSectionInTheImageItself)
         std::string text = text_of(merged(dir_, {image}));
         EXPECT_TRUE(has(text, "vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"))
             << text;
+        Options verified;
+        verified.inputs = {image};
+        verified.verify = true;
+        verified.features.add(Feature::global_var);
+        EXPECT_EQ(text_of(merged(dir_, verified)), text);
     }
 }
 
