@@ -5,7 +5,7 @@
 // at the variables and functions of the unit, and drops types that these do not reach.
 //
 // Method. The same roots, by the same rules:
-// - outside functions, variables that are defined, or declared and used; each with the type of its
+// - variables outside functions that are defined, or declared and used; each with the type of its
 //   first declaration and with the type of its definition;
 // - functions that are defined, with the types of the variables and functions that their blocks
 //   declare; of functions that are only called, the types of result and parameters;
@@ -182,9 +182,9 @@ void TreeReader::add_type_of_local(tree decl)
     }
 }
 
-/// Adds types that gcc marks as used. As in gcc's DWARF, these are typedefs without qualifiers, and
-/// structs, unions and enums that are complete or declared inside a function. Other types are
-/// described only if something else refers to them.
+/// Of the types that gcc marks as used, adds those that gcc's DWARF describes for this reason
+/// alone: typedefs without qualifiers, and structs, unions and enums that are complete or declared
+/// inside a function. The others are described only if something else refers to them.
 void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
