@@ -152,8 +152,8 @@ struct SkippedVariable {
 
 struct Variables {
     std::vector<DataSection> sections;
-    // [object][variable]. Variables of raw BTF that no DATASEC lists are kept, but not in
-    // `sections`.
+    // [object][variable]. Also definitions in raw BTF that no DATASEC lists, if there is no image
+    // and the feature global_var; these are not in `sections`.
     std::vector<std::vector<bool>> kept;
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};
