@@ -82,7 +82,7 @@ constexpr DetailEffect detail_effects[] = {
     {Detail::Kind::member_renamed, Effect::Kind::core, "CO-RE does not find the old name"},
     {Detail::Kind::member_moved, Effect::Kind::relocated, "CO-RE finds what moved"},
     {Detail::Kind::size, Effect::Kind::relocated, "CO-RE finds what moved"},
-    {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE adapts programs to it"},
+    {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE finds the field"},
     {Detail::Kind::member_bits, Effect::Kind::relocated,
      "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()"},
     {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
