@@ -225,6 +225,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         return part;
     };
     for (;;) {
+        const Where place = after(where, at);
         const Bytes token = TRY(take(4));
         switch (be32(token, 0)) {
         case begin_node:
@@ -246,7 +247,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         }
         case end_node:
             if (path.empty())
-                return fail(after(where, at), "FIT: a node ends that did not begin");
+                return fail(place, "FIT: a node ends that did not begin");
             path.pop_back();
             break;
         case nothing:
@@ -254,7 +255,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         case end:
             return out;
         default:
-            return fail(after(where, at), "FIT: its tree is damaged");
+            return fail(place, "FIT: its tree is damaged");
         }
     }
 }

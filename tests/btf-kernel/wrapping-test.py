@@ -72,7 +72,7 @@ class Wrapping(PackageCase):
         fit = bytearray(images.fit(flat, external=False))
         nodes = int.from_bytes(fit[8:12], 'big')
         fit[nodes + 3] = 0x77 # the first token
-        self.assertIn(f'/image+{nodes + 4:#x}: FIT: ', self.check(self.write('image', fit), status=1))
+        self.assertIn(f'/image+{nodes:#x}: FIT: ', self.check(self.write('image', fit), status=1))
 
     def test_fit(self):
         flat = gzip.compress(flat_image(self.btf))
