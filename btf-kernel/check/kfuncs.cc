@@ -19,6 +19,7 @@
 #include "common/btf/id_symbols.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 namespace btflink::kernel
@@ -109,7 +110,7 @@ private:
                 continue;
             if (symbol.offset / 4 >= words_.size() || words_[symbol.offset / 4])
                 return false;
-            known |= !parsed.is_set() && has(parsed.type_kind(), std::string(parsed.name));
+            known |= !parsed.is_set() && may_find(parsed.type_kind(), std::string(parsed.name));
         }
         return known;
     }
@@ -243,10 +244,10 @@ private:
         if (kind == btf::Kind::VOID)
             return;
         if (id == 0) {
-            if (has(kind, name))
+            if (may_find(kind, name))
                 report(Rule::ids, offset, title + " has id 0, but the BTF has the type", name,
                        "ids of types that the BTF has are 0");
-            else if (kind == btf::Kind::FUNC)
+            else if (kind == btf::Kind::FUNC && !has(kind, name))
                 check_absent_function(name, offset);
             return;
         }
@@ -296,6 +297,9 @@ private:
 
     void check_set(const IdSet &set)
     {
+        std::set<std::pair<btf::Kind, std::string_view>> expected; // empty: unknown
+        for (const auto &[kind, name] : set.types)
+            expected.emplace(kind, name);
         size_t missing = 0;
         for (size_t i = 0; i < set.size(); ++i) {
             const uint32_t id = set.id(i);
@@ -304,7 +308,8 @@ private:
                 ++missing;
             else if (!in_range(id))
                 report(Rule::ids, offset, set.title() + " has id " + shown(id));
-            else if (!is_expected(set, TypeId{id}))
+            else if (!expected.empty() &&
+                     !expected.contains({btf_.kind(TypeId{id}), btf_.name(TypeId{id})}))
                 report(Rule::ids, offset,
                        set.title() + " has id " + shown(id) +
                            ", but no symbol of the set names it");
@@ -317,24 +322,14 @@ private:
             check_absent_types(set, missing);
     }
 
-    /// Does a symbol of the set name this type? True if there are no symbols.
-    bool is_expected(const IdSet &set, TypeId id) const
-    {
-        return set.types.empty() || std::ranges::any_of(set.types, [&](const NamedType &t) {
-                   return t.kind == btf_.kind(id) && t.name == btf_.name(id);
-               });
-    }
-
     /// Of a set that is not one of kfuncs. `missing`: how many of its ids are 0.
     void check_absent_types(const IdSet &set, size_t missing)
     {
         // Entries without a symbol (BTF_ID_UNUSED) are always 0.
         size_t absent = set.size() - std::min(set.size(), set.types.size());
         for (const auto &[kind, name] : set.types) {
-            if (has(kind, name))
-                continue;
-            ++absent;
-            if (kind == btf::Kind::FUNC)
+            absent += !may_find(kind, name);
+            if (kind == btf::Kind::FUNC && !has(kind, name))
                 check_absent_function(name, set.offset);
         }
         if (absent < missing)
@@ -351,6 +346,12 @@ private:
                                        [&](TypeId id) { return index.btf().kind(id) == kind; });
         };
         return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
+    }
+    /// Should resolve_btfids have found the type? Of a module with a distilled base it does not see
+    /// the types of vmlinux.
+    bool may_find(btf::Kind kind, const std::string &name) const
+    {
+        return binary_.base.empty() && has(kind, name);
     }
     bool has_func(const std::string &name) const { return has(btf::Kind::FUNC, name); }
 

@@ -113,6 +113,29 @@ TEST_F(CheckKernel, SetOfTypes)
     EXPECT_EQ(findings(), Lines());
 }
 
+// resolve_btfids looks for a module's types in its distilled base, not in vmlinux.
+TEST_F(CheckKernel, IdsOverDistilledBase)
+{
+    constexpr const char *base = R"(
+    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED)";
+    constexpr const char *over_it = R"(
+    [2] STRUCT 'mine' size=4
+        'a' type_id=1 bits_offset=0)";
+    set_module(over_it, base);
+    Ids ids;
+    ids.words = {2, 0, 2, 0};
+    ids.symbols = {{"__BTF_ID__set__types", 0, 0},
+                   {"__BTF_ID__struct__files_struct__1", 4, 4},
+                   {"__BTF_ID__struct__mine__2", 8, 4},
+                   {"__BTF_ID__struct__files_struct__3", 12, 4}};
+    ids.give(kernel_.modules[0]);
+    EXPECT_EQ(findings(), Lines());
+    ids.words = {0};
+    ids.symbols = {{"__BTF_ID__struct__files_struct__3", 0, 4}};
+    ids.give(kernel_.modules[0]);
+    EXPECT_EQ(findings(), Lines());
+}
+
 TEST_F(CheckKernel, FuncLost)
 {
     set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_take'", "FUNC 'take'"));
