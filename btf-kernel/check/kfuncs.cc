@@ -353,7 +353,6 @@ private:
     {
         return binary_.base.empty() && has(kind, name);
     }
-    bool has_func(const std::string &name) const { return has(btf::Kind::FUNC, name); }
 
     void check_missing(const IdSet &set, size_t missing)
     {
@@ -469,7 +468,7 @@ private:
             report(Rule::kfunc_impl, offset,
                    "kfunc " + name + " shows its implicit arguments: no program can call it", name,
                    "kfuncs show their implicit arguments: no program can call them");
-        if (!has_func(name + "_impl"))
+        if (!has(btf::Kind::FUNC, name + "_impl"))
             report(Rule::kfunc_impl, offset,
                    "kfunc " + name + " has implicit arguments, and there is no FUNC " + name +
                        "_impl",

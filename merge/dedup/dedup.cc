@@ -83,8 +83,9 @@ MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &no
     const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph);
     std::vector<Groups> alternatives; // empty without conflicts
     if (conflicts.count)
-        alternatives = join_groups(sources, graph, conflicts,
-                                   find_reachable_conflicts(sources, graph, conflicts, threads));
+        alternatives =
+            join_groups(sources, graph, conflicts,
+                        find_reachable_conflicts(sources, classes, graph, conflicts, threads));
     Partition partition =
         split_conflicts(sources, std::move(classes), graph, conflicts, alternatives);
     stats.add("conflicting_names", conflicts.count);

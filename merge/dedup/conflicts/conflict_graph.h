@@ -137,7 +137,8 @@ struct ReachableConflicts {
     }
 };
 
-ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
-                                            const ConflictGraph &conflicts, unsigned threads);
+ReachableConflicts find_reachable_conflicts(const Sources &sources, const Classes &classes,
+                                            const ClassGraph &graph, const ConflictGraph &conflicts,
+                                            unsigned threads);
 
 } // namespace btflink::merge

@@ -90,14 +90,14 @@ struct BitRows {
 };
 
 BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts, IdRange<NodeId> nodes,
-                    const IdVector<NameId, bool> &base_declares)
+                    const IdVector<NameId, bool> &declared_by_base)
 {
     BitRows out;
     for (NodeId n : nodes) {
         const Node &node = conflicts.nodes[n];
         const bool has_name = raw(node.name) < graph.names.size();
         const bool is_conflict = has_name && graph.names[node.name].definitions.size() > 1;
-        const bool is_declared = node.is_forward() || (has_name && base_declares[node.name]);
+        const bool is_declared = node.is_forward() || (has_name && declared_by_base[node.name]);
         if (!is_conflict && !is_declared) {
             out.bit.push_back(no_number);
             continue;
@@ -125,7 +125,7 @@ ObjectSets::Set make_set(const BitRows &bits, size_t row)
 }
 
 ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source,
-                     const IdVector<NameId, bool> &base_declares)
+                     const IdVector<NameId, bool> &declared_by_base)
 {
     const IdRange<NodeId> nodes = conflicts.nodes_of(source);
     const uint32_t begin = raw(conflicts.node_begin[source]);
@@ -142,7 +142,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
         for (uint32_t i = 0; i < nodes.size(); ++i)
             put(component[i], i);
     });
-    BitRows bits = number_bits(graph, conflicts, nodes, base_declares);
+    BitRows bits = number_bits(graph, conflicts, nodes, declared_by_base);
     bits.rows.resize(count * bits.words);
     for (uint32_t c = 0; c < count; ++c) { // its successors have lower numbers
         for (uint32_t i : members[c]) {
@@ -189,14 +189,13 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
 }
 
 /// By affected name: does the base declare it?
-IdVector<NameId, bool> names_declared_by_base(const Sources &sources, const ClassGraph &graph,
+IdVector<NameId, bool> names_declared_by_base(const Sources &sources, const Classes &classes,
+                                              const ClassGraph &graph,
                                               const ConflictGraph &conflicts)
 {
     IdVector<NameId, bool> out(graph.names.size());
-    if (sources.has_base)
-        for (NodeId n : conflicts.nodes_of(0))
-            if (conflicts.nodes[n].is_forward())
-                out[conflicts.nodes[n].name] = true;
+    for (NameId n : graph.names.ids())
+        out[n] = conflicts.affected_names[n] && base_declares(sources, classes, graph, n);
     return out;
 }
 
@@ -237,22 +236,24 @@ void number_sets(const ConflictGraph &conflicts, const std::vector<ObjectSets> &
 
 } // namespace
 
-ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
-                                            const ConflictGraph &conflicts, unsigned threads)
+ReachableConflicts find_reachable_conflicts(const Sources &sources, const Classes &classes,
+                                            const ClassGraph &graph, const ConflictGraph &conflicts,
+                                            unsigned threads)
 {
     trace::Phase phase("reachable_conflicts");
     ReachableConflicts out;
     out.set_of.assign(conflicts.nodes.size(), no_number);
     out.canonical.assign(conflicts.nodes.size(), NodeId::none);
     out.ambiguous = find_ambiguous(sources, conflicts);
-    const IdVector<NameId, bool> base_declares = names_declared_by_base(sources, graph, conflicts);
+    const IdVector<NameId, bool> declared =
+        names_declared_by_base(sources, classes, graph, conflicts);
     std::vector<ObjectSets> objects(sources.list.size());
     parallel_for(objects.size(), conflicts.nodes.size() < small_graph ? 1u : threads,
                  [&](size_t s) {
                      if (out.ambiguous[s])
                          find_canonical(graph, conflicts, s, out.canonical);
                      else
-                         objects[s] = find_sets(graph, conflicts, s, base_declares);
+                         objects[s] = find_sets(graph, conflicts, s, declared);
                  });
     number_sets(conflicts, objects, out);
     return out;
