@@ -27,6 +27,8 @@ struct Where {
     std::optional<uint64_t> offset = std::nullopt; // bytes from the start of the section (or file)
 
     Where at(uint64_t off) const { return Where{file, section, off}; }
+    /// The place `bytes` further on.
+    Where after(uint64_t bytes) const { return at(offset.value_or(0) + bytes); }
     Where in(std::string_view sec) const { return Where{file, std::string(sec), std::nullopt}; }
     /// "foo.o: .BTF+0x18", "foo.o: .BTF", "foo.o+0x18" or "foo.o".
     std::string str() const;

@@ -41,19 +41,13 @@ uint32_t be32(Bytes file, size_t at)
     return load<uint32_t>(file.data() + at, ByteOrder::big);
 }
 
-/// The place `offset` bytes after `where`.
-Where after(const Where &where, uint64_t offset)
-{
-    return where.at(where.offset.value_or(0) + offset);
-}
-
 /// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping. `where`:
 /// the place of the file's first byte, if it is a part of another file.
 Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
                       const Where &where)
 {
     if (start > file.size() || length > file.size() - start)
-        return fail(after(where, start),
+        return fail(where.after(start),
                     std::string(name) + ": its header refers to bytes beyond the end of the file");
     return file.subspan(start, length);
 }
@@ -225,7 +219,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         return part;
     };
     for (;;) {
-        const Where place = after(where, at);
+        const Where place = where.after(at);
         const Bytes token = TRY(take(4));
         switch (be32(token, 0)) {
         case begin_node:

@@ -27,7 +27,6 @@ Result<Header> read_header(Bytes bytes, const Where &where)
         return fail(where, strf("not BTF: magic is 0x%04x, not 0x%04x",
                                 load<uint16_t>(bytes.data(), ByteOrder::little), BTF_MAGIC));
     h.order = *order;
-    auto place = [&](uint64_t at) { return where.at(where.offset.value_or(0) + at); };
     auto version = static_cast<uint8_t>(bytes[2]);
     if (version != BTF_VERSION)
         return fail(where, strf("BTF version %u is not supported (only 1 is)", version));
@@ -38,20 +37,20 @@ Result<Header> read_header(Bytes bytes, const Where &where)
     h.str_off = word(16);
     h.str_len = word(20);
     if (h.length < btf::header_size || h.length > bytes.size())
-        return fail(place(4), strf("BTF header length is %u, which is impossible", h.length));
+        return fail(where.after(4), strf("BTF header length is %u, which is impossible", h.length));
     uint64_t room = bytes.size() - h.length;
     if (h.type_off % 4 || uint64_t{h.type_off} + h.type_len > room)
-        return fail(place(8), strf("BTF types (%u bytes at %u) do not fit into %zu bytes",
-                                   h.type_len, h.type_off, bytes.size()));
+        return fail(where.after(8), strf("BTF types (%u bytes at %u) do not fit into %zu bytes",
+                                         h.type_len, h.type_off, bytes.size()));
     if (uint64_t{h.str_off} + h.str_len > room)
-        return fail(place(16), strf("BTF strings (%u bytes at %u) do not fit into %zu bytes",
-                                    h.str_len, h.str_off, bytes.size()));
+        return fail(where.after(16), strf("BTF strings (%u bytes at %u) do not fit into %zu bytes",
+                                          h.str_len, h.str_off, bytes.size()));
     if (uint64_t{h.type_off} + h.type_len > h.str_off && h.str_len && h.type_len &&
         uint64_t{h.str_off} + h.str_len > h.type_off)
-        return fail(place(16), "BTF types and strings overlap");
+        return fail(where.after(16), "BTF types and strings overlap");
     h.layout = layout_place(bytes, h.length, h.order);
     if (uint64_t{h.layout.offset} + h.layout.length > room)
-        return fail(place(layout_fields),
+        return fail(where.after(layout_fields),
                     strf("BTF layout (%u bytes at %u) does not fit into %zu bytes", h.layout.length,
                          h.layout.offset, bytes.size()));
     return h;
@@ -115,7 +114,7 @@ Result<void> check_long_names(const Btf &btf, const Where &types)
                     sum += length;
         });
         if (sum > most)
-            return fail(types.at(types.offset.value_or(0) + uint64_t{btf.word_index(id)} * 4),
+            return fail(types.after(uint64_t{btf.word_index(id)} * 4),
                         strf("type %u (%s): names of more than %zu characters add up to %zu MB",
                              raw(id), btf.kind_name(id), long_name - 1, most >> 20));
     }
@@ -257,7 +256,6 @@ bool Btf::seems_split(Bytes bytes)
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
 {
     const Header h = TRY(read_header(bytes, where));
-    uint64_t start = where.offset.value_or(0);
 
     Btf btf;
     btf.base_ = std::move(base);
@@ -272,15 +270,15 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     btf.strings_ = reinterpret_cast<const char *>(bytes.data()) + strings_offset;
     btf.str_size_ = h.str_len;
     if (h.str_len && btf.strings_[h.str_len - 1] != 0)
-        return fail(where.at(start + strings_offset), "BTF strings do not end in a NUL byte");
+        return fail(where.after(strings_offset), "BTF strings do not end in a NUL byte");
     if (!btf.base_ && seems_split(bytes))
-        return fail(where.at(start + strings_offset), "BTF strings do not begin with the empty "
-                                                      "string; split BTF needs its base");
+        return fail(where.after(strings_offset), "BTF strings do not begin with the empty "
+                                                 "string; split BTF needs its base");
     if (uint64_t{btf.str_base_} + btf.str_size_ > UINT32_MAX)
-        return fail(where.at(start + strings_offset), "BTF strings of base and split exceed 4 GB");
+        return fail(where.after(strings_offset), "BTF strings of base and split exceed 4 GB");
 
     if (h.type_len % 4)
-        return fail(where.at(start + 12), "length of the BTF types part is not a multiple of 4");
+        return fail(where.after(12), "length of the BTF types part is not a multiple of 4");
     btf.word_count_ = h.type_len / 4;
     const std::byte *types = bytes.data() + btf.types_offset_;
     if (h.order == host_order && reinterpret_cast<uintptr_t>(types) % 4 == 0) {
@@ -295,7 +293,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     btf.starts_.reserve(btf.word_count_ / 3);
     uint32_t last_type = 0, last_str = 0; // the highest type id and string offset in types
     for (size_t at = 0; at < btf.word_count_;) {
-        auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
+        auto place = [&] { return where.after(btf.types_offset_ + at * 4); };
         uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());
         const uint32_t size = btf::checked_words(btf.words(), at);
         if (!size)
@@ -309,12 +307,12 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     btf.count_ = static_cast<uint32_t>(btf.starts_.size());
 
     if (last_type >= raw(btf.end_id()) || last_str >= btf.str_base_ + btf.str_size_)
-        return bad_reference(btf, where.at(start + btf.types_offset_));
+        return bad_reference(btf, where.after(btf.types_offset_));
     // With half the length, may_have_string() finds every string of `long_name` characters.
     btf.long_names_ =
         (btf.base_ && btf.base_->long_names_) || may_have_string(btf.strings(), long_name / 2);
     if (btf.long_names_)
-        TRY(check_long_names(btf, where.at(start + btf.types_offset_)));
+        TRY(check_long_names(btf, where.after(btf.types_offset_)));
     return btf;
 }
 

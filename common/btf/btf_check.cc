@@ -144,7 +144,7 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
                               std::optional<KernelVersion> kernel)
 {
     auto at = [&](uint64_t offset, const std::string &rule) {
-        return fail(where.at(where.offset.value_or(0) + offset), "BTF header: " + rule);
+        return fail(where.after(offset), "BTF header: " + rule);
     };
     auto word = [&](size_t offset) { return load<uint32_t>(blob.data() + offset, btf.order()); };
     const uint32_t length = word(4), type_off = word(8), type_len = word(12), str_off = word(16),

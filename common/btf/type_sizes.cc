@@ -24,7 +24,7 @@ Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::stri
     if (id < btf.first_id()) // `where` is not the position of the base
         return fail(where, type + " of its base: " + rule);
     uint64_t at = btf.types_offset() + (uint64_t{btf.word_index(id)} + words) * 4;
-    return fail(where.at(where.offset.value_or(0) + at), type + ": " + rule);
+    return fail(where.after(at), type + ": " + rule);
 }
 
 class TypeSizer

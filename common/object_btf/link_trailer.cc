@@ -257,7 +257,7 @@ private:
     }
     Failure bad(size_t offset, std::string what) const
     {
-        return fail(where_.at(where_.offset.value_or(0) + offset), std::move(what));
+        return fail(where_.after(offset), std::move(what));
     }
 
     Result<void> fits(size_t field, size_t entry_size) const
@@ -404,16 +404,15 @@ std::optional<uint64_t> find_trailer(Bytes rest, uint64_t size, ByteOrder order)
 /// The contribution that begins at `at`.
 Result<Contribution> read_contribution(Bytes section, uint64_t at, const Where &where)
 {
-    const uint64_t base = where.offset.value_or(0);
     const Bytes rest = section.subspan(at);
-    const uint64_t size = TRY(btf_blob_size(rest, where.at(base + at)));
+    const uint64_t size = TRY(btf_blob_size(rest, where.after(at)));
     Contribution part{at, rest.first(size), {}, 0};
     const ByteOrder order = *order_of_btf(rest);
     if (auto trailer = find_trailer(rest, size, order)) {
         const uint64_t length = load<uint32_t>(rest.data() + *trailer + 8, order);
         if (length < least_trailer_length || length > rest.size() - *trailer)
             return fail(
-                where.at(base + at + *trailer),
+                where.after(at + *trailer),
                 strf("link trailer claims %llu bytes, but has at least %llu, and %llu are left",
                      ull(length), ull(least_trailer_length), ull(rest.size() - *trailer)));
         part.trailer = rest.subspan(*trailer, length);

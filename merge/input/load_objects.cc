@@ -29,8 +29,7 @@ namespace
 
 Where where_of(const Object &o, TypeId id)
 {
-    return o.where.at(o.where.offset.value_or(0) + o.btf.types_offset() +
-                      uint64_t{o.btf.word_index(id)} * 4);
+    return o.where.after(o.btf.types_offset() + uint64_t{o.btf.word_index(id)} * 4);
 }
 
 Failure bad_type(const Object &o, TypeId id, const std::string &what)

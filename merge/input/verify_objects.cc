@@ -24,7 +24,7 @@ namespace
 Where place_of(const Object &o, const void *byte)
 {
     auto at = static_cast<const std::byte *>(byte) - o.blob_bytes.data();
-    return o.where.at(o.where.offset.value_or(0) + static_cast<uint64_t>(at));
+    return o.where.after(static_cast<uint64_t>(at));
 }
 
 Result<void> verify_hashes(const Object &o, const Btf &btf, bool entries_changed)
