@@ -69,7 +69,7 @@ struct ConflictGraph {
     std::vector<bool> twins;               // per node of a base: not the first with its stub hash
     std::vector<TypeId> between;           // types between nodes, by source
     std::vector<uint32_t> between_begin;   // first of them per source, and the end
-    Lists<ClassId, NameId> slots;          // the affected names that a class reaches first
+    Lists<ClassId, NameId> slots;          // the affected names to which a class leads directly
     IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
     std::vector<NodeId> edges;             // per node and slot: the target
     // Of the definitions with slots in ambiguous objects. A node of any object may have an empty

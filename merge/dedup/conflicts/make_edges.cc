@@ -11,9 +11,12 @@
 //     struct bus { struct dev *a, *b; };    a and b lead to different definitions of struct dev
 //     slots of bus: dev                     paths of bus: (dev, first dev), (dev, second dev)
 //
-// Cost. For each class, the classes between it and its slots; for each node, its slots. A walk ends
-// after max_steps. A node whose walk would be longer equals no other node: this may leave
-// duplicates, but never merges types that differ.
+// Last, targets that would make the order of the objects matter are removed: definitions of enums
+// that another object only declares.
+//
+// Cost. For each class, the classes between it and its slots; for each node, its slots. In an
+// ambiguous object, walks have limits (below). A node whose walk exceeds one of them equals no
+// other node: this may leave duplicates, but never merges types that differ.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"
@@ -27,7 +30,10 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t max_steps = 4096; // of the walk that finds the paths of a node
+// References that the walk for one node may follow, and for each type of an object, the walks for
+// all nodes of the object.
+constexpr size_t most_references = 16384;
+constexpr size_t most_references_per_type = 64;
 
 /// An object has a node for each affected name that its types refer to. If a class has more slots
 /// than the object has nodes, the hashes in the object are wrong.
@@ -37,20 +43,25 @@ bool has_false_hashes(const ConflictGraph &graph, NodeId n)
     return graph.slots[node.cls].size() > graph.nodes_of(node.source).size();
 }
 
-/// The paths of a node. Empty if the walk takes too many steps.
+/// The paths of a node. Empty if the walk exceeds a limit. `left`: references that the walks for
+/// this and the following nodes of the object may follow.
 Paths find_paths(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                 const ConflictGraph &conflicts, NodeId node)
+                 const ConflictGraph &conflicts, NodeId node, size_t &left)
 {
     const uint32_t source = conflicts.nodes[node].source;
     const std::span slots = conflicts.slots[conflicts.nodes[node].cls];
     Paths out;
     std::vector<TypeId> stack{conflicts.nodes[node].type};
-    for (size_t steps = 0; !stack.empty(); ++steps) {
-        if (steps == max_steps)
-            return {};
-        const TypeId at = stack.back();
+    size_t most = std::min(left, most_references);
+    while (!stack.empty()) {
+        const btf_type &type = sources.type({source, stack.back()});
         stack.pop_back();
-        btf::for_each_type_id(sources.type({source, at}), [&](uint32_t ref) {
+        const size_t references = size_t{btf::vlen_of(type)} + 2; // at most
+        if (references > most)
+            return {};
+        most -= references;
+        left -= references;
+        btf::for_each_type_id(type, [&](uint32_t ref) {
             if (!ref)
                 return;
             const ClassId own = classes.of[sources.index(source, TypeId{ref})];
@@ -68,9 +79,11 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
     return out;
 }
 
-/// Sets the edges of a definition, and its paths if its object is ambiguous.
+/// Sets the edges of a definition, and its paths if its object is ambiguous. `left`: see
+/// find_paths().
 void add_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph, NodeId n,
-               const IdVector<NameId, NodeId> &of_name, bool ambiguous, ConflictGraph &out)
+               const IdVector<NameId, NodeId> &of_name, bool ambiguous, size_t &left,
+               ConflictGraph &out)
 {
     if (has_false_hashes(out, n)) {
         out.paths[n] = std::make_unique<Paths>(); // equals no other node
@@ -80,7 +93,7 @@ void add_edges(const Sources &sources, const Classes &classes, const ClassGraph 
     for (NameId slot : slots)
         out.edges.push_back(of_name[slot]);
     if (ambiguous && !slots.empty())
-        out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n));
+        out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n, left));
 }
 
 /// `of_name`: scratch space for the last node of each name. All are none before and after.
@@ -90,10 +103,11 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
     bool ambiguous = false;
     for (NodeId n : out.nodes_of(source))
         ambiguous |= std::exchange(of_name[out.nodes[n].name], n) != NodeId::none;
+    size_t left = sources.list[source].count * most_references_per_type;
     for (NodeId n : out.nodes_of(source)) {
         out.edge_begin.push_back(out.edges.size());
         if (out.is_definition(n))
-            add_edges(sources, classes, graph, n, of_name, ambiguous, out);
+            add_edges(sources, classes, graph, n, of_name, ambiguous, left, out);
     }
     for (NodeId n : out.nodes_of(source))
         of_name[out.nodes[n].name] = NodeId::none;
@@ -134,8 +148,8 @@ std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &co
 void make_slots(const ClassGraph &graph, ConflictGraph &out)
 {
     trace::Phase phase("make_slots");
-    // Each walk begins at a class. `seen` has, for each class, the walk that visited it last;
-    // `listed` has, for each name, the walk that listed it last.
+    // A walk is identified by the class at which it begins. `seen`: for each class, the last walk
+    // that visited it. `listed`: for each name, the last walk that listed it.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
     std::vector<ClassId> pending; // the class, and types between nodes that it refers to
