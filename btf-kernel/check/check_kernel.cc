@@ -215,11 +215,8 @@ void report_absent(const CheckContext &context, const Binary &module, Findings &
 bool compare_base(const CheckContext &context, const Binary &module, Findings &out)
 {
     auto size = btf_blob_size(module.btf, module.btf_where);
-    const bool same_order =
-        module.btf.size() > 1 && context.kernel.vmlinux->btf.size() > 1 &&
-        std::equal(module.btf.begin(), module.btf.begin() + 2, context.kernel.vmlinux->btf.begin());
-    if (!size || *size > module.btf.size() || !same_order)
-        return true; // malformed, or of another byte order, which other checks report
+    if (!size || *size > module.btf.size())
+        return true; // malformed, which other checks report
     auto found = compare_to_base(module.btf, module.btf_where, *context.vmlinux, "vmlinux");
     for (Error &error : found)
         out.add(Rule::base, module.name, std::move(error));

@@ -261,6 +261,8 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
                                    const std::string &name)
 {
     std::vector<Error> out;
+    if (order_of_btf(split) != base.order())
+        return {{where, "has another byte order than " + name}};
     UnresolvedTypes unresolved(split, base.order());
     auto say = [&](std::string text) { out.push_back({where, std::move(text)}); };
     const uint32_t bytes = base.str_size(), first = raw(base.end_id());
@@ -294,6 +296,8 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name)
 {
+    if (distilled.order() != whole.btf().order())
+        return {{where, "has another byte order than " + name}};
     std::vector<Error> out;
     const std::vector<bool> embedded = find_embedded(distilled, split);
     for (TypeId id : distilled.ids())

@@ -133,15 +133,15 @@ private:
 };
 
 /// Errors that show that `split` was made over another base; empty if nothing shows it. `split`: a
-/// valid blob in the byte order of `base`. `name`: what to call `base` in the errors. `where`: the
-/// position of `split`.
+/// blob with a valid header. `name`: what to call `base` in the errors. `where`: the position of
+/// `split`.
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 
 /// `distilled` is the distilled base of a module's BTF, `split`. `whole` has the types of a kernel.
 /// Returns an error for each type of `distilled` that this kernel does not find, or finds twice,
-/// when it loads the module, by the rules of kernel/bpf/btf_relocate.c. `name`: what to call the
-/// kernel. `where`: the position of the distilled base.
+/// when it loads the module, by the rules of kernel/bpf/btf_relocate.c; or one error that the byte
+/// order differs. `name`: what to call the kernel. `where`: the position of the distilled base.
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name);
 

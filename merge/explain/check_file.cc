@@ -5,10 +5,10 @@
 // built for another vmlinux than the running one, so its type ids and string offsets continue
 // another base.
 //
-// Method. Check the kernel's rules one after the other. If split BTF violates a rule, also compare
-// it with the given base (common/btf/base_match.cc), and report signs of another base first. BTF
-// with a distilled base is checked over that base; if both pass, the types of the distilled base
-// are looked up in the given base.
+// Method. Check the kernel's rules one after the other. If split BTF violates a rule, or has
+// another byte order than its base, also compare it with the base (common/btf/base_match.cc), and
+// report signs of another base first. BTF with a distilled base is checked over that base; if both
+// pass, the types of the distilled base are looked up in the given base.
 #include "merge/explain/explain.h"
 
 #include "common/btf/btf_check.h"
@@ -57,7 +57,7 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
         return out;
     }
     check(*btf, base.btf);
-    if (!base.btf || out.empty())
+    if (!base.btf || (out.empty() && order_of_btf(btf->blob) == base.btf->order()))
         return out;
     std::vector<Error> causes =
         compare_to_base(btf->blob, btf->where, *base.btf, base.input->where.file);

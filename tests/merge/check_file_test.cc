@@ -197,6 +197,23 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_TRUE(has(found[0], "split BTF needs its base"));
 }
 
+/// Kernels refuse BTF of the other byte order. A file with wrong ids and one that breaks no rule.
+TEST_F(CheckFile, OtherByteOrder)
+{
+    constexpr ByteOrder other =
+        host_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
+    const std::string base = write("vmlinux", kernel_);
+    const TextBlob its_kernel = from_text(kernel, nullptr, other);
+    EXPECT_EQ(lines(write("module", from_text(module_text, its_kernel.btf, other)), base),
+              Lines{"module+0x0: has another byte order than vmlinux"});
+    const std::string less = write("less", from_text(R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED)"));
+    const Lines found = lines(dir_ / "module", less);
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0], "module+0x0: has another byte order than less");
+    EXPECT_TRUE(has(found[1], "refers to type ")) << found[1];
+}
+
 /// A last string that no type uses is not a sign of another base: libbpf keeps the names of types
 /// that its deduplication finds in the base.
 TEST_F(CheckFile, LastStringWithoutType)
