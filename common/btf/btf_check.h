@@ -19,8 +19,8 @@ namespace btflink
 
 // kernel_forms.cc: kernel versions, and forms of BTF that only some kernels read.
 
-/// A mainline version. A distribution may have backported forms; kernel_forms() notices this for
-/// kinds only.
+/// A mainline version. A distribution may have backported forms; this is noticed only for kinds
+/// (kernel_forms()) and distilled bases (check_distilled_base()).
 struct KernelVersion {
     uint32_t major = 0, minor = 0;
     auto operator<=>(const KernelVersion &) const = default;
@@ -51,6 +51,13 @@ struct KernelForms {
 /// btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If `btf` is not that of a kernel,
 /// `layout` has no value, and TYPE_TAGs may be anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
+
+/// Error: the kernel does not read distilled bases (.BTF.base of modules). Kernels do from 6.11 on;
+/// an older one does if it has a struct btf_relocate. `kernel`: std::nullopt if the version is not
+/// known; then only `btf` counts. `btf`: the kernel's or, if there is none, the distilled base.
+/// `where`: the position of the distilled base.
+Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,
+                                  const Where &where);
 
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
 // that is loaded (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF.

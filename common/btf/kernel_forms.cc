@@ -104,4 +104,14 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
     return forms;
 }
 
+Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,
+                                  const Where &where)
+{
+    const bool is_new = kernel ? *kernel >= KernelVersion{6, 11}
+                               : !has_struct(btf, "btf_verifier_env"); // not a kernel's BTF
+    if (is_new || has_struct(btf, "btf_relocate"))
+        return {};
+    return fail(where, "is a distilled base, which kernels before 6.11 do not read");
+}
+
 } // namespace btflink

@@ -50,6 +50,10 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
     };
     if (distilled) {
         const auto own_base = check(*distilled, nullptr);
+        const Btf *const shown = base.btf ? base.btf.get() : own_base.get();
+        if (shown)
+            if (auto read = check_distilled_base(kernel, *shown, distilled->where); !read)
+                out.push_back(read.error());
         const auto split = own_base ? check(*btf, own_base) : nullptr;
         if (base.btf && split && out.empty())
             out = look_up_distilled(*own_base, *split, NameIndex(*base.btf), distilled->where,

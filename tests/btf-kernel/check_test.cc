@@ -328,6 +328,27 @@ TEST_F(CheckKernel, DistilledBase)
                      "match, so the kernel uses neither"}));
 }
 
+TEST_F(CheckKernel, DistilledBaseForAnOldKernel)
+{
+    kernel_.version = KernelVersion{6, 10};
+    set_module(over_it, distilled);
+    EXPECT_EQ(findings(), Lines{"verifier mine: is a distilled base, which kernels before 6.11 do "
+                                "not read"});
+    set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'btf_relocate' size=4");
+    EXPECT_EQ(findings(), Lines());
+}
+
+/// The module breaks no other rule.
+TEST_F(CheckKernel, OtherByteOrder)
+{
+    constexpr ByteOrder other =
+        host_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
+    auto bytes = text_to_btf(module_text, Where{"text"}, other, vmlinux_.btf.get());
+    ASSERT_TRUE(bytes) << bytes.error().str();
+    kernel_.modules[0].btf = *bytes;
+    EXPECT_EQ(findings(), Lines{"base mine: has another byte order than vmlinux"});
+}
+
 TEST_F(CheckKernel, RulesByVersion)
 {
     set_module(replaced(module_text, "DECL_TAG 'bpf_kfunc' type_id=20 component_idx=-1",

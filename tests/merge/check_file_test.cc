@@ -240,22 +240,24 @@ protected:
     }
     /// The messages about a module with a pointer to type `second` of its distilled base, and with
     /// type `third` inside a struct, over a kernel that also has `more`.
-    Lines module(const std::string &second, const std::string &third, const std::string &more = "")
+    Lines module(const std::string &second, const std::string &third, const std::string &more = "",
+                 std::optional<KernelVersion> version = std::nullopt, ByteOrder order = host_order)
     {
         TextBlob base =
             from_text("[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n[2] " +
-                      second + "\n[3] " + third);
+                          second + "\n[3] " + third,
+                      nullptr, order);
         write("base", base);
         write("split", from_text(R"(
             [4] PTR '' type_id=2
             [5] STRUCT 'mine' size=12
                 'task' type_id=4 bits_offset=0
                 's' type_id=3 bits_offset=64)",
-                                 base.btf));
+                                 base.btf, order));
         std::string path = dir_ / "module.ko";
         run(": | as -o " + path + " - && objcopy --add-section .BTF=" + (dir_ / "split") +
             " --add-section .BTF.base=" + (dir_ / "base") + " " + path);
-        return lines(path, write("vmlinux", from_text(std::string(kernel) + more)));
+        return lines(path, write("vmlinux", from_text(std::string(kernel) + more)), version);
     }
 };
 
@@ -284,6 +286,27 @@ TEST_F(DistilledBases, AreLookedUp)
         module("TYPEDEF 'task' type_id=1", state),
         Lines{"module.ko: .BTF.base+0x28: type 2 (TYPEDEF 'task'): no kernel looks for such a "
               "type"});
+}
+
+TEST_F(DistilledBases, NeedANewKernel)
+{
+    const std::string task = "STRUCT 'task' size=8", data = "UNION 'data' size=4",
+                      relocate = "\n[7] STRUCT 'btf_relocate' size=4";
+    const Lines refused = {"module.ko: .BTF.base+0x0: is a distilled base, which kernels before "
+                           "6.11 do not read"};
+    EXPECT_EQ(module(task, data, "", KernelVersion{6, 10}), refused);
+    EXPECT_EQ(lines(dir_ / "module.ko", "", KernelVersion{6, 10}), refused);
+    EXPECT_EQ(module(task, data, "", KernelVersion{6, 11}), Lines());
+    EXPECT_EQ(module(task, data, relocate, KernelVersion{6, 10}), Lines());
+    EXPECT_EQ(module(task, data, "\n[7] STRUCT 'btf_verifier_env' size=4"), refused);
+}
+
+TEST_F(DistilledBases, OtherByteOrder)
+{
+    constexpr ByteOrder other =
+        host_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
+    EXPECT_EQ(module("STRUCT 'task' size=8", "UNION 'data' size=4", "", std::nullopt, other),
+              Lines{"module.ko: .BTF.base+0x0: has another byte order than vmlinux"});
 }
 
 /// If a kernel has several structs or unions of one name, only those of the right size are

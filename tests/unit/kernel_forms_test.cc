@@ -115,6 +115,23 @@ TEST(KernelForms, ProgramsAreNoKernels)
     }
 }
 
+/// Distributions have added distilled bases to older kernels: a struct btf_relocate shows this.
+TEST(KernelForms, DistilledBases)
+{
+    auto accepts = [](std::optional<KernelVersion> kernel, const std::string &structs) {
+        const TextBlob blob = from_text(std::string(integer) + structs);
+        return bool(check_distilled_base(kernel, *blob, Where{"f"}));
+    };
+    const std::string kernel = "[2] STRUCT 'btf_verifier_env' size=4\n",
+                      newer = kernel + "[3] STRUCT 'btf_relocate' size=4\n";
+    EXPECT_TRUE(accepts(std::nullopt, ""));
+    EXPECT_FALSE(accepts(std::nullopt, kernel));
+    EXPECT_TRUE(accepts(std::nullopt, newer));
+    EXPECT_FALSE(accepts(KernelVersion{6, 10}, kernel));
+    EXPECT_TRUE(accepts(KernelVersion{6, 10}, newer));
+    EXPECT_TRUE(accepts(KernelVersion{6, 11}, kernel));
+}
+
 TEST(KernelForms, TagsWithKflag)
 {
     for (const std::string text : {"TYPE_TAG 't' type_id=1", "DECL_TAG 't' type_id=3 "
