@@ -307,8 +307,6 @@ Result<void> try_plugin(char **compiler, const CompileCommand &command, const Se
     if (!why.empty())
         return {};
     words = TRY(with_plugin(std::move(words), settings));
-    if (std::string warning = why_not_merged(); !warning.empty())
-        complain(settings, false, warning);
     become(pointers_to(words).data());
 }
 
@@ -343,8 +341,6 @@ int compile(char **compiler, const CompileCommand &command, const Settings &sett
     for (size_t i = 0; i < before.size(); ++i)
         if (!finish_object(command.objects[i], before[i], command, settings))
             return exit_bad_input;
-    if (std::string why = why_not_merged(); !why.empty())
-        complain(settings, false, why);
     return 0;
 }
 
@@ -391,6 +387,9 @@ int main(int argc, char **argv)
             complain(*settings, false, command.warning);
         become(compiler);
     }
+    // A warning about the build, not about the object: a cache must not repeat it in other builds.
+    if (std::string why = why_not_merged(); !why.empty() && !is_run_by_cache())
+        complain(*settings, false, why);
     if (settings->plugin)
         if (auto tried = try_plugin(compiler, command, *settings); !tried)
             return refuse(tried.error());

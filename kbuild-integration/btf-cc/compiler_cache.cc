@@ -13,6 +13,13 @@
 namespace btflink::kbuild
 {
 
+namespace
+{
+
+constexpr const char *mark_of_cache = "BTF_CC_IN_CCACHE"; // set for the btf-cc that ccache runs
+
+} // namespace
+
 std::vector<std::string> ccache_prefix()
 {
     std::istringstream words(variable("CCACHE_PREFIX"));
@@ -57,7 +64,13 @@ bool put_cache_in_front(const std::string &program, const OptionValues &options)
         prefix = self + (prefix.empty() ? "" : " ") + prefix;
     std::string check = self + " --settings %compiler%";
     return export_options(options) && setenv("CCACHE_PREFIX", prefix.c_str(), 1) == 0 &&
-           setenv("CCACHE_COMPILERCHECK", check.c_str(), 1) == 0;
+           setenv("CCACHE_COMPILERCHECK", check.c_str(), 1) == 0 &&
+           setenv(mark_of_cache, "1", 1) == 0;
+}
+
+bool is_run_by_cache()
+{
+    return !variable(mark_of_cache).empty();
 }
 
 } // namespace btflink::kbuild

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads $objtree/include/config/auto.conf once, and derives what Kbuild will do with objects.
 //
-// why_not_merged() is called once per object, so a PAHOLE named btf-pahole is accepted by its name.
-// Any other program may be a link to btf-pahole or a script around it, and is run to ask for its
-// version.
+// why_not_merged() is called once per compile, so a PAHOLE named btf-pahole is accepted by its
+// name. Any other program may be a link to btf-pahole or a script around it, and is run to ask for
+// its version.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"

@@ -114,4 +114,8 @@ std::vector<std::string> ccache_prefix();
 /// from this executable. Returns true if the caller must run `program` and do nothing after it.
 bool put_cache_in_front(const std::string &program, const OptionValues &options);
 
+/// Does ccache run this btf-cc, after put_cache_in_front() in another one? ccache then caches what
+/// this btf-cc prints.
+bool is_run_by_cache();
+
 } // namespace btflink::kbuild

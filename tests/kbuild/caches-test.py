@@ -250,6 +250,27 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
             self.assertEqual(said.count('btf-cc: ERROR: '), COUNT, said)
             self.assertEqual(list(self.project.rglob('*.o')), [])
 
+    def test_warning_about_the_build(self):
+        """Warnings about a wrong PAHOLE, and about a configuration without BTF, are not cached: each build prints
+        those about itself, for hits, too."""
+        configuration = self.project / 'include/config/auto.conf'
+        configuration.parent.mkdir(parents=True)
+        configuration.write_text('CONFIG_DEBUG_INFO_BTF=y\n')
+        for count, pahole in enumerate(('true', 'btf-pahole', 'true')):
+            for cc in (self.cc, 'btf-cc --quiet ccache gcc'):
+                said, counters = self.build(cc, objtree='.', PAHOLE=pahole)
+                first = not count and cc == self.cc
+                self.counts(counters, *((0, COUNT) if first else (COUNT, 0)))
+                self.assertEqual(said.count('btf-cc: WARNING: PAHOLE=true is not btf-pahole'),
+                                 COUNT if pahole == 'true' and cc == self.cc else 0, said)
+                self.assertEqual(said == '', pahole != 'true' or cc != self.cc, said)
+        self.assertEqual(self.with_btf(), OBJECTS)
+        (self.project / 'scripts/mod').mkdir(parents=True)
+        for config, warnings in ('CONFIG_BPF=y\n', 1), ('CONFIG_DEBUG_INFO_BTF=y\n', 0), ('CONFIG_BPF=y\n', 1):
+            configuration.write_text(config)
+            done = self.call('btf-cc', 'ccache', 'gcc', '-O2', '-c', '-o', 'scripts/mod/empty.o', 'add.c', objtree='.')
+            self.assertEqual(done.stderr.count('WARNING: this kernel gets no BTF'), warnings, done.stderr)
+
     def test_objects_that_are_left_alone(self):
         """The object's name can decide whether the object gets BTF, but ccache's key does not contain the name. For
         objects that get none, btf-cc does not change the settings of ccache, so these objects have other keys."""
