@@ -60,7 +60,8 @@ bool says_btflink(const std::string &command)
     std::FILE *pipe = ::popen((command + " --devel_version 2>/dev/null").c_str(), "re");
     if (!pipe)
         return false;
-    bool found = false; // in the second line; the first is pahole's version
+    bool found = false;
+    // The first line is pahole's version; btf-pahole prints its own in the second.
     for (char line[100]; std::fgets(line, sizeof line, pipe);)
         found |= std::string_view(line).starts_with("btflink ");
     ::pclose(pipe);
@@ -90,7 +91,7 @@ std::string why_no_btf_at_all(const std::string &object)
     if (object != "scripts/mod/empty.o" || !configuration() || is_set("CONFIG_DEBUG_INFO_BTF=y"))
         return "";
     return "this kernel gets no BTF, because CONFIG_DEBUG_INFO_BTF is off; Kconfig turns it off "
-           "when make runs without PAHOLE=btf-pahole";
+           "if it finds no pahole (pass PAHOLE=btf-pahole to each make)";
 }
 
 bool reads_dwarf_later()

@@ -48,8 +48,8 @@ std::string describe(const Settings &settings);
 /// $objtree, $KBUILD_EXTMOD and include/config/auto.conf.
 std::string why_no_btf(bool is_module);
 
-/// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig turns
-/// CONFIG_DEBUG_INFO_BTF off without a message. Empty for all other objects.
+/// A warning for the first object of a kernel build whose configuration has no BTF: Kconfig may
+/// have turned CONFIG_DEBUG_INFO_BTF off without a message. Empty for all other objects.
 std::string why_no_btf_at_all(const std::string &object);
 
 /// A warning if Kbuild makes BTF and the PAHOLE that it exports is not btf-pahole: a user may set

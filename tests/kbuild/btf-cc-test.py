@@ -435,7 +435,7 @@ class ForgottenPahole(KbuildCase):
         """The warning appears once when a new tree is built: for scripts/mod/empty.o, which Kbuild compiles before all
         objects of the kernel."""
         said = (b'btf-cc: WARNING: this kernel gets no BTF, because CONFIG_DEBUG_INFO_BTF is off; Kconfig turns it '
-                b'off when make runs without PAHOLE=btf-pahole\n')
+                b'off if it finds no pahole (pass PAHOLE=btf-pahole to each make)\n')
         os.makedirs(self.path('scripts/mod'))
         tree = {'objtree': 'tree', 'PAHOLE': 'btf-pahole'}
         for text, name, expected in (('CONFIG_BPF=y\n', 'scripts/mod/empty.o', said),
