@@ -197,10 +197,12 @@ void report_redefined(const CheckContext &context, const Binary &module, const B
 
 void report_absent(const CheckContext &context, const Binary &module, Findings &out)
 {
+    const bool asked = context.kernel.config_has("DEBUG_INFO_BTF_MODULES");
     if (module.has_btf)
-        return out.add(Rule::empty, module.name, {module.btf_where, "is empty"});
+        return out.add(Rule::empty, module.name, {module.btf_where, "is empty"},
+                       asked ? Degree::error : Degree::suspicious);
     const Error error{Where{module.path}, "has no .BTF"};
-    if (context.kernel.config_has("DEBUG_INFO_BTF_MODULES"))
+    if (asked)
         out.add(Rule::no_btf, module.name,
                 {error.where, error.what + " although CONFIG_DEBUG_INFO_BTF_MODULES=y"});
     else

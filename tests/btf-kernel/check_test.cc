@@ -194,6 +194,10 @@ TEST_F(CheckKernel, HeaderOnly)
     EXPECT_EQ(findings(), Lines{"empty mine: has a header and no types: many readers refuse it"});
     kernel_.modules[0].btf.clear();
     EXPECT_EQ(findings(), Lines{"empty mine: is empty"});
+    EXPECT_EQ(last(false)[0].degree, Degree::error);
+    kernel_.config = "CONFIG_DEBUG_INFO_BTF=y\n";
+    EXPECT_EQ(findings(), Lines{"empty mine: is empty"});
+    EXPECT_EQ(last(false)[0].degree, Degree::suspicious);
 }
 
 TEST_F(CheckKernel, NoBtf)
