@@ -8,6 +8,7 @@
 // type.
 #include "btf-kernel/check/check_kernel.h"
 
+#include "btf-kernel/diff/types.h"
 #include "common/btf/btf_check.h"
 #include "common/cli/program.h"
 #include "merge/input/final_btf.h"
@@ -176,14 +177,14 @@ void report_redefined(const CheckContext &context, const Binary &module, const B
                       const std::vector<Redefinition> &redefined, Findings &out)
 {
     for (const Redefinition &r : redefined) {
-        const std::string name(btf.name(r.own));
+        const std::string name = diff::type_name(btf, raw(r.own));
         if (r.why == Redefinition::Why::clash) {
             out.add(Rule::redefined, module.name,
                     {module.btf_where,
                      name + " differs from the type of that name in vmlinux (" + r.cause + ")"},
                     Degree::harmless, name, "types differ from those of that name in vmlinux");
         } else if (r.why == Redefinition::Why::copy) {
-            const bool passed = is_passed(context, name, r.base);
+            const bool passed = is_passed(context, std::string(btf.name(r.own)), r.base);
             out.add(Rule::redefined, module.name,
                     {module.btf_where, "has a copy of vmlinux's " + name},
                     passed ? Degree::error : Degree::harmless, name,

@@ -62,9 +62,9 @@ TEST_F(CheckKernel, TaskStructRedefined)
     [22] STRUCT 'task_struct' size=16
         'pid' type_id=1 bits_offset=0
         'files' type_id=3 bits_offset=64)");
-    EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's task_struct"});
+    EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's struct task_struct"});
     EXPECT_EQ(last(false)[0].degree, Degree::error);
-    EXPECT_EQ(last(false)[0].subject, "task_struct");
+    EXPECT_EQ(last(false)[0].subject, "struct task_struct");
 }
 
 TEST_F(CheckKernel, TaskStructRedefinedFarDown)
@@ -81,7 +81,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     EXPECT_EQ(findings(),
               Lines{"redefined mine: defines 1 type of vmlinux again, because of struct "
                     "files_struct (vmlinux -> here: size 4 -> 8): task_struct"});
-    EXPECT_EQ(notes(), Lines{"redefined mine: files_struct differs from the type of "
+    EXPECT_EQ(notes(), Lines{"redefined mine: struct files_struct differs from the type of "
                              "that name in vmlinux (vmlinux -> here: size 4 -> 8)"});
     // Now bpf_mine, a kfunc, takes the module's task_struct.
     const std::string taking = replaced(module_text,
@@ -141,8 +141,9 @@ TEST_F(CheckKernel, RefersToTheOtherOfTwoTypes)
         'p' type_id=24 bits_offset=0
     [24] PTR '' type_id=22)");
     EXPECT_EQ(findings().size(), 1u); // this module has no bpf_mine
-    EXPECT_EQ(notes(), Lines{"redefined mine: bar differs from the type of that name in vmlinux "
-                             "(vmlinux -> here: refers to another struct foo)"});
+    EXPECT_EQ(notes(),
+              Lines{"redefined mine: struct bar differs from the type of that name in vmlinux "
+                    "(vmlinux -> here: refers to another struct foo)"});
 }
 
 /// A copy of a type is harmless if neither kfuncs nor helpers take the type.
@@ -153,10 +154,10 @@ TEST_F(CheckKernel, CopyThatNobodyTakes)
         'count' type_id=1 bits_offset=0)";
     set_module(module_text + copy);
     EXPECT_EQ(findings(), Lines());
-    EXPECT_EQ(notes(), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
+    EXPECT_EQ(notes(), Lines{"redefined mine: has a copy of vmlinux's struct files_struct"});
     set_vmlinux(replaced(vmlinux_text, "[5] PTR '' type_id=2", "[5] PTR '' type_id=4"));
     set_module(module_text + copy);
-    EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
+    EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's struct files_struct"});
 }
 
 TEST_F(CheckKernel, CutValues)
