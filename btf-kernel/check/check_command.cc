@@ -172,6 +172,7 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
     }
     drop_ignored(report.found.list, line.ignored);
     drop_ignored(report.found.unchecked, line.ignored);
+    drop_ignored(line.known, line.ignored); // its lines match nothing now
     line.dropped = drop_known(report.found.list, line.known);
     return report;
 }
@@ -313,6 +314,16 @@ std::string unchecked_json(const SkippedCheck &skipped)
         .result();
 }
 
+std::string known_json(const KnownFinding &known)
+{
+    return JsonObject()
+        .text("rule", rule_name(known.rule))
+        .text("binary", known.binary)
+        .text("subject", known.subject)
+        .text("place", known.where.file)
+        .result();
+}
+
 void print_text(const Kernel &kernel, const CheckReport &report, const CheckCommandLine &line)
 {
     for (const Cause &cause : group_by_cause(report.found.list)) {
@@ -356,10 +367,14 @@ void print_json(const Kernel &kernel, const CheckReport &report, const CheckComm
     std::vector<Finding> findings, notes;
     for (const Finding &finding : report.found.list)
         (finding.degree == Degree::harmless ? notes : findings).push_back(finding);
+    std::vector<KnownFinding> unmatched = line.known;
+    std::erase_if(unmatched, [](const KnownFinding &known) { return known.matched; });
     auto lines = [](const auto &list, auto write) { return json_lines(list, write, "    "); };
-    std::printf("  \"findings\": %s,\n  \"notes\": %s,\n  \"unchecked\": %s\n}\n",
+    std::printf("  \"findings\": %s,\n  \"notes\": %s,\n  \"unchecked\": %s,\n"
+                "  \"unmatched\": %s\n}\n",
                 lines(findings, finding_json).c_str(), lines(notes, finding_json).c_str(),
-                lines(report.found.unchecked, unchecked_json).c_str());
+                lines(report.found.unchecked, unchecked_json).c_str(),
+                lines(unmatched, known_json).c_str());
 }
 
 } // namespace

@@ -63,6 +63,14 @@ class Gate(CliCase):
         said = self.check('--kernel=6.12', '--known=known').stdout
         self.assertIn('0 errors, 0 suspicious, 0 harmless, 3 known', said)
         self.assertIn('known: known, line 5: matches no finding\n', said)
+        unmatched = json.loads(self.check('--json', '--kernel=6.12', '--known=known').stdout)['unmatched']
+        self.assertEqual(unmatched, [{'rule': 'redefined', 'binary': 'a', 'subject': '*', 'place': 'known, line 5'}])
+        # Lines of an ignored rule are not reported.
+        options = ['--kernel=6.12', '--known=known', '--ignore=redefined']
+        self.assertNotIn('matches no finding', self.check(*options).stdout)
+        self.assertEqual(json.loads(self.check('--json', *options).stdout)['unmatched'], [])
+        options[-1] = '--ignore=enum64,redefined'
+        self.assertNotIn('matches no finding', self.check(*options).stdout)
         self.write('known', 'enum64 a\n')
         self.assertEqual(self.found('--kernel=6.12', '--known=known', status=1),
                          ['error: enum64: values of enums with 8 bytes are cut to 32 bits: made without ENUM64: '
