@@ -243,18 +243,19 @@ Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unrea
 
 Result<Kernel> Collector::finish(std::string package)
 {
-    TRY(read_pending());
+    auto in_package = [&](Error error) {
+        if (error.where.file.empty())
+            error.where.file = package;
+        return fail(std::move(error));
+    };
+    if (auto read = read_pending(); !read)
+        return in_package(read.error());
     if (own_.images.empty())
         own_.images = std::move(encoded_.images);
     if (own_.modules.empty())
         own_.modules = std::move(encoded_.modules);
     Kernel kernel;
     kernel.package = package;
-    auto in_package = [&](Error error) {
-        if (error.where.file.empty())
-            error.where.file = package;
-        return fail(std::move(error));
-    };
     auto release = choose_release();
     if (!release)
         return in_package(release.error());
