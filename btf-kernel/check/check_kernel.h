@@ -46,7 +46,7 @@ constexpr const char *rule_name(Rule rule)
 enum class Degree : uint8_t {
     error,      // a kernel refuses the BTF, or a program breaks
     suspicious, // a program may break
-    harmless,
+    harmless,   // only outdated programs may break: see Rule::layout
 };
 constexpr const char *degree_names[] = {"error", "suspicious", "harmless"};
 constexpr const char *degree_name(Degree degree)
