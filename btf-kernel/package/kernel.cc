@@ -140,9 +140,9 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
 }
 
 /// The release of the kernel to open: the one that the user has chosen; or else the only one in the
-/// paths of modules or, if these state none, of images; or else the first that kernel.release, an
-/// image or a module states. Errors: paths state several; the files state only others than the
-/// chosen one.
+/// paths of modules or, if these state none, of images; or else the first that Kbuild's file
+/// kernel.release, an image or a module states. Errors: paths state several; the files state only
+/// others than the chosen one.
 Result<std::string> Collector::choose_release() const
 {
     if (!options_.release.empty()) {

@@ -38,7 +38,8 @@ struct Binary {
     uint64_t bytes = 0;       // size of the unpacked file
     uint8_t address_size = 0; // 0: not known
     ByteOrder order = host_order;
-    // Why a module could not be read. Then only name, path and is_debug are set besides.
+    // Why a module could not be read. Of the other fields, only name, path and is_debug are then
+    // set.
     std::optional<Error> unreadable;
 
     bool has_btf = false;        // has a .BTF, which may be empty
@@ -99,8 +100,9 @@ Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOpti
 
 /// Paths of vmlinux, as an ELF file, and of modules in a folder, such as an unpacked package of
 /// debug information; found by name. If a module has two files, only the debug file is listed
-/// (is_debug_file() of steps.h). A vmlinux of another release than the modules is ignored; its path
-/// states the release or, if the path does not, its banner. Paths are relative to the folder.
+/// (is_debug_file() of steps.h). `release`: of the kernel; empty: that of the modules. A vmlinux of
+/// another release, by its path or, if that has none, by its banner, is ignored. Paths are relative
+/// to the folder.
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;

@@ -16,8 +16,9 @@ namespace btflink::merge
 
 /// Checks the final BTF of the file `path`: raw, or `.BTF` and `.BTF.base` of an ELF file. `base`:
 /// the file with the BTF that it extends, or "". Returns violations of the kernel's rules
-/// (common/btf/btf_check.h), and mismatches with the base; empty if nothing was found. `kernel`:
-/// see kernel_forms(). Error: a file cannot be read, or has no final BTF.
+/// (common/btf/btf_check.h); before them, if split BTF has any, signs that it was made over another
+/// base; if a distilled base has none, its types that the base lacks. `kernel`: see kernel_forms().
+/// Error: a file cannot be read, or has no final BTF.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -32,7 +33,7 @@ std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types
 
 /// A name of structs, unions, enums or typedefs in the result; or the unnamed types of one shape.
 enum class TypeName : uint32_t { none = UINT32_MAX };
-/// Classes have one shape if they differ only in which of several types of one name they refer to.
+/// Classes of one shape differ at most in references, which lead to types of the same name.
 enum class Shape : uint32_t { none = UINT32_MAX };
 
 /// A name and its classes in the result.
