@@ -491,10 +491,11 @@ void Entries::emitted(uint32_t uid, const EmittedFunction &written,
                    entry = clone ? s.add_clone(function, written.displaced, *clone) : function;
     Die &d = s.tree.dies[entry];
     d.has |= written.split ? Die::ranges : Die::low_pc;
-    AddressRef address;
-    address.symbol = s.add_function_symbol(written);
-    if (!written.split)
+    if (!written.split) {
+        AddressRef address;
+        address.symbol = s.add_function_symbol(written);
         s.set_address(entry, address);
+    }
     if (clone)
         return;
     d.has &= ~uint32_t{Die::inlined};
