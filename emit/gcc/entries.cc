@@ -219,8 +219,9 @@ struct Entries::State {
     std::vector<ElfSection> sections = {{}};
     std::unordered_map<std::string, uint32_t> section_of;
 
-    /// Copies a name, because gcc's garbage collector may free the original. An address stands for
-    /// one name: names are copied after parsing, when gcc reads no further names from the source.
+    /// Copies a name, because gcc's garbage collector may free the original. Copies are found by
+    /// the original's address. Names are copied after parsing, when gcc reads no further names, so
+    /// none can take the address of a freed one.
     const char *keep(const char *text)
     {
         if (!text)

@@ -12,7 +12,7 @@
 // - types that a defined function or variable names in a cast, in sizeof or by an enumerator;
 // - base types that occur in a type declared outside functions, used or not: gcc never drops them.
 //
-// Invariant. Trees are only read.
+// Invariant. Trees are only read, but see trees.cc for the order of a type's variants.
 //
 // Cost. Linear in the number of declarations, and of types that they refer to.
 #include "emit/gcc/trees.h"
