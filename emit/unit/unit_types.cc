@@ -5,9 +5,9 @@
 // offset, forward and backward. Types of BTF are in the order in which their DIEs end
 // (common/FORMAT.md, 2), so nested types come before the enclosing type, as in pahole's output.
 //
-// Method. Two walks over the types in that order. The first assigns ids: a pointer takes an id for
-// each type tag before its own, an array an id for each further dimension. The second writes the
-// types, with all ids known.
+// Method. Two walks over the types in that order. The first assigns ids: a pointer with type tags
+// takes one for each tag, then its own; an array takes one for each dimension. The second writes
+// the types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
 // the second checks this.
@@ -351,17 +351,16 @@ private:
         const TypeId type = out_.ids[target];
         if (type == void_id || offset < c.last_offset || offset > end) [[unlikely]]
             out_.suspect = true;
-        else if (m.bit_size > 32 || has_floats_ || (m.bit_size && !tree_.c_names)) [[unlikely]]
+        else if (m.bit_size || has_floats_) [[unlikely]]
             out_.suspect |= is_suspect(m, target, offset);
         c.last_offset = offset;
         out_.btf.add_member(str(m.name), type,
-                            static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
-                                                                << 24);
+                            static_cast<uint32_t>(offset | uint64_t{m.bit_size} << 24));
     }
 
-    /// May kernels refuse the member? They refuse bitfields that are longer than their type (C++),
-    /// bitfields of more than 32 bits whose type is an enum or becomes bytes, and unaligned
-    /// floating-point numbers. `type`: the DIE to which the member refers.
+    /// May kernels refuse the member? They refuse unaligned floating-point numbers and bitfields
+    /// that are longer than their type (C++), touch more than 16 bytes, are of an enum and have
+    /// more than 32 bits, or whose type becomes bytes. `type`: the DIE to which the member refers.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -369,12 +368,12 @@ private:
         if (const unsigned tag = tree_.at(type).tag; tag != DW_TAG_base_type)
             type = layout_.stripped_target(m);
         const Die &d = tree_.at(type);
-        if (m.bit_size > d.byte_size * 8)
+        if (m.bit_size > d.byte_size * 8 || m.bit_size + offset % 8 > 128)
             return true;
-        if (m.bit_size > 32)
-            return d.tag != DW_TAG_base_type || becomes_bytes(d);
-        return d.tag == DW_TAG_base_type && is_float(d) &&
-               offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8);
+        if (d.tag != DW_TAG_base_type)
+            return m.bit_size > 32;
+        return (m.bit_size && becomes_bytes(d)) ||
+               (is_float(d) && offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8));
     }
 
     /// Is the size of the struct known only at run time? Then DWARF gives sizes of members, but
@@ -388,7 +387,7 @@ private:
         return sized;
     }
 
-    /// Does the type of this DIE, which was added last, have as many elements as BTF can count?
+    /// Does the type of this DIE, added last, have as many elements as every kernel accepts?
     /// Called for each element, so the number of DIEs is checked first: it rules out nearly all
     /// types.
     bool is_full(DieIndex i)
@@ -443,6 +442,8 @@ private:
                    : nullptr;
     }
 
+    /// Always false for C: another object may define a struct that is only declared here. If none
+    /// does, the merge mends the prototype (btf_mend.h).
     bool is_incomplete_prototype(DieIndex i) const
     {
         if (tree_.c_names)
@@ -453,16 +454,16 @@ private:
         return incomplete;
     }
 
-    /// Records that a part of type `name` is left out: "'NAME': WHAT left out, as BTF cannot
-    /// express WHY". `d`: the entry of this part.
-    [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *what,
-                                                const char *why)
+    /// Records that a part of type `name` is left out: "'NAME': PART left out, as BTF cannot
+    /// express REASON". `d`: the entry of this part.
+    [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *part,
+                                                const char *reason)
     {
         ++skips_[Skip::inexpressible];
         inexpressible_.insert(d.offset);
         out_.left_out.push_back(
             {where_.at(d.offset),
-             strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
+             strf("'%s': %s left out, as BTF cannot express %s", name, part, reason)});
     }
 
     /// Calls visit(member, its index) in the order in which BTF has the members: for C that of the
@@ -496,7 +497,7 @@ private:
             return;
         }
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
-        bool is_signed = false; // without the feature: kernels without ENUM64 refuse signed enums
+        bool is_signed = false; // stays false without the feature: such kernels refuse signed enums
         if (as_enum64) {
             const uint8_t encoding = tree_.at(layout_.stripped_target(d)).encoding;
             is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
@@ -510,7 +511,7 @@ private:
             auto value = static_cast<int64_t>(e.value);
             bool fits = e.is(Die::const_negative) ? value >= INT32_MIN : e.value <= UINT32_MAX;
             const char *why = !e.name             ? "an enumerator without a name"
-                              : !fits && size < 8 ? "a value that its enum is too small for"
+                              : !fits && size < 8 ? "a value outside the range of its enum"
                               : is_full(i)        ? "more than 65535 enumerators"
                                                   : nullptr;
             if (why) [[unlikely]]

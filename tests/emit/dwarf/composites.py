@@ -100,6 +100,14 @@ CASES = [
          lines=[INT_LINE, 'STRUCT s size 80000; int m@0:32'], skipped={'mended': 1},
          said=r"\.debug_info: unit\.c: type 2 \(STRUCT 's'\): member 0 'm': bitfield size is 255, its type "
               'allows 32: it becomes as long as its type'),
+    Case('bitfield of an integer that becomes bytes',
+         unit(INT, Die('base_type', name='_BitInt(200)', byte_size=32, encoding=5, label='large'),
+              struct('s', 4, bits('m', 'large', 20, data_bit_offset=4))),
+         lines=[INT_LINE, 'INT unsigned char size 1 bits 8', 'ARRAY: [32 by int]unsigned char',
+                'INT long long unsigned int size 8 bits 64', 'STRUCT s size 4; long long unsigned int m@4:20'],
+         skipped={'base-type-of-odd-size': 1, 'mended': 1},
+         said=r"\.debug_info: unit\.c: type 3 \(STRUCT 's'\): member 0 'm': bitfield size is 20, its type "
+              'allows 0: its type becomes an INT'),
     left_out('bitfield of 256 bits', 'a bitfield of more than 255 bits', '; int a@0',
              member('a', 'int'), bits('b', 'int', 256, label='b')),
     left_out('bitfield beyond 2 MB', 'a bitfield beyond 2 MB', '; int a@0:1; int c@32',

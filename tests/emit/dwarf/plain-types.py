@@ -292,7 +292,7 @@ CASES = [
                   byte_size=4, label='e')),
          lines=['ENUM e size 4'], skipped={'inexpressible': 1},
          said=r"\.debug_info\+0x[0-9a-f]+: 'e': enumerator 'E' is left out, as BTF cannot express a value "
-              'that its enum is too small for'),
+              'outside the range of its enum'),
     Case('enumerator too small for 4 bytes',
          unit(Die('enumeration_type', Die('enumerator', name='E', const_value=-2 ** 31 - 1),
                   Die('enumerator', name='F', const_value=7), name='e', byte_size=4, label='e')),
