@@ -273,10 +273,18 @@ TEST_F(LyingHashes, NumberOfTypesIsVerified)
 class CostOfLies : public LyingHashes
 {
 protected:
+    /// Merges `objects`. Fails if the peak of memory use rises by 256 MB or more.
+    void expect_small(const std::vector<std::byte> &objects)
+    {
+        ASSERT_TRUE(write_file(dir_ / "objects", objects));
+        const auto before = peak();
+        outcome(1);
+        EXPECT_LT(peak() - before, 256 * 1024) << "kilobytes more";
+    }
     /// Small objects that state the hash of a large type must cost no more than other small ones:
-    /// merges the object `first` and 2000 small ones, and expects that the peak of memory use rises
-    /// by less than 256 MB. Each small object has a different struct s, and a last type, which
-    /// add_last() adds. This type states the hash of the last type of `first`.
+    /// merges the object `first` and 2000 small ones. Each small object has a different struct s,
+    /// and a last type, which add_last() adds. This type states the hash of the last type of
+    /// `first`.
     void expect_small(const BtfBuilder &first, auto add_last)
     {
         const Hash128 stated = stub_hashes(first.view()).back();
@@ -287,10 +295,7 @@ protected:
             auto object = contribution(liar, stated);
             all.insert(all.end(), object.begin(), object.end());
         }
-        ASSERT_TRUE(write_file(dir_ / "objects", all));
-        const auto before = peak();
-        outcome(1);
-        EXPECT_LT(peak() - before, 256 * 1024) << "kilobytes more";
+        expect_small(all);
     }
     static BtfBuilder with_struct(uint32_t size)
     {
@@ -340,6 +345,25 @@ TEST_F(CostOfLies, Structs)
     expect_small(first, [](BtfBuilder &liar) {
         liar.add_composite(btf::Kind::STRUCT, "all", many * 8, false);
     });
+    EXPECT_EQ(merged_, 1u);
+}
+
+// Here all hashes are true. The types of an ambiguous object are walked. A prototype with many
+// parameters is reached many times.
+TEST_F(CostOfLies, Walks)
+{
+    BtfBuilder b = with_struct(1);
+    b.add_composite(btf::Kind::STRUCT, "s", 2, false);
+    const TypeId proto = b.add_func_proto(void_id);
+    for (uint32_t i = 0; i < 10000; ++i)
+        b.add_param("", TypeId{1 + i % 2});
+    const TypeId pointer = b.add_ref(btf::Kind::PTR, "", proto);
+    for (uint32_t i = 0; i < 100; ++i) {
+        b.add_composite(btf::Kind::STRUCT, "many" + std::to_string(i), 800, false);
+        for (uint32_t m = 0; m < 100; ++m)
+            b.add_member("m", pointer, m * 64);
+    }
+    expect_small(contribution(b));
     EXPECT_EQ(merged_, 1u);
 }
 
