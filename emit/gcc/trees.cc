@@ -6,12 +6,15 @@
 //
 // Method. The first reference to a type adds it. The rules are those of gcc's modified_type_die():
 // a qualified type is a chain of qualifiers (const, volatile, restrict, _Atomic) on top of the
-// unqualified type, or on top of the existing variant with most of these qualifiers. A type with a
-// typedef name is the typedef, on top of the type that the typedef names.
+// unqualified type, or on top of the existing variant that has the most of these qualifiers. A type
+// with a typedef name is the typedef, on top of the type that the typedef names.
 //
-// Invariant. No tree is created or changed, so gcc generates the same code as without the plugin.
+// Invariant. No tree is created. Only the order of a type's variants may change, by
+// get_qualified_type(), which gcc -g calls, too. So gcc generates the same code as without the
+// plugin.
 //
-// Cost. One step per reference; for each type with several qualifiers, a walk over its variants.
+// Cost. One step per reference; a walk over the variants of a type if the reference needs other
+// qualifiers than the tree has, or several.
 // Structs, unions, enums and prototypes wait in a list, so recursion is only as deep as pointers,
 // arrays and typedefs nest.
 #include "emit/gcc/trees.h"
@@ -102,6 +105,7 @@ BaseKind base_kind(tree type)
     case REAL_TYPE:
         return DECIMAL_FLOAT_MODE_P(TYPE_MODE(type)) ? BaseKind::other : BaseKind::floating;
     case COMPLEX_TYPE:
+    case FIXED_POINT_TYPE:
         return BaseKind::other;
     default:
         return TYPE_UNSIGNED(type) ? BaseKind::unsigned_integer : BaseKind::signed_integer;
@@ -178,8 +182,9 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     if (variant == defined)
         return add_typedef(decl);
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // `variant` is the typedef with an attribute such as ms_abi. gcc describes it as the typedef
-    // since September 2026 (GCC PR125421). The first versions of gcc 16 do not: see README.md.
+    // `variant` is the typedef with an attribute such as ms_abi. gcc has described it as the
+    // typedef since September 2026 (GCC PR125421). Earlier versions of gcc 16 do not: see
+    // README.md.
     if (TYPE_QUALS(variant) == TYPE_QUALS(defined) &&
         !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
         return number_of(variant) = type_of(defined, quals);
@@ -213,7 +218,7 @@ TypeNumber TreeReader::type_of(tree type, int quals)
             return *number;
     if (quals)
         return add_qualified(type, quals, variant);
-    // `type` itself may have qualifiers.
+    // Not `type`, which may have qualifiers.
     return VOID_TYPE_P(type) ? void_type
                              : add_unqualified(variant ? variant : TYPE_MAIN_VARIANT(type));
 }

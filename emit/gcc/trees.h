@@ -69,7 +69,7 @@ public:
 private:
     struct DeclaredVariable {
         tree decl, type;
-        int quals; // of decl and type when it was declared; gcc may make it read-only later
+        int quals; // of decl and type at the declaration; gcc may make decl read-only later
         bool defines;
     };
 
@@ -117,9 +117,9 @@ private:
     std::deque<TypeNumber> numbers_; // by TYPE_UID. A deque grows without a copy.
     std::vector<tree> waiting_;      // structs, unions, enums and prototypes to describe
     std::vector<DeclaredVariable> variables_;
-    // By DECL_UID, for all in variables_: is a definition among them?
+    // By DECL_UID of the variables in variables_: has a definition been seen?
     std::unordered_map<unsigned, bool> defined_;
-    std::vector<tree> base_types_;    // main variants; used in types outside functions
+    std::vector<tree> base_types_;    // main variants; those in types declared outside functions
     std::vector<Original> originals_; // of typedefs outside functions, except arrays; sorted by uid
 };
 
