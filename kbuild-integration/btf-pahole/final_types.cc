@@ -122,8 +122,8 @@ std::string fields(const Btf &btf, const btf_type &t)
     return strf(" type_id=%u", t.type);
 }
 
-/// "[3] STRUCT point size=8\n\tx type_id=1 bits_offset=0\n": one type.
-std::string pahole_line(const Btf &btf, TypeId id)
+/// "[3] STRUCT point size=8\n\tx type_id=1 bits_offset=0\n".
+std::string pahole_text(const Btf &btf, TypeId id)
 {
     return strf("[%u] %s %s", raw(id), btf.kind_name(id), named(btf.name(id)).c_str()) +
            fields(btf, btf.type(id)) + "\n";
@@ -134,17 +134,19 @@ std::string pahole_line(const Btf &btf, TypeId id)
 Result<FinalTypes> read_final_types(const std::string &path, const std::string &base)
 {
     FinalTypes out;
-    out.base = TRY(merge::read_base(base));
     out.input = TRY(merge::open_input(path));
     out.blob = TRY(merge::find_final_btf(*out.input, ".BTF"));
     if (!out.blob)
         return fail(out.input->where, "has no .BTF");
-    std::shared_ptr<const Btf> base_btf = out.base.btf;
     if (out.input->elf)
         out.own_base = TRY(merge::find_final_btf(*out.input, ".BTF.base"));
+    std::shared_ptr<const Btf> base_btf;
     if (out.own_base) {
         auto own = TRY(Btf::parse(out.own_base->blob, out.own_base->where));
         base_btf = std::make_shared<const Btf>(std::move(own));
+    } else {
+        out.base = TRY(merge::read_base(base));
+        base_btf = out.base.btf;
     }
     out.btf = TRY(Btf::parse(out.blob->blob, out.blob->where, std::move(base_btf)));
     return out;
@@ -169,7 +171,7 @@ Result<void> list_types(const std::string &path, const std::string &base)
     const Btf &btf = *types.btf;
     std::printf("File %s:\n", path.c_str());
     for (TypeId id : btf.ids())
-        std::fputs(pahole_line(btf, id).c_str(), stdout);
+        std::fputs(pahole_text(btf, id).c_str(), stdout);
     return {};
 }
 

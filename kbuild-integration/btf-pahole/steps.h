@@ -115,8 +115,8 @@ struct EncodeReport : DwarfReport {
 };
 
 /// Encodes `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
-/// the second case `file` is not changed, except that a module loses its object BTF and becomes
-/// newer. On an error `file` keeps its contents.
+/// the second case `file` is not changed, except that a module loses its object BTF, and its
+/// time of modification becomes the current time. On an error `file` keeps its contents.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 
@@ -128,7 +128,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
 
 struct FinalTypes {
     std::optional<merge::Input> input;
-    merge::Base base;
+    merge::Base base;                               // empty if the file has a distilled base
     std::optional<merge::FinalBlob> own_base, blob; // `.BTF.base`, `.BTF`
     std::optional<Btf> btf;                         // always set
 };
