@@ -199,7 +199,9 @@ Result<void> check_fields_of_kind(BtfCheckState &c, TypeId id)
         return check_section_layout(c, id);
     case btf::Kind::DECL_TAG:
         if (static_cast<int32_t>(tail[0]) < -1)
-            return violation(c, id, strf("component index is %d", static_cast<int32_t>(tail[0])));
+            return violation(
+                c, id,
+                strf("component index is %d, must be -1 or more", static_cast<int32_t>(tail[0])));
         break;
     case btf::Kind::VOID:
     case btf::Kind::PTR:

@@ -102,8 +102,8 @@ struct IntLayout {
 /// Precondition: `t` is an INT.
 IntLayout layout_of(const btf_type &t);
 
-/// The most bits of a bitfield of an enum. In a struct with kflag, an ENUM64 that is not a bitfield
-/// also counts as this many bits.
+/// The most bits of a bitfield of an enum. In a struct with kflag, an enum of 8 bytes that is not a
+/// bitfield also counts as this many bits.
 constexpr uint32_t max_enum_bits = 32;
 
 /// The bit offset of member `m` of `t`.
