@@ -14,9 +14,8 @@
 // plugin.
 //
 // Cost. One step per reference; a walk over the variants of a type if the reference needs other
-// qualifiers than the tree has, or several.
-// Structs, unions, enums and prototypes wait in a list, so recursion is only as deep as pointers,
-// arrays and typedefs nest.
+// qualifiers than the tree has, or several. Structs, unions, enums and prototypes wait in a list,
+// so recursion is only as deep as pointers, arrays and typedefs nest.
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc

@@ -16,7 +16,8 @@ namespace btflink::kbuild
 namespace
 {
 
-constexpr const char *mark_of_cache = "BTF_CC_IN_CCACHE"; // set for the btf-cc that ccache runs
+constexpr const char *in_ccache_variable =
+    "BTF_CC_IN_CCACHE"; // set for the btf-cc that ccache runs
 
 } // namespace
 
@@ -65,12 +66,12 @@ bool put_cache_in_front(const std::string &program, const OptionValues &options)
     std::string check = self + " --settings %compiler%";
     return export_options(options) && setenv("CCACHE_PREFIX", prefix.c_str(), 1) == 0 &&
            setenv("CCACHE_COMPILERCHECK", check.c_str(), 1) == 0 &&
-           setenv(mark_of_cache, "1", 1) == 0;
+           setenv(in_ccache_variable, "1", 1) == 0;
 }
 
 bool is_run_by_cache()
 {
-    return !variable(mark_of_cache).empty();
+    return !variable(in_ccache_variable).empty();
 }
 
 } // namespace btflink::kbuild
