@@ -367,6 +367,29 @@ TEST_F(CostOfLies, Walks)
     EXPECT_EQ(merged_, 1u);
 }
 
+// A walk that is long but real has no duplicates: both objects have a struct with many callbacks.
+TEST_F(CostOfLies, Callbacks)
+{
+    BtfBuilder b = with_struct(1);
+    const TypeId pointer =
+        b.add_ref(btf::Kind::PTR, "", b.add_composite(btf::Kind::STRUCT, "s", 2, false));
+    const TypeId proto = b.add_func_proto(pointer);
+    for (uint32_t i = 0; i < 8; ++i)
+        b.add_param("", pointer);
+    const TypeId callback =
+        b.add_ref(btf::Kind::TYPEDEF, "callback_t", b.add_ref(btf::Kind::PTR, "", proto));
+    b.add_composite(btf::Kind::STRUCT, "ops", 8000, false);
+    for (uint32_t i = 0; i < 1000; ++i)
+        b.add_member("m", callback, i * 64);
+    std::vector<std::byte> all = contribution(b);
+    const auto second = contribution(b);
+    all.insert(all.end(), second.begin(), second.end());
+    ASSERT_TRUE(write_file(dir_ / "objects", all));
+    const auto bytes = outcome(1);
+    ASSERT_EQ(merged_, 1u);
+    EXPECT_EQ(Btf::parse(bytes, Where{"result"})->size(), raw(b.next_id()) - 1);
+}
+
 // Here all hashes are true. One object has thousands of definitions of a name, another object has
 // as many typedefs that lead to a declaration of this name. A typedef that both objects have shows
 // which definition the declaration stands for.

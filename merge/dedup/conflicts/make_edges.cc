@@ -30,10 +30,10 @@ namespace btflink::merge
 namespace
 {
 
-// References that the walk for one node may follow, and for each type of an object, the walks for
-// all nodes of the object.
-constexpr size_t most_references = 16384;
-constexpr size_t most_references_per_type = 64;
+// References that the walk for one node may follow, and the walks for all nodes of an object for
+// each word of its BTF. In kernels, walks follow up to 2742, and two per word.
+constexpr size_t most_references = 65536;
+constexpr size_t most_references_per_word = 64;
 
 /// An object has a node for each affected name that its types refer to. If a class has more slots
 /// than the object has nodes, the hashes in the object are wrong.
@@ -103,7 +103,7 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
     bool ambiguous = false;
     for (NodeId n : out.nodes_of(source))
         ambiguous |= std::exchange(of_name[out.nodes[n].name], n) != NodeId::none;
-    size_t left = sources.list[source].count * most_references_per_type;
+    size_t left = sources.list[source].btf->words().size() * most_references_per_word;
     for (NodeId n : out.nodes_of(source)) {
         out.edge_begin.push_back(out.edges.size());
         if (out.is_definition(n))
