@@ -358,9 +358,9 @@ private:
                             static_cast<uint32_t>(offset | uint64_t{m.bit_size} << 24));
     }
 
-    /// May kernels refuse the member? They refuse unaligned floating-point numbers and bitfields
-    /// that are longer than their type (C++), touch more than 16 bytes, are of an enum and have
-    /// more than 32 bits, or whose type becomes bytes. `type`: the DIE to which the member refers.
+    /// May kernels refuse the member? They refuse unaligned floating-point numbers, and bitfields
+    /// that are longer than their type (C++), touch more than 16 bytes, have an enum and more than
+    /// 32 bits, or are neither integers nor enums. `type`: the DIE to which the member refers.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -371,9 +371,9 @@ private:
         if (m.bit_size > d.byte_size * 8 || m.bit_size + offset % 8 > 128)
             return true;
         if (d.tag != DW_TAG_base_type)
-            return m.bit_size > 32;
-        return (m.bit_size && becomes_bytes(d)) ||
-               (is_float(d) && offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8));
+            return m.bit_size > (d.tag == DW_TAG_enumeration_type ? 32 : 0);
+        const uint64_t alignment = std::min<uint64_t>(d.byte_size, tree_.address_size) * 8;
+        return is_float(d) ? m.bit_size || offset % alignment : m.bit_size && becomes_bytes(d);
     }
 
     /// Is the size of the struct known only at run time? Then DWARF gives sizes of members, but

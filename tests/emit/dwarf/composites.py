@@ -108,6 +108,13 @@ CASES = [
          skipped={'base-type-of-odd-size': 1, 'mended': 1},
          said=r"\.debug_info: unit\.c: type 3 \(STRUCT 's'\): member 0 'm': bitfield size is 20, its type "
               'allows 0: its type becomes an INT'),
+    Case('bitfield of a struct',
+         unit(INT, struct('in', 4, member('a', 'int')),
+              struct('s', 4, bits('m', 'in', 4, data_bit_offset=4))),
+         lines=[INT_LINE, 'STRUCT in size 4; int a@0', 'INT long long unsigned int size 8 bits 64',
+                'STRUCT s size 4; long long unsigned int m@4:4'], skipped={'mended': 1},
+         said=r"\.debug_info: unit\.c: type 3 \(STRUCT 's'\): member 0 'm': bitfield size is 4, its type allows "
+              '0: its type becomes an INT'),
     left_out('bitfield of 256 bits', 'a bitfield of more than 255 bits', '; int a@0',
              member('a', 'int'), bits('b', 'int', 256, label='b')),
     left_out('bitfield beyond 2 MB', 'a bitfield beyond 2 MB', '; int a@0:1; int c@32',
