@@ -388,7 +388,7 @@ int main(int argc, char **argv)
         become(compiler);
     }
     // A warning about the build, not about the object: a cache must not repeat it in other builds.
-    if (std::string why = why_not_merged(); !why.empty() && !is_run_by_cache())
+    if (std::string why = is_run_by_cache() ? "" : why_not_merged(); !why.empty())
         complain(*settings, false, why);
     if (settings->plugin)
         if (auto tried = try_plugin(compiler, command, *settings); !tried)

@@ -259,8 +259,7 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
         for count, pahole in enumerate(('true', 'btf-pahole', 'true')):
             for cc in (self.cc, 'btf-cc --quiet ccache gcc'):
                 said, counters = self.build(cc, objtree='.', PAHOLE=pahole)
-                first = not count and cc == self.cc
-                self.counts(counters, *((0, COUNT) if first else (COUNT, 0)))
+                self.counts(counters, *((COUNT, 0) if count else (0, COUNT)))  # --quiet is in the key
                 self.assertEqual(said.count('btf-cc: WARNING: PAHOLE=true is not btf-pahole'),
                                  COUNT if pahole == 'true' and cc == self.cc else 0, said)
                 self.assertEqual(said == '', pahole != 'true' or cc != self.cc, said)
@@ -313,6 +312,7 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
         self.assertTrue(line('gcc').startswith(line().rstrip('\n') + ' compiler=gcc,'))
         self.assertIn(f',size={info.st_size},time={int(info.st_mtime)}.', line('gcc'))
         self.assertEqual(line('gcc', BTF_CC_VERBOSE='1'), line('gcc'))
+        self.assertNotEqual(line('gcc', BTF_CC_QUIET='1'), line('gcc'))
         self.assertEqual(line('no-such-compiler', status=2), '')
         self.assertEqual(line(status=2, BTF_CC_STRICT='maybe'), '')
 
