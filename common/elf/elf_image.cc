@@ -33,9 +33,9 @@ auto fields_of(Structure &s)
         return std::tie(s.p_offset, s.p_filesz);
 }
 
-/// Converts an ELF structure between classes, and between host byte order and `order`. If a field
-/// is wider in one class, the file has the narrower form, so the narrower value is byte-swapped:
-/// before widening, or after narrowing.
+/// Converts an ELF structure between classes, and between host byte order and `order`. Only files
+/// have the 32-bit class. So if the widths of a field differ, the narrower value is byte-swapped:
+/// before widening (reading), or after narrowing (writing).
 template <typename To, typename From>
 To translate(const From &from, ByteOrder order)
 {
@@ -164,6 +164,9 @@ Result<void> read_sections(ElfImage &image)
     if (!image.names)
         return {};
     const std::string_view text = as_text(image.sections[image.names].data);
+    // Names may be tails of one long string.
+    uint64_t characters = 0;
+    const uint64_t most = (uint64_t{64} << 20) + 4 * text.size();
     for (uint32_t i = 1; i < image.sections.size(); ++i) {
         ElfSection &s = image.sections[i];
         size_t end = s.head.sh_name < text.size() ? text.find('\0', s.head.sh_name) : text.npos;
@@ -171,6 +174,9 @@ Result<void> read_sections(ElfImage &image)
             return fail(image.place(i), strf("section name at %u is not in the %zu bytes of names",
                                              s.head.sh_name, text.size()));
         s.name = text.substr(s.head.sh_name, end - s.head.sh_name);
+        if (characters += s.name.size(); characters > most)
+            return fail(image.place(image.names),
+                        strf("names of sections add up to more than %llu characters", ull(most)));
     }
     return {};
 }
@@ -184,8 +190,9 @@ Result<void> read_segments(ElfImage &image)
     if (head.e_phnum == PN_XNUM && !image.sections.empty())
         count = image.sections[0].head.sh_info;
     uint64_t size = image.file.size();
-    if (head.e_phentsize != (image.is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) ||
-        head.e_phoff > size || count > (size - head.e_phoff) / head.e_phentsize)
+    if (head.e_phentsize != (image.is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+        return fail(image.where, strf("program headers have %u bytes each", head.e_phentsize));
+    if (head.e_phoff > size || count > (size - head.e_phoff) / head.e_phentsize)
         return fail(image.where.at(head.e_phoff), "program headers are not in the file");
     uint64_t end = head.e_phoff + count * head.e_phentsize;
     for (uint64_t i = 0; i < count; ++i) {

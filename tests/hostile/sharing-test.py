@@ -209,6 +209,19 @@ class Sharing(KbuildCase):
         self.merge_ends('split', btf([5, TYPEDEF << 24, 1] * N, b''))
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
+    def test_names_of_sections(self):
+        """All sections have one name, which is as long as the rest of the file is large."""
+        count, name = 60000, b'\0' + b'a' * (160 * N) + b'\0'
+        head = struct.pack('<IIQQQQIIQQ', 1, 8, 0, 0, 0, 0, 0, 0, 0, 0)  # SHT_NOBITS
+        names = struct.pack('<IIQQQQIIQQ', 0, 3, 0, 0, 64, len(name), 0, 0, 1, 0)
+        self.write('x.o', struct.pack('<4s12sHHIQQQIHHHHHH', b'\x7fELF', b'\2\1\1'.ljust(12, b'\0'), 1, 62, 1, 0, 0,
+                                      64 + len(name), 0, 64, 0, 0, 64, count + 2, count + 1)
+                   + name + bytes(64) + head * count + names)
+        said = 'names of sections add up to more than '
+        for command in ([self.btf_emit, 'x.o'], [self.btf_merge, '-o', 'out', 'x.o']):
+            self.ends(command, said=said)
+        self.kernel_ends('check', 'x.o', said=said)
+
     def test_names_in_dwarf(self):
         """Typedefs (abbreviation 5) of an int (2) in a unit (1). First, the names are tails of one string, then all
         are the whole string."""
