@@ -307,7 +307,8 @@ bool is_compressed(Bytes bytes)
         magics, [&](std::string_view magic) { return as_text(bytes).starts_with(magic); });
 }
 
-Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where)
+Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where,
+                                      uint64_t *unpacked)
 {
     Reader reader = new_reader();
     archive *a = reader.get();
@@ -320,7 +321,10 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
         return fail(where, "is not compressed, or has an unknown compression");
     TRY(check_nesting(a, where));
     constexpr uint64_t usual_ratio = 6;
-    return read_entry(a, most, bytes.size() * usual_ratio, where);
+    auto out = read_entry(a, most, bytes.size() * usual_ratio, where);
+    if (unpacked)
+        *unpacked = static_cast<uint64_t>(archive_filter_bytes(a, 0));
+    return out;
 }
 
 } // namespace btflink::kernel

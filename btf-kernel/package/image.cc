@@ -111,8 +111,10 @@ std::string find_config(Bytes memory, const Where &where)
 }
 
 /// Unpacks data that begin somewhere after code. The code may contain the bytes of a magic number
-/// by chance; only the right data unpack to the size in the last four bytes.
-Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, const Where &where)
+/// by chance; only the right data unpack to the size in the last four bytes. `left`: bytes that may
+/// be unpacked, in failed attempts, too, which reduce it.
+std::optional<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t &left,
+                                                        const Where &where)
 {
     constexpr size_t most_tries = 100;
     const Bytes tail = bytes.last(4);
@@ -125,15 +127,17 @@ Result<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t most, con
         ++tries;
         if (!has(rest, 0, "\x1f\x8b"))
             rest = rest.first(rest.size() - 4);
-        auto out = unpack(rest, std::min<uint64_t>(size, most), where);
+        uint64_t unpacked = 0;
+        auto out = unpack(rest, std::min<uint64_t>(size, left), where, &unpacked);
         if (out && out->size() == size)
-            return out;
+            return *std::move(out);
+        left -= std::min(left, unpacked);
     }
-    return fail(where, "has no compressed kernel after its code");
+    return std::nullopt;
 }
 
 /// As unpack_after_code(), but zeros may follow the size, which can itself end in zeros.
-Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, const Where &where)
+Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t &left, const Where &where)
 {
     constexpr size_t most_in_size = 2; // a size of 256 or more ends in at most two zero bytes
     const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
@@ -143,23 +147,25 @@ Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t most, c
         const Bytes rest = bytes.first(bytes.size() - zeros + in_size);
         if (rest.size() < 4)
             continue;
-        if (auto out = unpack_after_code(rest, most, where))
-            return out;
+        if (auto out = unpack_after_code(rest, left, where))
+            return *std::move(out);
     }
-    return unpack_after_code(bytes, most, where);
+    return fail(where, "has no compressed kernel after its code");
 }
 
 /// Unpacks data to which Kbuild may have appended the unpacked size. In some kernels the length of
-/// the data includes these four bytes, in others it does not.
-Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
+/// the data includes these four bytes, in others it does not. `left`: as for unpack_after_code().
+Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t &left, const Where &where)
 {
     if (bytes.size() >= 8 && !has(bytes, 0, "\x1f\x8b")) { // gzip data end with the size anyway
-        auto shorter = unpack(bytes.first(bytes.size() - 4), most, where);
+        uint64_t unpacked = 0;
+        auto shorter = unpack(bytes.first(bytes.size() - 4), left, where, &unpacked);
         const Bytes tail = bytes.last(4);
         if (shorter && shorter->size() == load<uint32_t>(tail.data(), ByteOrder::little))
             return shorter;
+        left -= std::min(left, unpacked);
     }
-    return unpack(bytes, most, where);
+    return unpack(bytes, left, where);
 }
 
 /// A kernel without wrappings and compression: ELF, BTF, or memory as it is when the kernel starts.
@@ -397,10 +403,11 @@ Result<Binary> read_module(Bytes file, const Where &where)
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
     auto image = TRY(bare_image(file, std::move(owner), where));
+    const Where bare = image.bytes.data() == file.data() ? where : where.in("unpacked image");
     ImageFacts facts;
     std::vector<Bytes> memory = {image.bytes};
     if (is_btf(image.bytes)) {
-        facts.binary = raw_binary(image.bytes, where);
+        facts.binary = raw_binary(image.bytes, bare);
         memory.clear();
     } else if (is_elf(image.bytes)) {
         auto elf = TRY(read_elf(image.bytes, where));
@@ -408,10 +415,10 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
             facts.binary = TRY(BinaryReader(elf).run());
             memory = loaded_data(elf);
         } else { // section headers were stripped: search the whole file
-            facts.binary = flat_binary(image.bytes, where);
+            facts.binary = flat_binary(image.bytes, bare);
         }
     } else {
-        facts.binary = flat_binary(image.bytes, where);
+        facts.binary = flat_binary(image.bytes, bare);
     }
     facts.binary.path = where.file;
     facts.binary.name = "vmlinux";

@@ -74,8 +74,10 @@ bool is_apk3(Bytes file);
 Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
 
 /// Unpacks compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
-/// `most` bytes, are damaged, or are not compressed.
-Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where);
+/// `most` bytes, are damaged, or are not compressed. `unpacked`: gets the number of bytes that were
+/// unpacked, also before an error.
+Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where,
+                                      uint64_t *unpacked = nullptr);
 
 /// Are the bytes compressed, by their magic number?
 bool is_compressed(Bytes bytes);
