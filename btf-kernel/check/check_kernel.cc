@@ -245,11 +245,13 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
                 Degree::suspicious);
     bool good = true;
     if (parsed.distilled) {
-        const Btf &shown = context.vmlinux ? *context.vmlinux : *parsed.distilled;
-        if (auto read = check_distilled_base(context.version, shown, module.base_where); !read) {
-            out.add(Rule::verifier, module.name, read.error());
-            return {}; // the kernel takes the BTF for split BTF over vmlinux
-        }
+        if (context.vmlinux)
+            if (auto read =
+                    check_distilled_base(context.version, *context.vmlinux, module.base_where);
+                !read) {
+                out.add(Rule::verifier, module.name, read.error());
+                return {}; // the kernel takes the BTF for split BTF over vmlinux
+            }
         good = verify_blob(context, module, module.base, *parsed.distilled, module.base_where, out);
     } else if (btf.base())
         good = compare_base(context, module, out);
