@@ -115,7 +115,7 @@ bool only_numbers_differ(const DefinitionRef &a, const DefinitionRef &b)
         return false;
     const uint32_t *p = btf::tail_of(a_type), *q = btf::tail_of(b_type); // name and type of each
     for (uint32_t i = 0; i < btf::vlen_of(a_type); ++i, p += 2, q += 2)
-        if (verifier_suffix(a_btf.str(p[0])) != verifier_suffix(b_btf.str(q[0])) ||
+        if (name_for_verifier(a_btf.str(p[0])) != name_for_verifier(b_btf.str(q[0])) ||
             !alike(p[1], q[1]))
             return false;
     return true;

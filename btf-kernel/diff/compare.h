@@ -61,9 +61,9 @@ private:
 /// unsigned int". Other names are returned unchanged.
 std::string_view plain_int_name(std::string_view name);
 
-/// The suffix of a parameter's name that the kernel's verifier interprets in kfuncs ("__sz",
-/// "__nullable"), or "". The rest of the name does not matter.
-std::string_view verifier_suffix(std::string_view parameter);
+/// What the kernel's verifier reads in the name of a kfunc's parameter: a suffix ("__sz",
+/// "__nullable"), one of the whole names "rdonly_buf_size" and "rdwr_buf_size", or "".
+std::string_view name_for_verifier(std::string_view parameter);
 
 struct Name {
     Space space;

@@ -321,7 +321,7 @@ private:
             if (!equal(i, i))
                 compare_type(Kind::parameter_type, before.at(a[i].type), after.at(b[i].type),
                              parameter_place(a, i), 0);
-            compare_suffixes(a[i].name, b[i].name, parameter_place(a, i));
+            compare_names_for_verifier(a[i].name, b[i].name, parameter_place(a, i));
         }
         for (size_t k = i; k < a_end; ++k)
             add_texts(Kind::parameter_removed, parameter_place(a, k), declared(before, a[k]), "");
@@ -331,11 +331,12 @@ private:
                      0);
     }
 
-    void compare_suffixes(std::string_view a, std::string_view b, const std::string &place)
+    void compare_names_for_verifier(std::string_view a, std::string_view b,
+                                    const std::string &place)
     {
-        if (verifier_suffix(a) != verifier_suffix(b))
-            add_texts(Kind::meaning, place, std::string(verifier_suffix(a)),
-                      std::string(verifier_suffix(b)));
+        if (name_for_verifier(a) != name_for_verifier(b))
+            add_texts(Kind::meaning, place, std::string(name_for_verifier(a)),
+                      std::string(name_for_verifier(b)));
     }
 
     void compare_tags(const SideType &before, const SideType &after)

@@ -50,7 +50,7 @@ struct Detail {
         member_renamed,
         parameter_added,   // new_text
         parameter_removed, // old_text
-        meaning,           // the suffix of a parameter's name that the verifier reads ("__sz")
+        meaning,           // name_for_verifier() of a parameter
         section,           // of a variable
         encoding,          // of an integer
         tag_added,         // new_text

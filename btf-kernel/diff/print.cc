@@ -101,7 +101,7 @@ std::string line_of(const Detail &d)
     case Kind::parameter_removed:
         return "- " + d.place + ": " + d.old_text;
     case Kind::meaning:
-        return at_place(d) + "suffix " + from_to(d.old_text, d.new_text);
+        return at_place(d) + "the verifier reads " + from_to(d.old_text, d.new_text);
     case Kind::section:
         return "section " + from_to(d.old_text, d.new_text);
     case Kind::tag_added:

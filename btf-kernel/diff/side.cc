@@ -152,7 +152,7 @@ private:
         const uint32_t *p = btf::tail_of(t);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i, p += 2) {
             input_.add(known_.reference(p[1]));
-            input_.add(verifier_suffix(btf_.str(p[0])));
+            input_.add(name_for_verifier(btf_.str(p[0])));
         }
     }
 
@@ -339,18 +339,38 @@ std::string_view plain_int_name(std::string_view name)
     return name;
 }
 
-std::string_view verifier_suffix(std::string_view parameter)
+std::string_view name_for_verifier(std::string_view parameter)
 {
-    static constexpr std::string_view known[] = {
-        "__sz",    "__szk",   "__k",        "__ign",      "__uninit",
-        "__alloc", "__opt",   "__nullable", "__str",      "__refcounted_kptr",
-        "__map",   "__wq",    "__prog",     "__irq_flag", "__const_str",
-        "__impl",  "__magic", "__aux"};
-    const size_t at = parameter.rfind("__");
-    if (at == std::string_view::npos || at == 0)
-        return {};
-    const std::string_view suffix = parameter.substr(at);
-    return std::ranges::find(known, suffix) != std::end(known) ? suffix : std::string_view();
+    // The lists are from the verifier (is_kfunc_arg_*()), btf.c and bpf_struct_ops.c of Linux 6.1,
+    // 6.12 and 7.3. __prog is of releases between 6.12 and 7.3.
+    static constexpr std::string_view names[] = {"rdonly_buf_size", "rdwr_buf_size"};
+    static constexpr std::string_view suffixes[] = {"__alloc",
+                                                    "__arena",
+                                                    "__const_map",
+                                                    "__ign",
+                                                    "__irq_flag",
+                                                    "__iter",
+                                                    "__k",
+                                                    "__map",
+                                                    "__nullable",
+                                                    "__opt",
+                                                    "__prog",
+                                                    "__ref",
+                                                    "__str",
+                                                    "__sz",
+                                                    "__szk",
+                                                    "__uninit",
+                                                    "__nonown_allowed",
+                                                    "__arena__nullable",
+                                                    "__refcounted_kptr"};
+    if (std::ranges::find(names, parameter) != std::end(names))
+        return parameter;
+    std::string_view longest;
+    for (std::string_view suffix : suffixes)
+        if (suffix.size() > longest.size() && parameter.size() > suffix.size() &&
+            parameter.ends_with(suffix))
+            longest = suffix;
+    return longest;
 }
 
 } // namespace btflink::kernel::diff
