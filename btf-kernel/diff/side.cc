@@ -331,6 +331,7 @@ std::string_view plain_int_name(std::string_view name)
         {"long unsigned int", "unsigned long"},
         {"long long int", "long long"},
         {"long long unsigned int", "unsigned long long"},
+        {"__int128 unsigned", "unsigned __int128"},
         {"_Bool", "bool"},
     };
     for (const auto &[written, plain] : names)
