@@ -110,7 +110,7 @@ struct Side {
 private:
     void find_names();
     void add_constants(TypeId id, bool in_bare_enum);
-    void find_tags();
+    void find_tags_and_sections();
     std::vector<std::pair<uint32_t, uint32_t>> sections_; // VAR, DATASEC; sorted
 };
 

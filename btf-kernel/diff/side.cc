@@ -174,11 +174,11 @@ uint64_t number_of(const Name &name, Shape shape)
 Side::Side(std::shared_ptr<const Btf> of, const Side *base)
     : btf(std::move(of)), shapes(*btf, base ? &base->shapes : nullptr)
 {
-    find_tags();
-    find_names();
+    find_tags_and_sections();
+    find_names(); // with the sections of variables
 }
 
-void Side::find_tags()
+void Side::find_tags_and_sections()
 {
     for (TypeId id : btf->ids()) {
         const btf_type &t = btf->type(id);
