@@ -20,6 +20,7 @@
 #include "btf-kernel/diff/types.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <unordered_set>
 
@@ -51,12 +52,20 @@ struct Delta {
 /// kernels are paired. A search for the most similar ones would take too long.
 constexpr size_t most_compared = 64;
 
+/// Sorted by shape, each shape once.
+using DefinitionList = std::deque<const Definition *>;
+
 /// Definitions of one name, and their side.
 struct Definitions {
     const Side *side;
-    std::vector<const Definition *> list;
+    DefinitionList list;
     bool own; // from the place itself; false: from vmlinux, as the module has none
 };
+
+Shape shape_of(const Definition *definition)
+{
+    return definition->shape;
+}
 
 bool are_equal(std::span<const Definition> a, std::span<const Definition> b)
 {
@@ -88,23 +97,18 @@ bool is_about_constant(const Definitions &before, const Definitions &after)
         in_bare_enum |= a->in_bare_enum;
     for (const Definition *b : after.list) {
         in_bare_enum |= b->in_bare_enum;
-        for (const Definition *a : before.list)
-            if (a->shape == b->shape)
-                return false;
+        if (std::ranges::binary_search(before.list, b->shape, {}, shape_of))
+            return false;
     }
     return in_bare_enum;
 }
 
-void drop_common(std::vector<const Definition *> &a, std::vector<const Definition *> &b)
+/// The definitions of `a` whose shapes `b` does not have.
+DefinitionList without(const DefinitionList &a, const DefinitionList &b)
 {
-    std::erase_if(b, [&](const Definition *definition) {
-        auto same = std::ranges::find_if(
-            a, [&](const Definition *other) { return other->shape == definition->shape; });
-        if (same == a.end())
-            return false;
-        a.erase(same);
-        return true;
-    });
+    DefinitionList out;
+    std::ranges::set_difference(a, b, std::back_inserter(out), {}, shape_of, shape_of);
+    return out;
 }
 
 /// Indexes of the definitions to pair next: the most similar ones, or the first ones if there are
@@ -134,7 +138,9 @@ void match_name(const Name &name, Definitions before, Definitions after, uint32_
     const bool had_any = !before.list.empty(), has_any = !after.list.empty();
     if (name.space == Space::constant && !is_about_constant(before, after))
         return;
-    drop_common(before.list, after.list);
+    DefinitionList only_before = without(before.list, after.list);
+    after.list = without(after.list, before.list);
+    before.list = std::move(only_before);
     while (!before.list.empty() && !after.list.empty()) {
         const auto [i, j] = most_similar(before, after);
         out.push_back({name, before.side, after.side, before.list[i], after.list[j], place, false});

@@ -216,16 +216,21 @@ private:
                       std::vector<const Member *> &removed, std::vector<const Member *> &added,
                       const std::string &place)
     {
+        auto key = [](const SideType &of, const Member &m) {
+            return std::tuple(m.offset, m.bits, of.side.shapes.reference(m.type));
+        };
+        std::multimap<std::tuple<uint32_t, uint32_t, Shape>, const Member **> unpaired;
+        for (const Member *&n : added)
+            unpaired.emplace(key(after, *n), &n);
         for (const Member *&m : removed) {
-            for (const Member *&n : added) {
-                if (!n || n->offset != m->offset || n->bits != m->bits ||
-                    before.side.shapes.reference(m->type) != after.side.shapes.reference(n->type))
-                    continue;
-                add_texts(Kind::member_renamed, inside(place, m->name), std::string(m->name),
-                          std::string(n->name));
-                m = n = nullptr;
-                break;
-            }
+            auto [same, end] = unpaired.equal_range(key(before, *m));
+            if (same == end)
+                continue;
+            const Member *&n = *same->second;
+            add_texts(Kind::member_renamed, inside(place, m->name), std::string(m->name),
+                      std::string(n->name));
+            m = n = nullptr;
+            unpaired.erase(same);
         }
         std::erase(removed, nullptr);
         std::erase(added, nullptr);
@@ -345,7 +350,7 @@ private:
             std::vector<std::pair<int32_t, std::string_view>> out;
             for (const Tag &tag : of.side.tags_of(of.id))
                 out.emplace_back(tag.component, tag.text);
-            return out;
+            return out; // sorted, as the tags are
         };
         auto a = keys(before), b = keys(after);
         auto place = [&](const SideType &of, int32_t component) {
@@ -356,10 +361,10 @@ private:
             return strf("parameter %d", component + 1);
         };
         for (const auto &[component, text] : a)
-            if (std::ranges::find(b, std::pair(component, text)) == b.end())
+            if (!std::ranges::binary_search(b, std::pair(component, text)))
                 add_texts(Kind::tag_removed, place(before, component), std::string(text), "");
         for (const auto &[component, text] : b)
-            if (std::ranges::find(a, std::pair(component, text)) == a.end())
+            if (!std::ranges::binary_search(a, std::pair(component, text)))
                 add_texts(Kind::tag_added, place(after, component), "", std::string(text));
     }
 };

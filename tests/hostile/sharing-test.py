@@ -17,6 +17,7 @@ from helpers.kbuild_case import KbuildCase, run
 
 LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
 N = 100000
+MANY = 250000  # MANY * MANY steps of 1 ns take a minute
 INT, PTR, STRUCT, TYPEDEF, FUNC, PROTO, VAR, DATASEC, TAG = 1, 2, 4, 8, 12, 13, 14, 15, 17
 INT_WORDS = (1, INT << 24, 4, 1 << 24 | 32)  # an INT whose name is at offset 1 of the strings
 HEADER = 104  # bytes of a link trailer's header
@@ -351,6 +352,46 @@ class Sharing(KbuildCase):
         self.write('types.o', bpf_program(words, [struct.pack('<4I', 0, 1 + i, 2, 8) for i in range(N // 2)],
                                           strings.replace(b'int', b'i0\0'), 0))
         self.kernel_ends('diff', '--bpf=types.o', 'kernel', 'kernel', status=0, said=f'{N // 2} absent')
+
+    def diff_ends(self, make, said):
+        """Compares two kernels. `make(0)` and `make(1)`: their types and strings."""
+        for name in 'old', 'new':
+            self.write(name, btf(*make(name == 'new')))
+        self.kernel_ends('diff', '-q', 'old', 'new', said=said)
+
+    def test_changed_members(self):
+        """All members of a struct get other names, and have another order."""
+        def make(new):
+            count = 2 * MANY
+            strings, names = strings_of(['s', *(f'{"nm"[new]}{i}' for i in range(count))])
+            words = [*INT_WORDS, names[0], STRUCT << 24 | count, 4 * count]
+            for i in range(count)[::-1 if new else 1]:
+                words += [names[1 + i], 1, 32 * i]
+            return words, strings
+        self.diff_ends(make, said='n123 is called m123\n')
+
+    def test_changed_tags(self):
+        def make(new):
+            strings, names = strings_of(['s', *(f'{"nm"[new]}{i}' for i in range(MANY))])
+            words = [*INT_WORDS, names[0], STRUCT << 24, 4]
+            for name in names[1:]:
+                words += [name, TAG << 24, 2, 0xffffffff]
+            return words, strings
+        self.diff_ends(make, said='- tag n1\n')
+
+    def test_changed_definitions(self):
+        """All definitions of one struct change."""
+        def make(new):
+            words = [word for i in range(MANY) for word in (5, STRUCT << 24, 4 + i + new * MANY)]
+            return [*INT_WORDS, *words], b'\0int\0x\0'
+        self.diff_ends(make, said='struct x changed\n')
+
+    def test_changed_constants(self):
+        """All values of one constant, in as many enums, change."""
+        def make(new):
+            words = [word for i in range(MANY) for word in (0, 6 << 24 | 1, 4, 5, i + new * MANY)]
+            return [*INT_WORDS, *words], b'\0int\0x\0'
+        self.diff_ends(make, said='x changed\n')
 
     def test_symbols(self):
         """The names of an image's symbols are tails of one string."""
