@@ -213,14 +213,15 @@ Bytes find_note_in(Bytes notes, std::string_view owner, uint32_t type, ByteOrder
 {
     while (notes.size() >= sizeof(Elf64_Nhdr)) {
         auto word = [&](size_t i) { return load<uint32_t>(notes.data() + i * 4, order); };
-        const size_t name = sizeof(Elf64_Nhdr), size = word(1);
-        const size_t contents = name + align_up(word(0), 4), next = contents + align_up(size, 4);
+        constexpr uint64_t name = sizeof(Elf64_Nhdr);
+        const uint64_t size = word(1), contents = name + align_up(word(0), 4),
+                       next = contents + align_up(size, 4);
         if (contents + size > notes.size())
             break;
         if (word(2) == type && word(0) == owner.size() + 1 &&
             std::memcmp(notes.data() + name, owner.data(), owner.size()) == 0)
             return notes.subspan(contents, size);
-        notes = notes.subspan(std::min(next, notes.size()));
+        notes = notes.subspan(std::min<uint64_t>(next, notes.size()));
     }
     return {};
 }
@@ -286,7 +287,8 @@ Result<size_t> ElfImage::reloc_count(uint32_t section) const
         (is64 ? sizeof(uint64_t) : sizeof(uint32_t)) * (s.head.sh_type == SHT_RELA ? 3 : 2);
     if (s.head.sh_entsize != entry || s.data.size() % entry)
         return fail(place(section),
-                    strf("%zu bytes are not relocations of %zu bytes each", s.data.size(), entry));
+                    strf("%zu bytes, in entries of %llu, are not relocations of %zu bytes each",
+                         s.data.size(), ull(s.head.sh_entsize), entry));
     return s.data.size() / entry;
 }
 

@@ -128,8 +128,9 @@ bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// The contents of the first note of this owner and type; empty if there is no such note. Searches
-/// all sections of notes, because linker scripts may merge them (a kernel's .notes).
+/// The contents of the first note of this owner and type; empty if there is none. Searches all
+/// sections of notes, because linker scripts may merge them (a kernel's .notes), and
+/// .note.gnu.build-id, which may have another type.
 Bytes find_note(const ElfImage &image, std::string_view owner, uint32_t type);
 
 /// A file on disk and its sections.
