@@ -157,6 +157,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     std::vector<UnitObject> units;
     if (dwarf.has_dwarf())
         units = TRY(encode_dwarf(dwarf, options, keeps ? kept.sources : options.covered, report));
+    TRY(check_mapped_files());
 
     report.outcome = outcome_of(options, report, dwarf.has_dwarf());
     switch (report.outcome) {
@@ -169,7 +170,6 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     case EmitReport::Outcome::no_types: // drops old object BTF and, if requested, DWARF
     case EmitReport::Outcome::written:
         trace::Phase phase("write");
-        TRY(check_mapped_files());
         TRY(write_result(path, *file, std::move(kept), std::move(units), options, report));
         break;
     }
