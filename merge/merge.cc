@@ -76,8 +76,9 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
         report.why_nothing = why_no_types(options, m.link);
         return end_without_btf(options, report);
     }
-    // From here on the inputs are only needed for messages. Releasing their pages takes a tenth of
-    // a kernel's merge, about as long as the check, so a second thread does it during the check.
+    // From here on the inputs are only needed for messages. Unmapping them at the end of the
+    // process would take a tenth of a kernel's merge. So a second thread, if there is one, releases
+    // their pages during the check, which takes about as long.
     [[maybe_unused]] const auto releasing = // its destructor waits
         std::async(launch_policy(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
     const auto result = TRY(finish_result(std::move(blob), options, base, m.inputs, report, stats));

@@ -79,10 +79,11 @@ Result<void> check_trace_apart(const Options &options);
 
 /// The messages and figures of a merge.
 struct Report {
-    std::vector<std::string> warnings;                                    // always shown
-    std::vector<std::string> notes;                                       // shown with -v
-    std::vector<std::pair<std::string, FunctionSkip>> functions_left_out; // by name; with -v
-    std::string stats;                                                    // "name: value" lines
+    std::vector<std::string> warnings; // always shown
+    std::vector<std::string> notes;    // shown with -v
+    // Sorted by name; shown with -v.
+    std::vector<std::pair<std::string, FunctionSkip>> functions_left_out;
+    std::string stats;       // "name: value" lines
     std::string why_nothing; // why there is nothing to encode, such as "has no BTF"; else empty
     std::string why_dup;     // the report of --why-dup
 };

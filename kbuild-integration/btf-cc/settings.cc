@@ -102,7 +102,7 @@ std::string describe(const Settings &settings)
     text += settings.plugin ? " plugin=1" : " plugin=0";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
     text += settings.strict ? " strict=1" : " strict=0"; // if 0, a cached object may lack BTF
-    text += settings.quiet ? " quiet=1" : ""; // ccache stores warnings, too
+    text += settings.quiet ? " quiet=1" : "";            // ccache stores warnings, too
     return text;
 }
 

@@ -110,7 +110,7 @@ Result<Scratch> encode_object(const std::string &object, const PaholeOptions &op
 
 struct EncodeReport : DwarfReport {
     std::vector<std::string> notes;                                              // for -V
-    std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
+    std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // sorted by name
     bool written = false; // false also if there was nothing to encode
 };
 

@@ -34,7 +34,7 @@ class Relocations(CliCase):
         for missing in (1, RELA - 1, RELA + 5):
             self.damage('.rela.debug_info', SIZE, lambda size, less=missing: size - less)
             for reader in READERS:
-                self.refused('.rela.debug_info', r'\d+ bytes are not relocations of 24 bytes each',
+                self.refused('.rela.debug_info', r'\d+ bytes, in entries of \d+, are not relocations of 24 bytes each',
                              f'--reader={reader}')
 
     def test_entries_of_another_size(self):
@@ -42,7 +42,7 @@ class Relocations(CliCase):
         for size in (0, 1, 8, 100, 2 ** 20):
             self.damage('.rela.debug_info', ENTRY_SIZE, lambda _, other=size: other)
             for reader in READERS:
-                self.refused('.rela.debug_info', r'\d+ bytes are not relocations of 24 bytes each',
+                self.refused('.rela.debug_info', r'\d+ bytes, in entries of \d+, are not relocations of 24 bytes each',
                              f'--reader={reader}')
 
     def test_no_symbol_table(self):
