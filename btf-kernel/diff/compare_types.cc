@@ -103,9 +103,15 @@ public:
                             unsigned depth)
     {
         const bool both_enums = btf::is_enum(before.kind()) && btf::is_enum(after.kind());
-        if (before.kind() != after.kind() && !both_enums)
-            return add_texts(Kind::kind, place, type_name(before.btf(), before.id),
-                             type_name(after.btf(), after.id));
+        if (before.kind() != after.kind() && !both_enums) {
+            add_texts(Kind::kind, place, type_name(before.btf(), before.id),
+                      type_name(after.btf(), after.id));
+            // A member may become a union or a struct: CO-RE looks for its members by name.
+            details.back().fits = !place.empty() && btf::is_composite(before.kind()) &&
+                                  btf::is_composite(after.kind());
+            if (!details.back().fits)
+                return;
+        }
         if (before.type().size != after.type().size)
             add_numbers(Kind::size, place, before.type().size, after.type().size);
         if (both_enums)

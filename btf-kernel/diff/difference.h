@@ -46,7 +46,7 @@ struct Detail {
         result,
         parameter_type,
         // With other texts.
-        kind, // struct, union, enum
+        kind, // struct, union, enum; `fits` is set
         member_renamed,
         parameter_added,   // new_text
         parameter_removed, // old_text
@@ -62,7 +62,7 @@ struct Detail {
     std::string old_text = {}, new_text = {}; // types and members: as in C
     int64_t old_number = 0, new_number = 0;
     bool old_unsigned = false, new_unsigned = false; // for values
-    bool fits = true;         // for types: CO-RE accepts the new type for the old one
+    bool fits = true;         // for types and kinds: CO-RE accepts the new type for the old one
     bool same_size = true;    // for types
     bool same_meaning = true; // for types: values of both mean the same to a reader
 

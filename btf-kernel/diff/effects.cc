@@ -29,6 +29,8 @@ public:
             same->places.push_back(place);
     }
 
+    bool empty() const { return list_.empty(); }
+
     std::vector<Effect> take()
     {
         std::vector<Effect> out;
@@ -77,7 +79,6 @@ struct DetailEffect {
     const char *text;
 };
 constexpr DetailEffect detail_effects[] = {
-    {Detail::Kind::kind, Effect::Kind::core, "CO-RE finds no type of this kind"},
     {Detail::Kind::member_removed, Effect::Kind::core, "CO-RE does not find it"},
     {Detail::Kind::member_renamed, Effect::Kind::core, "CO-RE does not find the old name"},
     {Detail::Kind::member_moved, Effect::Kind::relocated, "CO-RE finds what moved"},
@@ -94,10 +95,23 @@ constexpr DetailEffect detail_effects[] = {
      "programs that were compiled with the old BTF contain the low half of the value"},
 };
 
+void add_kind_effects(const Detail &d, Effects &out)
+{
+    if (d.fits)
+        out.add(Effect::Kind::relocated, "CO-RE finds the field");
+    else if (d.place.empty())
+        out.add(Effect::Kind::core, "CO-RE finds no type of this kind");
+    else
+        out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
+                d.place);
+}
+
 void add_detail_effects(const Detail &d, Effects &out)
 {
     if (d.kind == Detail::Kind::member_type || d.kind == Detail::Kind::target)
         return add_type_effects(d, out);
+    if (d.kind == Detail::Kind::kind)
+        return add_kind_effects(d, out);
     for (const DetailEffect &known : detail_effects)
         if (known.detail == d.kind)
             return out.add(known.kind, known.text, breaks(known.kind) ? d.place : "");
@@ -120,15 +134,9 @@ void add_function_effects(const Change &change, Effects &out)
     const bool removed = change.what == ChangeKind::removed;
     const char *how = removed ? "is not there" : "has another signature";
     if (change.space == Space::kfunc) {
-        bool lost_tag = false;
-        for (const Detail &d : change.details)
-            lost_tag |= d.kind == Detail::Kind::tag_removed && d.old_text == "bpf_kfunc";
         // "may be": the verifier still accepts the call if only a number has another type.
         const char *verb = removed ? "are" : "may be";
-        out.add(Effect::Kind::kfunc,
-                lost_tag ? "programs that were compiled with vmlinux.h do not find its "
-                           "declaration: it is not tagged as a kfunc"
-                         : strf("programs that call it %s refused: it %s", verb, how));
+        out.add(Effect::Kind::kfunc, strf("programs that call it %s refused: it %s", verb, how));
         return;
     }
     if (change.name.starts_with("bpf_lsm_"))
@@ -148,11 +156,10 @@ bool changes_signature(const Change &change)
     return std::ranges::any_of(change.details, [&](const Detail &d) {
         switch (d.kind) {
         case Detail::Kind::tag_added:
-            return false;
         case Detail::Kind::tag_removed:
-            return kfunc && d.old_text == "bpf_kfunc";
+            return false;
         case Detail::Kind::meaning:
-            return kfunc; // the verifier checks calls by the suffix
+            return kfunc; // the verifier checks calls by the names of parameters
         case Detail::Kind::parameter_type:
         case Detail::Kind::result:
         case Detail::Kind::target: // of a tracepoint's typedef: its prototype
@@ -173,6 +180,39 @@ void add_tracepoint_effects(const Change &change, const std::string &event, Effe
         out.add(Effect::Kind::none, nothing_gone);
 }
 
+void add_changed_function_effects(const Change &change, Effects &out)
+{
+    const bool lost_tag =
+        change.space == Space::kfunc && std::ranges::any_of(change.details, [](const Detail &d) {
+            return d.kind == Detail::Kind::tag_removed && d.old_text == "bpf_kfunc";
+        });
+    if (lost_tag)
+        out.add(Effect::Kind::kfunc, "programs do not compile with the new vmlinux.h: it does not "
+                                     "declare the kfunc, which lost its tag");
+    if (changes_signature(change))
+        add_function_effects(change, out);
+    else if (!lost_tag)
+        out.add(Effect::Kind::none, nothing_gone);
+}
+
+void add_variable_effects(const Change &change, Effects &out)
+{
+    constexpr const char *percpu = ".data..percpu";
+    for (const Detail &d : change.details) {
+        if (d.kind == Detail::Kind::tag_added || d.kind == Detail::Kind::tag_removed)
+            continue;
+        if (d.kind != Detail::Kind::section) {
+            if (d.kind != Detail::Kind::target || !d.same_meaning)
+                out.add(Effect::Kind::ksym, "programs that refer to it by __ksym see another type");
+        } else if (d.old_text == percpu || d.new_text == percpu) {
+            out.add(Effect::Kind::ksym, strf("programs that refer to it by __ksym get %s pointer",
+                                             d.new_text == percpu ? "a per-CPU" : "an ordinary"));
+        }
+    }
+    if (out.empty())
+        out.add(Effect::Kind::none, nothing_gone);
+}
+
 void add_struct_ops_effects(const Change &change, Effects &out)
 {
     for (const Detail &d : change.details) {
@@ -184,7 +224,7 @@ void add_struct_ops_effects(const Change &change, Effects &out)
     }
 }
 
-void add_removed_effects(const Change &change, Effects &out)
+void add_removed_effects(const Change &change, bool is_struct_ops, Effects &out)
 {
     if (change.one_of_several)
         return out.add(Effect::Kind::none, "another definition of that name is there");
@@ -197,6 +237,8 @@ void add_removed_effects(const Change &change, Effects &out)
         break;
     case Space::alias:
     case Space::type:
+        if (is_struct_ops)
+            out.add(Effect::Kind::struct_ops, "programs that implement it are refused");
         out.add(Effect::Kind::core, "CO-RE does not find the type");
         break;
     default:
@@ -209,19 +251,9 @@ void add_changed_effects(const Change &change, bool is_struct_ops, Effects &out)
     switch (change.space) {
     case Space::function:
     case Space::kfunc:
-        if (changes_signature(change))
-            return add_function_effects(change, out);
-        return out.add(Effect::Kind::none, nothing_gone);
+        return add_changed_function_effects(change, out);
     case Space::variable:
-        for (const Detail &d : change.details) {
-            const bool is_tag =
-                d.kind == Detail::Kind::tag_added || d.kind == Detail::Kind::tag_removed;
-            const bool reads_alike = d.kind == Detail::Kind::target && d.same_meaning;
-            if (!is_tag && !reads_alike)
-                return out.add(Effect::Kind::ksym,
-                               "programs that refer to it by __ksym see another type");
-        }
-        return out.add(Effect::Kind::none, nothing_gone);
+        return add_variable_effects(change, out);
     case Space::constant:
         return out.add(Effect::Kind::baked, "programs contain the old value");
     default:
@@ -250,7 +282,7 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
              !change.one_of_several)
         add_tracepoint_effects(change, change.name.substr(raw_event.size()), out);
     else if (change.what == ChangeKind::removed)
-        add_removed_effects(change, out);
+        add_removed_effects(change, is_struct_ops, out);
     else
         add_changed_effects(change, is_struct_ops, out);
     return out.take();
