@@ -53,11 +53,17 @@ Result<void> write_directly(const std::string &path, std::span<const Bytes> part
     return {};
 }
 
-/// Uses the open descriptor: it may be open for appending, or its file may have no name.
-Result<void> write_standard_output(std::span<const Bytes> parts)
+Result<void> refuse_terminal()
 {
     if (::isatty(STDOUT_FILENO))
         return fail(Where{"standard output"}, "is a terminal");
+    return {};
+}
+
+/// Uses the open descriptor: it may be open for appending, or its file may have no name.
+Result<void> write_standard_output(std::span<const Bytes> parts)
+{
+    TRY(refuse_terminal());
     if (!write_all(STDOUT_FILENO, parts))
         return fail_errno(Where{"standard output"}, "cannot write");
     return {};
@@ -177,11 +183,11 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::umask(mask);
         mode = 0666 & ~mask;
     }
-    // chown first: it clears set-id bits, which chmod restores. If chown fails, the new file
-    // belongs to us, as with any editor.
+    // chmod last: chown and, except for root, writing clear set-id bits. If chown fails, the new
+    // file belongs to us, as with any editor.
     if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
         (void)!::fchown(fd.get(), st.st_uid, st.st_gid);
-    const bool ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), parts) && fd.close() &&
+    const bool ok = write_all(fd.get(), parts) && ::fchmod(fd.get(), mode) == 0 && fd.close() &&
                     ::rename(temp.c_str(), target.c_str()) == 0;
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot write");
@@ -205,6 +211,8 @@ Result<void> remove_output(const std::string &path)
 
 Result<void> check_writable(const std::string &path)
 {
+    if (path == standard_output)
+        return refuse_terminal();
     struct stat st;
     bool exists = ::stat(path.c_str(), &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
