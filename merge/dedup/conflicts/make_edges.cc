@@ -31,7 +31,7 @@ namespace
 {
 
 // References that the walk for one node may follow, and the walks for all nodes of an object for
-// each word of its BTF. In kernels, walks follow up to 2742, and two per word.
+// each word of its types. In kernels, walks follow up to 2742, and two per word.
 constexpr size_t most_references = 65536;
 constexpr size_t most_references_per_word = 64;
 
@@ -103,7 +103,12 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
     bool ambiguous = false;
     for (NodeId n : out.nodes_of(source))
         ambiguous |= std::exchange(of_name[out.nodes[n].name], n) != NodeId::none;
-    size_t left = sources.list[source].btf->words().size() * most_references_per_word;
+    size_t left = 0; // see find_paths()
+    const Source &types = sources.list[source];
+    if (ambiguous)
+        types.for_types([&](TypeId id, size_t) {
+            left += btf::words_of(types.btf->type(id)) * most_references_per_word;
+        });
     for (NodeId n : out.nodes_of(source)) {
         out.edge_begin.push_back(out.edges.size());
         if (out.is_definition(n))
