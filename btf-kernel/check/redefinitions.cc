@@ -248,7 +248,7 @@ private:
     /// only a look into them can decide.
     bool settle(TypePair pair)
     {
-        const auto [own, base] = pair;
+        const TypeId own = pair.own, base = pair.base;
         if (own == base)
             return true;
         if (own == void_id || base == void_id) {
