@@ -16,9 +16,6 @@ namespace
 
 using Kind = Detail::Kind;
 
-/// Parameters of a prototype after these are not compared: many functions may share one prototype.
-constexpr uint32_t max_parameters = 255;
-
 /// A type inside pointers, arrays, const and volatile; `how` has these as text, from the outside
 /// in: "c->[4]".
 struct WrappedType {
@@ -190,8 +187,8 @@ private:
     void compare_members(const SideType &before, const SideType &after, const std::string &place,
                          unsigned depth)
     {
-        const std::vector<Member> old_list = members_of(before.btf(), before.id, old_left_),
-                                  new_list = members_of(after.btf(), after.id, new_left_);
+        const std::vector<Member> old_list = members_of(before.btf(), before.id),
+                                  new_list = members_of(after.btf(), after.id);
         std::unordered_map<std::string_view, const Member *> found; // null: paired
         for (const Member &m : new_list)
             found.emplace(m.name, &m);
@@ -263,8 +260,7 @@ private:
             return;
         WrappedType a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
         if (depth < max_depth && a.how == b.how && is_anonymous_aggregate(before.btf(), a.inner) &&
-            is_anonymous_aggregate(after.btf(), b.inner) &&
-            may_visit(before.at(a.inner), after.at(b.inner))) {
+            is_anonymous_aggregate(after.btf(), b.inner)) {
             std::string how; // "member->[4]": const and volatile are not part of a place
             std::copy_if(a.how.begin(), a.how.end(), std::back_inserter(how),
                          [](char c) { return c != 'c' && c != 'v'; });
@@ -276,18 +272,6 @@ private:
         d.same_size = size_of(before.btf(), before.id) == size_of(after.btf(), after.id);
         d.same_meaning = mean_the_same(before.btf(), before.id, after.btf(), after.id);
         details.push_back(std::move(d));
-    }
-
-    /// May the members or enumerators of two unnamed types be compared? If so, they are counted.
-    bool may_visit(const SideType &before, const SideType &after)
-    {
-        const size_t old_count = btf::vlen_of(before.type()),
-                     new_count = btf::vlen_of(after.type());
-        if (old_count > old_left_ || new_count > new_left_)
-            return false;
-        old_left_ -= old_count;
-        new_left_ -= new_count;
-        return true;
     }
 
     void compare_targets(const SideType &before, const SideType &after)
@@ -312,7 +296,7 @@ private:
     {
         std::vector<Parameter> out;
         const uint32_t *p = btf::tail_of(of.type());
-        for (uint32_t i = 0; i < std::min(btf::vlen_of(of.type()), max_parameters); ++i, p += 2)
+        for (uint32_t i = 0; i < btf::vlen_of(of.type()); ++i, p += 2)
             out.push_back({of.btf().str(p[0]), p[1], of.side.shapes.reference(p[1])});
         return out;
     }
@@ -389,9 +373,6 @@ private:
             if (!std::ranges::binary_search(a, std::pair(component, text)))
                 add_texts(Kind::tag_added, place(after, component), "", std::string(text));
     }
-
-    // How many members and enumerators of unnamed types may still be visited.
-    size_t old_left_ = max_inner_members, new_left_ = max_inner_members;
 };
 
 } // namespace

@@ -10,18 +10,17 @@ namespace btflink::kernel::diff
 namespace
 {
 
+constexpr size_t max_members = 1 << 20;  // visited members of one struct or union
 constexpr size_t max_looks = 10'000;     // visited pairs when two types are compared
 constexpr size_t shown_characters = 160; // of one type
 
 /// `offset`: of the struct or union `id` in the outermost one, in bits. `left`: how many members
-/// of inner ones may still be visited.
+/// may still be visited.
 void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, size_t &left,
                  std::vector<Member> &out)
 {
     const btf_type &t = btf.type(TypeId{id});
-    for (uint32_t i = 0; i < btf::vlen_of(t) && (depth == 0 || left); ++i) {
-        if (depth)
-            --left;
+    for (uint32_t i = 0; i < btf::vlen_of(t) && left; ++i, --left) {
         Member member = member_at(btf, t, i);
         member.offset += offset;
         if (!member.name.empty()) {
@@ -31,6 +30,8 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
         const uint32_t inner = behind_modifiers(btf, member.type);
         if (depth < max_depth && btf::is_composite(btf.kind(TypeId{inner})))
             add_members(btf, inner, member.offset, depth + 1, left, out);
+        if (!left) // the inner members were the last that may be visited
+            return;
     }
 }
 
@@ -170,18 +171,13 @@ Member member_at(const Btf &btf, const btf_type &type, uint32_t index)
     return {btf.str(m[0]), m[1], kflag ? m[2] & 0xffffff : m[2], kflag ? m[2] >> 24 : 0, is_last};
 }
 
-std::vector<Member> members_of(const Btf &btf, uint32_t id, size_t &left)
+std::vector<Member> members_of(const Btf &btf, uint32_t id)
 {
     std::vector<Member> out;
     out.reserve(btf::vlen_of(btf.type(TypeId{id})));
+    size_t left = max_members;
     add_members(btf, id, 0, 0, left, out);
     return out;
-}
-
-std::vector<Member> members_of(const Btf &btf, uint32_t id)
-{
-    size_t left = max_inner_members;
-    return members_of(btf, id, left);
 }
 
 EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index)

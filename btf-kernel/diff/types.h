@@ -15,9 +15,6 @@ namespace btflink::kernel::diff
 // Limits for malformed BTF, whose types may refer to each other in loops.
 constexpr unsigned max_steps = 64; // of chains of pointers, arrays and modifiers
 constexpr unsigned max_depth = 16; // of nested unnamed structs, and in mean_the_same()
-// Visited members of the unnamed structs in one type: many types may contain one long unnamed
-// struct. Kernels have about 100.
-constexpr size_t max_inner_members = 1024;
 
 /// A declaration of `name` with the type, on one line, cut after 160 characters.
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name = {});
@@ -44,8 +41,7 @@ struct Member {
 /// Member `index` of a struct or union; the name is empty for an unnamed member.
 Member member_at(const Btf &btf, const btf_type &type, uint32_t index);
 /// The members of a struct or union, in the order of the definition. An unnamed member is replaced
-/// by its own members, as in C, until `left` of these have been visited; `left` is counted down.
-std::vector<Member> members_of(const Btf &btf, uint32_t id, size_t &left);
+/// by its own members, as in C.
 std::vector<Member> members_of(const Btf &btf, uint32_t id);
 
 struct EnumValue {
