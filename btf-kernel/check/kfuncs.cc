@@ -137,7 +137,6 @@ private:
     Result<void> check_by_symbols()
     {
         const std::vector<SectionSymbol> &symbols = binary_.id_symbols;
-        uint64_t end = 0; // of the last set
         for (size_t i = 0; i < symbols.size();) {
             const SectionSymbol &symbol = symbols[i++];
             const IdSymbol parsed = parse_id_symbol(symbol.name);
@@ -153,10 +152,8 @@ private:
             if (words_.size() - at < width || words_[at] > (words_.size() - at) / width - 1)
                 return bad(symbol, strf("%u ids do not fit into the section", words_[at]));
             IdSet set = set_at(at, width);
-            if (set.offset < end)
-                return bad(symbol, "overlaps the set before it");
             set.name = parsed.name;
-            end = set.entry_offset(set.size());
+            const uint64_t end = set.entry_offset(set.size());
             for (; i < symbols.size() && symbols[i].offset < end; ++i) {
                 const IdSymbol of_entry = parse_id_symbol(symbols[i].name);
                 if (of_entry.is_set())

@@ -16,14 +16,6 @@ TEST_F(CheckKernel, SetLongerThanItsSection)
               Lines{"ids vmlinux: __BTF_ID__set8__kfuncs: 200 ids do not fit into the section"});
 }
 
-TEST_F(CheckKernel, SetsThatOverlap)
-{
-    SectionSymbol other = kernel_.vmlinux->id_symbols[1];
-    other.name = "__BTF_ID__set8__other";
-    kernel_.vmlinux->id_symbols.insert(kernel_.vmlinux->id_symbols.begin() + 2, other);
-    EXPECT_EQ(findings(), Lines{"ids vmlinux: __BTF_ID__set8__other: overlaps the set before it"});
-}
-
 TEST_F(CheckKernel, TypeDefinedTwice)
 {
     const std::string again = R"(
