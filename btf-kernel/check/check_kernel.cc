@@ -232,8 +232,7 @@ KfuncCounts check_module_kfuncs(const CheckContext &context, const Binary &modul
     if (module.form != Binary::Form::raw_btf && module.btf_ids.empty())
         return {};
     return check_kfuncs(module, NameIndex(btf), context.names ? &*context.names : nullptr,
-                        context.side ? &*context.side : nullptr, redefined, context.version,
-                        context.needs_tags, out);
+                        redefined, context.version, context.needs_tags, out);
 }
 
 KfuncCounts check_parsed(const CheckContext &context, const Binary &module, const ModuleBtf &parsed,
@@ -389,8 +388,7 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
     context.needs_tags = expect_tags(context);
     const NameIndex &names = *context.names;
     KfuncCounts counts =
-        check_kfuncs(binary, names, &names, context.side ? &*context.side : nullptr, {},
-                     context.version, context.needs_tags, out);
+        check_kfuncs(binary, names, &names, {}, context.version, context.needs_tags, out);
     context.passed_types = counts.passed_types;
     if (counts.kfuncs && !counts.tagged && !context.needs_tags)
         note_without_tags(context, binary, counts.kfuncs, out);

@@ -6,7 +6,6 @@
 #include "btf-kernel/package/kernel.h"
 #include "common/btf/btf_check.h"
 
-#include <memory>
 #include <set>
 
 namespace btflink::kernel
@@ -125,27 +124,9 @@ struct Redefinition {
 std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &split,
                                              const diff::Side &vmlinux, const NameIndex &names);
 
-/// Finds out how types of one BTF with the same kind and name differ.
-class TwoTypes
-{
-public:
-    /// `btf` must outlive this object. `vmlinux`: to be used if it is the Side of `btf` or of its
-    /// base; may be null.
-    TwoTypes(const Btf &btf, const diff::Side *vmlinux);
-    ~TwoTypes();
-
-    /// The difference between two types, or between types to which these two refer; "nothing
-    /// differs" if none is found.
-    std::string why(TypeId a, TypeId b);
-
-private:
-    struct State;
-    State &state();
-
-    const Btf &btf_;
-    const diff::Side *vmlinux_;
-    std::unique_ptr<State> state_; // made by the first call of why()
-};
+/// The difference between two types of one BTF with the same kind and name, or between types to
+/// which these two refer; "nothing differs" if none is found.
+std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 struct KfuncCounts {
     size_t kfuncs = 0, tagged = 0;   // kfuncs that have a FUNC; those of them that have the tag
@@ -155,11 +136,10 @@ struct KfuncCounts {
 /// Adds findings about two questions: do the ids in .BTF_ids match the BTF, and does the BTF
 /// describe kfuncs as the kernel and program loaders expect? `index`: the BTF of `binary`.
 /// `of_vmlinux`: the BTF of vmlinux, null if it is not valid; if `binary` is vmlinux, `index`.
-/// `vmlinux`: the Side of the BTF of vmlinux; null if there is none. `redefined`: the result of
-/// find_redefinitions(), or none. `kernel`: whose rules apply; std::nullopt: the newest kernel's.
-/// `needs_tags`: kfuncs must have the tag bpf_kfunc.
+/// `redefined`: the result of find_redefinitions(), or none. `kernel`: whose rules apply;
+/// std::nullopt: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
-                         const diff::Side *vmlinux, std::span<const Redefinition> redefined,
+                         std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);
 
 /// Does any function have the tag bpf_kfunc? Tags in the base do not count.

@@ -19,7 +19,6 @@
 #include "common/btf/id_symbols.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_set>
 
@@ -76,12 +75,11 @@ class IdsCheck
 {
 public:
     IdsCheck(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
-             const diff::Side *vmlinux, std::span<const Redefinition> redefined,
-             std::optional<KernelVersion> kernel, bool needs_tags, Findings &out)
+             std::span<const Redefinition> redefined, std::optional<KernelVersion> kernel,
+             bool needs_tags, Findings &out)
         : binary_(binary), btf_(index.btf()), index_(index), of_vmlinux_(of_vmlinux),
           redefined_(redefined), sets_have_flag_(!kernel || *kernel >= first_with_flag),
-          needs_tags_(needs_tags), out_(out), tagged_(tagged_functions(index)),
-          two_types_(index.btf(), vmlinux)
+          needs_tags_(needs_tags), out_(out), tagged_(tagged_functions(index))
     {
         for (size_t at = 0; at + 4 <= binary.btf_ids.size(); at += 4)
             words_.push_back(load<uint32_t>(binary.btf_ids.data() + at, binary.order));
@@ -264,30 +262,16 @@ private:
     void check_twice(btf::Kind kind, uint32_t used, const std::string &name,
                      const std::string &title, uint64_t offset)
     {
-        auto [known, is_new] = twins_.try_emplace({kind, name});
-        Twins &twins = known->second;
-        if (is_new)
-            twins = find_twins(kind, name);
-        if (twins.count < 2)
-            return;
-        report(Rule::ids_twice, offset,
-               title + strf(" has %zu definitions, and type %u is used: ", twins.count, used) +
-                   twins.difference,
-               name, "types that the kernel asks for by name have several definitions");
-    }
-
-    /// Types of one kind and name.
-    struct Twins {
-        size_t count = 0;
-        std::string difference = {}; // between the first two
-    };
-    Twins find_twins(btf::Kind kind, const std::string &name)
-    {
         std::vector<TypeId> same;
         for (TypeId id : index_.of(name))
             if (btf_.kind(id) == kind)
                 same.push_back(id);
-        return {same.size(), same.size() < 2 ? "" : two_types_.why(same[0], same[1])};
+        if (same.size() < 2)
+            return;
+        report(Rule::ids_twice, offset,
+               title + strf(" has %zu definitions, and type %u is used: ", same.size(), used) +
+                   why_two(btf_, same[0], same[1]),
+               name, "types that the kernel asks for by name have several definitions");
     }
 
     void check_absent_function(const std::string &name, uint64_t offset)
@@ -356,15 +340,12 @@ private:
 
     bool has(btf::Kind kind, const std::string &name) const
     {
-        auto [known, is_new] = present_.try_emplace({kind, name});
-        if (!is_new)
-            return known->second;
         auto is_in = [&](const NameIndex &index) {
             const auto &ids = index.of(name);
             return std::ranges::any_of(ids,
                                        [&](TypeId id) { return index.btf().kind(id) == kind; });
         };
-        return known->second = is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
+        return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
     /// Should resolve_btfids have found the type? Of a module with a distilled base it does not see
     /// the types of vmlinux.
@@ -463,8 +444,8 @@ private:
                         uint64_t offset)
     {
         const TypeId own = pointed_to(type);
-        const auto found = std::ranges::lower_bound(redefined_, own, {}, &Redefinition::own);
-        if (found == redefined_.end() || found->own != own)
+        const auto found = std::ranges::find(redefined_, own, &Redefinition::own);
+        if (found == redefined_.end())
             return;
         const Redefinition &r = *found;
         report(Rule::kfunc_type, offset,
@@ -503,17 +484,14 @@ private:
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;
-    TwoTypes two_types_;
-    std::map<std::pair<btf::Kind, std::string>, Twins> twins_;          // see check_twice()
-    mutable std::map<std::pair<btf::Kind, std::string>, bool> present_; // results of has()
-    std::vector<uint32_t> words_;                                       // of .BTF_ids
+    std::vector<uint32_t> words_; // of .BTF_ids
     KfuncCounts counts_;
 };
 
 } // namespace
 
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
-                         const diff::Side *vmlinux, std::span<const Redefinition> redefined,
+                         std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out)
 {
     if (binary.btf_ids.empty()) {
@@ -526,7 +504,7 @@ KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const Nam
     if (binary.id_symbols.empty())
         out.skip(Rule::ids, binary.name,
                  "without symbols only sets of kfuncs are checked, recognised by their form");
-    return IdsCheck(binary, index, of_vmlinux, vmlinux, redefined, kernel, needs_tags, out).run();
+    return IdsCheck(binary, index, of_vmlinux, redefined, kernel, needs_tags, out).run();
 }
 
 bool has_kfunc_tags(const NameIndex &index)
