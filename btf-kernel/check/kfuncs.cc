@@ -19,6 +19,7 @@
 #include "common/btf/id_symbols.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_set>
 
@@ -262,16 +263,30 @@ private:
     void check_twice(btf::Kind kind, uint32_t used, const std::string &name,
                      const std::string &title, uint64_t offset)
     {
+        auto [known, is_new] = twins_.try_emplace({kind, name});
+        Twins &twins = known->second;
+        if (is_new)
+            twins = find_twins(kind, name);
+        if (twins.count < 2)
+            return;
+        report(Rule::ids_twice, offset,
+               title + strf(" has %zu definitions, and type %u is used: ", twins.count, used) +
+                   twins.difference,
+               name, "types that the kernel asks for by name have several definitions");
+    }
+
+    /// Types of one kind and name.
+    struct Twins {
+        size_t count = 0;
+        std::string difference = {}; // between the first two
+    };
+    Twins find_twins(btf::Kind kind, const std::string &name)
+    {
         std::vector<TypeId> same;
         for (TypeId id : index_.of(name))
             if (btf_.kind(id) == kind)
                 same.push_back(id);
-        if (same.size() < 2)
-            return;
-        report(Rule::ids_twice, offset,
-               title + strf(" has %zu definitions, and type %u is used: ", same.size(), used) +
-                   why_two(btf_, same[0], same[1]),
-               name, "types that the kernel asks for by name have several definitions");
+        return {same.size(), same.size() < 2 ? "" : why_two(btf_, same[0], same[1])};
     }
 
     void check_absent_function(const std::string &name, uint64_t offset)
@@ -340,12 +355,15 @@ private:
 
     bool has(btf::Kind kind, const std::string &name) const
     {
+        auto [known, is_new] = present_.try_emplace({kind, name});
+        if (!is_new)
+            return known->second;
         auto is_in = [&](const NameIndex &index) {
             const auto &ids = index.of(name);
             return std::ranges::any_of(ids,
                                        [&](TypeId id) { return index.btf().kind(id) == kind; });
         };
-        return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
+        return known->second = is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
     /// Should resolve_btfids have found the type? Of a module with a distilled base it does not see
     /// the types of vmlinux.
@@ -444,8 +462,8 @@ private:
                         uint64_t offset)
     {
         const TypeId own = pointed_to(type);
-        const auto found = std::ranges::find(redefined_, own, &Redefinition::own);
-        if (found == redefined_.end())
+        const auto found = std::ranges::lower_bound(redefined_, own, {}, &Redefinition::own);
+        if (found == redefined_.end() || found->own != own)
             return;
         const Redefinition &r = *found;
         report(Rule::kfunc_type, offset,
@@ -484,7 +502,9 @@ private:
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;
-    std::vector<uint32_t> words_; // of .BTF_ids
+    std::vector<uint32_t> words_;                                       // of .BTF_ids
+    std::map<std::pair<btf::Kind, std::string>, Twins> twins_;          // see check_twice()
+    mutable std::map<std::pair<btf::Kind, std::string>, bool> present_; // results of has()
     KfuncCounts counts_;
 };
 

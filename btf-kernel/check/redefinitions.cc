@@ -18,7 +18,8 @@
 // The root of a type is the nearest clash along edges. A type without a root is a copy. why_two()
 // compares its two types in the same way, then the pairs along edges, up to the first difference.
 //
-// Cost. Linear in the module's own types.
+// Cost. Linear in the module's own types, unless many types have one name or contain one large
+// unnamed type.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "btf-kernel/diff/compare.h"
@@ -151,8 +152,9 @@ struct Entry {
     size_t root = SIZE_MAX; // index of the clash that makes it differ; SIZE_MAX: none
 };
 
-/// The types of the module that have the name and kind of a type of vmlinux, by id, without roots.
-/// If vmlinux has several such types, the first one without a difference counts, or else the first.
+/// The types of the module that have the name and kind of a type of vmlinux, by id. Entry::root is
+/// not set yet. If vmlinux has several such types, the first one without a difference counts, or
+/// else the first.
 std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlinux,
                                const NameIndex &names)
 {

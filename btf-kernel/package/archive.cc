@@ -323,7 +323,7 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
     constexpr uint64_t usual_ratio = 6;
     auto out = read_entry(a, most, bytes.size() * usual_ratio, where);
     if (unpacked)
-        *unpacked = static_cast<uint64_t>(archive_filter_bytes(a, 0));
+        *unpacked = static_cast<uint64_t>(std::max<la_int64_t>(archive_filter_bytes(a, 0), 0));
     return out;
 }
 
