@@ -30,10 +30,11 @@ namespace btflink::merge
 namespace
 {
 
-// References that the walk for one node may follow, and the walks for all nodes of an object for
-// each word of its types. In kernels, walks follow up to 2742, and two per word.
+// References that the walk for one node may follow. The walks for all nodes of an object may follow
+// as many, and further ones for each type and word. In kernels, walks follow up to 2742, and eight
+// per type.
 constexpr size_t most_references = 65536;
-constexpr size_t most_references_per_word = 64;
+constexpr size_t most_references_per_type = 64;
 
 /// An object has a node for each affected name that its types refer to. If a class has more slots
 /// than the object has nodes, the hashes in the object are wrong.
@@ -103,12 +104,9 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
     bool ambiguous = false;
     for (NodeId n : out.nodes_of(source))
         ambiguous |= std::exchange(of_name[out.nodes[n].name], n) != NodeId::none;
-    size_t left = 0; // see find_paths()
     const Source &types = sources.list[source];
-    if (ambiguous)
-        types.for_types([&](TypeId id, size_t) {
-            left += btf::words_of(types.btf->type(id)) * most_references_per_word;
-        });
+    const size_t size = types.count + types.btf->words().size(); // interned types have no words()
+    size_t left = most_references + size * most_references_per_type; // see find_paths()
     for (NodeId n : out.nodes_of(source)) {
         out.edge_begin.push_back(out.edges.size());
         if (out.is_definition(n))
