@@ -67,7 +67,7 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 }
 
 /// What release_in() needs before the paths in `folder`: "lib/modules/" if `folder` is itself a
-/// lib/modules, so that its paths begin with a release; otherwise "".
+/// lib/modules (then its paths begin with a release); otherwise "".
 std::string missing_prefix(const std::string &folder)
 {
     constexpr const char name[] = "lib/modules";
@@ -171,7 +171,7 @@ struct FoundFile {
 
 struct FoundFiles {
     std::vector<FoundFile> images, modules; // images: ELF files
-    std::set<std::string> stated;           // releases in paths of images and modules
+    std::set<std::string> stated; // releases in paths of modules and of all images, also vmlinuz
 };
 
 /// The release that the path of a vmlinux states, or else the one in its banner; empty: neither.
@@ -223,10 +223,9 @@ Result<FoundFiles> find_files(const std::string &folder)
     return found;
 }
 
-/// Drops files of other releases than `release` or, if that is empty, than the release of the
-/// modules; if that is unknown, than the release of the images. If `release` is empty and no path
-/// states a release, all files stay. Errors: those of find_kernel_files(), except for a `folder`
-/// that cannot be read.
+/// Drops the files of all releases but one: `release`; if it is empty, the release of the modules;
+/// if no module has one, that of the images. If `release` is empty and no path states a release,
+/// all files stay. Errors: those of find_kernel_files(), except for a `folder` that cannot be read.
 Result<void> choose_release(FoundFiles &found, const std::string &folder,
                             const std::string &release)
 {
@@ -293,7 +292,7 @@ Result<void> collect(const std::string &path, Collector &collector)
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
         return collect_folder(path, collector);
-    // A pipe can be read only once, so it cannot be an archive.
+    // A pipe is read to its end here, so it cannot be an archive, which is opened again.
     auto parts = TRY(read_parts(path));
     if (!is_binary(parts.bytes) && fs::is_regular_file(path, ignored))
         return collect_archive(path, collector);

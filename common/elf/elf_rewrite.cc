@@ -124,8 +124,8 @@ public:
     }
 
 private:
-    /// Each section's contents are copied. Overlapping sections, which no tool makes, could produce
-    /// a huge file from a small one.
+    /// lay_out() writes the contents of each section separately. So overlapping sections, which no
+    /// tool makes, could produce a huge file from a small one.
     Result<void> check_overlaps() const
     {
         std::vector<uint32_t> order;
@@ -147,8 +147,8 @@ private:
         const SymbolTable table = TRY(SymbolTable::open(image_, index));
         const auto count = static_cast<uint32_t>(table.size());
         ElfSection &s = image_.sections[index];
-        const bool droppable = index == symtab_; // .dynsym is loaded: patch it, keep its size
-        if (droppable) {
+        const bool may_drop = index == symtab_; // symbols; .dynsym is loaded, so it keeps its size
+        if (may_drop) {
             symbol_map_.assign(count, dropped_symbol);
             if (s.head.sh_info > count)
                 return fail(image_.place(index),
@@ -160,17 +160,17 @@ private:
         for (uint32_t i = 0; i < count; ++i) {
             const uint32_t section = table[i].section;
             if (drop_[section]) {
-                if (droppable)
+                if (may_drop)
                     continue;
                 return dangling(image_, image_.place(index).at(i * size),
                                 "dynamic symbol is defined in", section);
             }
-            if (droppable)
+            if (may_drop)
                 symbol_map_[i] = kept.count();
             locals += i < s.head.sh_info;
             kept.add(s.data.subspan(i * size, size), section_map_[section]);
         }
-        if (droppable) {
+        if (may_drop) {
             s.head.sh_info = locals;
             symbols_stay_ = kept.count() == count;
         }
@@ -350,7 +350,7 @@ uint64_t end_of_fixed_part(const ElfImage &image, std::span<const uint32_t> orde
 /// which may be wrong, and which some tools ignore.
 void move_section(ElfSection &s, ByteParts &out)
 {
-    if (s.data.empty()) { // such a section must not cause padding; it may lie inside another one
+    if (s.data.empty()) { // it may lie inside another section, so padding could lengthen the file
         s.head.sh_offset = out.size();
         return;
     }

@@ -90,7 +90,7 @@ Result<void> AbsoluteRelocs::add(uint32_t table, Bytes contents, uint8_t width,
     const Arch *arch = find_arch(image.head.e_machine, image.address_size());
     out.reserve(out.size() + entries.size());
     for (size_t i = 0; i < entries.size(); ++i) {
-        // If the entries were sorted, this may be the position of another entry.
+        // If RelocTable had to sort the entries, this may be the position of another one.
         auto here = [&] { return image.place(table).at(i * head.sh_entsize); };
         const RelocEntry entry = entries[i];
         const uint32_t type = image.reloc_type(entry.info);

@@ -4,8 +4,9 @@
 // Problem. Linked kernels and their vmlinux.o take gigabytes, mostly DWARF, and most of their BTF
 // is needed only briefly.
 //
-// Method. Files are mapped: unused parts are never read, and the rest is not copied. Small files,
-// and files that cannot be mapped (pipes, /sys), are read.
+// Method. Files are mapped: unused parts are never read, and the rest is not copied.
+// release_pages() gives back the memory of parts that were used. Small files, and files that cannot
+// be mapped (pipes, /sys), are read.
 //
 // If a mapped file shrinks, the next access beyond its end raises SIGBUS. The handler names the
 // file and ends the program. At this time output is not in place yet: update_file() writes the
@@ -13,7 +14,7 @@
 //
 // If a mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects
 // this by the file's size and time, before a wrong result is used. If the program crashes first,
-// the handlers of other signals name the file and keep the signal.
+// the handlers of other signals name the file, and the program still ends by its signal.
 //
 // If a mapped file is replaced by rename, nothing happens: the mapping keeps the old file.
 #include "common/io/file_io.h"
