@@ -191,7 +191,9 @@ Result<void> read_segments(ElfImage &image)
         count = image.sections[0].head.sh_info;
     uint64_t size = image.file.size();
     if (head.e_phentsize != (image.is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
-        return fail(image.where, strf("program headers have %u bytes each", head.e_phentsize));
+        return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_phentsize)
+                                              : offsetof(Elf32_Ehdr, e_phentsize)),
+                    strf("program headers have %u bytes each", head.e_phentsize));
     if (head.e_phoff > size || count > (size - head.e_phoff) / head.e_phentsize)
         return fail(image.where.at(head.e_phoff), "program headers are not in the file");
     uint64_t end = head.e_phoff + count * head.e_phentsize;
