@@ -388,9 +388,8 @@ int check_command(int argc, char **argv)
     if (line.help)
         return answer("Report what is wrong with the BTF of a kernel and its modules.\n"
                       "Usage: btf-kernel check [OPTIONS] PACKAGE...\n\n"
-                      "PACKAGE: folders, builds, .deb, .rpm, .apk, .ipk, tar archives, vmlinux, "
-                      "vmlinuz, modules, "
-                      "raw BTF;\nall packages belong to one kernel\n\n" +
+                      "PACKAGE: folders, builds, .deb, .rpm, .apk, .ipk, tar archives, "
+                      "vmlinux, vmlinuz,\nmodules, raw BTF; all packages belong to one kernel\n\n" +
                       options_text(check_options));
     if (given->operands.empty())
         return usage_error({{}, "PACKAGE is required"}, "check");

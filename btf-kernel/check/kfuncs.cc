@@ -355,15 +355,12 @@ private:
 
     bool has(btf::Kind kind, const std::string &name) const
     {
-        auto [known, is_new] = present_.try_emplace({kind, name});
-        if (!is_new)
-            return known->second;
         auto is_in = [&](const NameIndex &index) {
             const auto &ids = index.of(name);
             return std::ranges::any_of(ids,
                                        [&](TypeId id) { return index.btf().kind(id) == kind; });
         };
-        return known->second = is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
+        return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
     /// Should resolve_btfids have found the type? Of a module with a distilled base it does not see
     /// the types of vmlinux.
@@ -502,9 +499,8 @@ private:
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;
-    std::vector<uint32_t> words_;                                       // of .BTF_ids
-    std::map<std::pair<btf::Kind, std::string>, Twins> twins_;          // see check_twice()
-    mutable std::map<std::pair<btf::Kind, std::string>, bool> present_; // results of has()
+    std::vector<uint32_t> words_;                              // of .BTF_ids
+    std::map<std::pair<btf::Kind, std::string>, Twins> twins_; // see check_twice()
     KfuncCounts counts_;
 };
 

@@ -18,6 +18,8 @@
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
 
+#include "common/btf/btf_check.h"
+
 #include <algorithm>
 #include <bit>
 #include <dwarf.h>
@@ -365,10 +367,10 @@ private:
     {
         if (!m.bit_size && offset % 64 == 0)
             return false;
-        if (const unsigned tag = tree_.at(type).tag; tag != DW_TAG_base_type)
+        if (tree_.at(type).tag != DW_TAG_base_type)
             type = layout_.stripped_target(m);
         const Die &d = tree_.at(type);
-        if (m.bit_size > d.byte_size * 8 || m.bit_size + offset % 8 > 128)
+        if (m.bit_size > d.byte_size * 8 || m.bit_size + offset % 8 > max_int_bits)
             return true;
         if (d.tag != DW_TAG_base_type)
             return m.bit_size > (d.tag == DW_TAG_enumeration_type ? 32 : 0);
@@ -388,8 +390,7 @@ private:
     }
 
     /// Does the type of this DIE, added last, have as many elements as every kernel accepts?
-    /// Called for each element, so the number of DIEs is checked first: it rules out nearly all
-    /// types.
+    /// Called for each element, so it first checks the number of DIEs, which rules out most types.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
@@ -442,8 +443,7 @@ private:
                    : nullptr;
     }
 
-    /// Always false for C: another object may define a struct that is only declared here. If none
-    /// does, the merge mends the prototype (btf_mend.h).
+    /// False for C: if no object defines the struct, the merge mends the prototype (btf_mend.h).
     bool is_incomplete_prototype(DieIndex i) const
     {
         if (tree_.c_names)

@@ -16,8 +16,8 @@ namespace btflink::kbuild
 namespace
 {
 
-constexpr const char *in_ccache_variable =
-    "BTF_CC_IN_CCACHE"; // set for the btf-cc that ccache runs
+// Set for the btf-cc that ccache runs.
+constexpr const char *in_ccache_variable = "BTF_CC_IN_CCACHE";
 
 } // namespace
 
