@@ -72,7 +72,7 @@ class Bench:
         self.clean, _ = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """Makes a file with contributions by btf-corpus. Returns the file's path, and what btf-corpus printed."""
+        """Runs btf-corpus, which makes a file with contributions. Returns the file's path and the output."""
         path = self.scratch / ('-'.join(arguments).replace('/', 'of'))
         print(f'making {path.name}', file=sys.stderr, flush=True)
         said = must(self.options.tools / 'bench/btf-corpus', *arguments,

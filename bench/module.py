@@ -25,8 +25,8 @@ Cost = collections.namedtuple('Cost', 'wall processor faults')
 
 
 def run(argv):
-    """Runs one process; returns its seconds and minor page faults. posix_spawn starts the process, as make
-    does."""
+    """Runs one process; returns its wall and processor time in seconds, and its minor page faults.
+    posix_spawn starts the process, as make does."""
     nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     start = time.perf_counter()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=nowhere)

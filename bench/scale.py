@@ -46,7 +46,7 @@ class Scale:
         self.clean = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """Returns a file with contributions that btf-corpus makes, on the first call with these arguments."""
+        """Returns a file with contributions. btf-corpus makes it on the first call with these arguments."""
         if arguments not in self.made:
             path = self.scratch / '-'.join(arguments).replace('/', 'of')
             print(f'making {path.name}', file=sys.stderr, flush=True)

@@ -67,7 +67,7 @@ UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
     if (!given.keep_settings || !file.relocatable())
         return options;
     auto found = read_existing_btf(file.image(), file.arch());
-    if (!found || !found->features) // unreadable object BTF, which will be replaced, or none
+    if (!found || !found->features) // the file has no object BTF that can be read
         return options;
     options.features = *found->features;
     options.address_pool = found->has_pool;
@@ -115,8 +115,8 @@ Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes byt
     return file;
 }
 
-/// If `file` is linked and has no DWARF: the separate file with its DWARF. The result has no file
-/// if that is not found, or not needed.
+/// Finds the separate file with the DWARF of `file`, if `file` is linked and has no DWARF itself.
+/// DebugFile::file is nullptr if no separate file is needed, or none is found.
 Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &options)
 {
     if (file.has_dwarf() || file.relocatable())
@@ -205,7 +205,7 @@ std::string counted(Skip reason, uint64_t count)
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
 {
     trace::Phase phase("read");
-    if (options.image) { // large, and most of it is never read
+    if (options.image) { // an image is large, and most of it is never read
         const FileParts input = TRY(read_parts(path));
         phase.end();
         return emit_bytes(path, input.bytes, options);
@@ -216,7 +216,7 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     const std::vector<std::byte> input = TRY(read_file(path));
     phase.end();
     auto done = emit_bytes(path, input, options);
-    if (!done) // a file that changed meanwhile may only look damaged: report the change
+    if (!done) // the file may look damaged only because it has changed: report the change
         TRY(check_as_before(path, input));
     return done;
 }

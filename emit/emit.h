@@ -22,8 +22,8 @@ struct EmitOptions {
     bool image = false;                       // the file is linked, or an object of many units
     unsigned threads = 1;                     // for units of an image
     bool strip_dwarf = false;
-    /// For an `output` of which only the BTF is used: drops the DWARF, even if some was not read.
-    /// Link trailers do not state that the DWARF is missing.
+    /// Drops the DWARF, even if some of it was not read; link trailers do not state that it is
+    /// missing. For callers that use only the BTF of `output`.
     bool leave_out_dwarf = false;
     /// If a relocatable file already has object BTF, take features and the address pool setting
     /// from it, not from `unit`.
@@ -32,10 +32,10 @@ struct EmitOptions {
     /// Keep the object BTF of a relocatable file, and encode the units that this BTF does not
     /// cover. They come from objects without object BTF that `ld -r` has linked into the file.
     bool add_missing_units = false;
-    /// Source files whose BTF the merge gets from other files, each with the number of its units
-    /// that have BTF there and DWARF in this file. These units are skipped. If this file has more
-    /// units of a source file than the number says, all of them are encoded, because encoding a
-    /// unit twice is harmless. Not used if add_missing_units applies.
+    /// The number of units per source file whose DWARF is in this file although the merge gets
+    /// their BTF from other files. If this file has no more units of a source file than this
+    /// number, they are skipped. Otherwise all of them are encoded, because encoding a unit twice
+    /// is harmless. Not used if add_missing_units applies.
     SourceCounts covered;
     uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
     bool exclude_flag = true;           // SHF_EXCLUDE on .BTF
@@ -77,9 +77,9 @@ struct EmitReport {
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
 /// The warnings that programs print after emit_file(), one line each, without newline: about DWARF
-/// that was not read, with a remedy, and about what `report.left_out` names. Without `all`, only
-/// the first item of left_out is named, with the number of the others. An object without DWARF
-/// causes no warning.
+/// that was not read, with a hint, and about the items of `report.left_out`. Without `all`, only
+/// the first item is named, with the number of the others. An object without DWARF causes no
+/// warning.
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report,
                                   bool all = false);
 

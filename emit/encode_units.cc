@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the units to encode: not those that are covered or that a filter excludes. Puts the
-// chosen units into groups and encodes each group; the groups of an image on several threads.
+// Chooses the units to encode: all except those that are covered or that a filter excludes. Puts
+// the chosen units into groups, and encodes each group. Several threads encode the groups of an
+// image.
 #include "emit/passes.h"
 
 #include "common/io/file_io.h"
@@ -51,8 +52,8 @@ void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup gr
             release_pages(section->data);
 }
 
-/// Encodes group `number`. If there is an options.take(), passes the BTF to it, and returns
-/// everything else.
+/// Encodes group `number`. If options.take is set, passes the BTF to it, and returns everything
+/// else.
 Result<UnitObject> encode_group(const DwarfFile &file, const DwarfReader &reader, UnitGroup group,
                                 size_t number, const UnitOptions &unit_options,
                                 const EmitOptions &options)

@@ -20,9 +20,9 @@ using UnitGroup = std::span<const uint32_t>;
 std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
                                    const SourceCounts &covered, Skips &skips);
 
-/// Usually each unit is a group. If link-time optimisation made units refer to each other,
-/// successive units of one file are a group; only split DWARF has several files. The result points
-/// into `units`.
+/// Divides `units` into groups. Usually each unit is a group of its own. If link-time optimisation
+/// may have made units refer to each other, successive units of one file are a group; only split
+/// DWARF has several files. The result points into `units`.
 std::vector<UnitGroup> group_units(const DwarfFile &file, const DwarfReader &reader,
                                    const std::vector<uint32_t> &units);
 
@@ -38,8 +38,9 @@ Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader
 
 // write_result.cc: writes what was encoded as the options say.
 
-/// Writes the object BTF of `kept`, then that of `units`. `path`: the path of `file`. If the file
-/// already has this object BTF, sets report.outcome to `unchanged`. On an error nothing is written.
+/// Writes the object BTF of `kept`, then that of `units`; nothing if options.take is set. `path`:
+/// the path of `file`. If the file is to be changed in place, but already has this object BTF, sets
+/// report.outcome to `unchanged`. On an error nothing is written.
 Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report);

@@ -53,8 +53,9 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
     return out;
 }
 
-/// The contents of a detached file: for one unit the blob alone, for any reader of BTF; for several
-/// units, and in image mode, all contributions, which btf-merge separates by their link trailers.
+/// The contents of a detached file. For one unit, this is the blob alone, so that any reader of BTF
+/// can read the file. For several units, and in image mode, it is all contributions, which
+/// btf-merge separates by their link trailers.
 std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
                                     const EmitOptions &options)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A translation unit as large as a kernel's: 320 structs that refer to each other, and as many
-// functions and variables. All of them are in the debug information.
+// A translation unit as large as a kernel's: 320 structs that refer to themselves, with a variable
+// and two functions for each. All of them are in the debug information.
 typedef unsigned long word;
 typedef word (*callback)(void *data, const char *name, int level);
 

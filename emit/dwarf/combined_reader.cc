@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The DWARF reader for a file that needs libdw and has split DWARF, too. libdw reads the units in
 // the file itself. The fast reader reads those of split DWARF, because libdw reads only one section
-// of type units per .dwo file, and its older versions find neither units behind type units nor
-// packages (.dwp).
+// of type units per .dwo file, and its older versions find neither compile units that follow type
+// units nor packages (.dwp).
 #include "emit/dwarf/dwarf_reader.h"
 
 namespace btflink::emit

@@ -16,8 +16,8 @@ namespace btflink::emit
 // param_rules.cc: the register that holds a parameter when its function is entered, according to
 // the parameter's location.
 
-/// An operation of a location expression. The operand of some is a block of bytes, for example the
-/// expression in DW_OP_entry_value.
+/// An operation of a location expression. Some operations have a block of bytes as operand, for
+/// example DW_OP_entry_value, whose block is an expression.
 struct LocationOp {
     uint8_t atom;      // DW_OP_*
     uint64_t number;   // the first operand, if it is needed; the size of a block
@@ -26,11 +26,11 @@ struct LocationOp {
 
 /// DW_OP_reg0 to DW_OP_reg31.
 bool is_register_op(uint8_t atom);
-/// DW_OP_entry_value, whose operand is an expression, or GNU's form of it.
+/// DW_OP_entry_value or DW_OP_GNU_entry_value.
 bool is_entry_value_op(uint8_t atom);
 
-/// Computes a ParamLocation from the entries of a location list. A lone expression is a list of one
-/// entry.
+/// Computes a ParamLocation from the entries of a location list. A lone expression counts as a list
+/// of one entry.
 class ParamRules
 {
 public:

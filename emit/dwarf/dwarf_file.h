@@ -66,10 +66,10 @@ class DwarfFile
 {
 public:
     /// `bytes`, the whole file, must outlive the result. If `skeleton` is set, opens a file of
-    /// split DWARF (.dwo, .dwp): sections whose names end in ".dwo", and the indexes of a .dwp. Its
-    /// addresses are in `skeleton`, which must outlive the result, too. Errors: a malformed ELF
-    /// file; an unsupported architecture; a debug section that cannot be decompressed; malformed
-    /// relocations, or relocations of an unexpected type.
+    /// split DWARF (.dwo, .dwp), whose debug sections are those with names that end in ".dwo", and
+    /// the indexes of a .dwp. Its addresses are in `skeleton`, which must outlive the result, too.
+    /// Errors: a malformed ELF file; an unsupported architecture; a debug section that cannot be
+    /// decompressed; malformed relocations, or relocations of an unexpected type.
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton = nullptr);
     bool is_split() const { return skeleton_; }
@@ -98,7 +98,7 @@ public:
     /// UINT64_MAX if there is no .debug_types.dwo.
     uint64_t types_at = UINT64_MAX;
 
-    /// If this is the debug file of a stripped program: the path of the program, or else "".
+    /// The path of the stripped program, if this is its separate debug file; otherwise "".
     std::string program;
 
     SharedReads list_reads; // location lists of parameters
@@ -122,8 +122,8 @@ public:
     /// relocation.
     uint64_t value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const;
 
-    /// The address at `offset` of a section. Empty if the section ends before it, or if a
-    /// relocatable file has no relocation there that sets an address.
+    /// The address at `offset` of a section. Empty if its bytes are not all inside the section, or
+    /// if a relocatable file has no relocation there that sets an address.
     std::optional<AddressRef> address_at(const DebugSection &section, uint64_t offset) const;
     /// The same for entry `index` of a unit's part of .debug_addr, which begins at `base`.
     std::optional<AddressRef> indexed_address(uint64_t index, uint64_t base) const;
@@ -154,8 +154,9 @@ private:
 };
 
 // debug_files.cc: finds other files with a file's debug information: all of it, if the file was
-// stripped, or the part that several files share (dwz). The search is gdb's: by build id in a
-// directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name in the file.
+// stripped, or the part that several files share (dwz). The search works like gdb's: by build id in
+// a directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name that the file
+// has in .gnu_debuglink or .gnu_debugaltlink.
 
 struct DebugFile {
     FileParts parts;

@@ -13,7 +13,8 @@ namespace btflink::emit
 namespace
 {
 
-/// What only libdw can read of the file's sections, or "".
+/// Why the file's sections need libdw, for messages: the name of a section, or "several
+/// .debug_info". "" if the fast reader can read them.
 std::string section_for_libdw(const DwarfFile &file)
 {
     if (file.types.present())
@@ -35,7 +36,7 @@ std::string unit_for_libdw(const Skips &skips)
     return "";
 }
 
-/// Has the file split DWARF, found by `libdw` or not?
+/// Does the file have skeleton units, whether or not `libdw` found their split units?
 bool has_split_units(const DwarfReader &libdw, const Skips &skips)
 {
     return skips.contains(Skip::split_dwarf_unit) || skips.contains(Skip::clang_module) ||

@@ -58,12 +58,13 @@ protected:
         auto operator<=>(const FileLanguage &) const = default;
     };
 
-    /// Do the trees of `units` get the type units in this language, even if nothing refers to
-    /// them? The first chosen unit of the file and language gets them, so they are read once, and
-    /// not at all if no unit of the language was chosen. If no unit of the file has the language,
-    /// the first chosen unit of the file gets them.
+    /// Does the tree of `units` get all type units of this file and language, even those to which
+    /// nothing refers? The tree of the first chosen unit of the file and language gets them, so
+    /// those to which nothing refers are read once, and not at all if no unit of the language was
+    /// chosen. If no unit of the file has the language, the tree of the file's first chosen unit
+    /// gets them.
     bool get_types(std::span<const uint32_t> units, FileLanguage types) const;
-    /// Do the trees of `units` get type units of any language?
+    /// Does the tree of `units` get all type units of this file in at least one language?
     bool get_types(std::span<const uint32_t> units, const void *file) const;
 
     std::vector<UnitHead> heads_;
@@ -74,7 +75,7 @@ private:
 };
 
 // In the functions below, `file` must outlive the result, and have DWARF; `skips` counts units that
-// are left out. `debug_dir`: see find_separate().
+// are left out. `debug_dir`: see find_alternate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 /// twice as fast as libdw. It skips and counts partial units, and type units that are not in split

@@ -6,10 +6,11 @@
 // list shows.
 //
 // Method. The first entry of the list is valid at the function's entry, so it decides: it names a
-// register, a value computed from one, the stack or a constant. Two kinds of later entries count,
-// too. DW_OP_entry_value(register) names the register at entry, wherever it stands. An aggregate
-// may be described in pieces; if these are in several registers, the first one in the list decides.
-// The rules are pahole's, so that both tools leave out the same functions.
+// register, a value computed from a register, the stack or a constant. Two kinds of later entries
+// count, too. An entry that begins with DW_OP_entry_value(register) names the register that held
+// the parameter when the function was entered. An entry that describes an aggregate in pieces names
+// the registers of the pieces; the first register in the list decides. The rules are pahole's, so
+// that both tools leave out the same functions.
 #include "emit/dwarf/die_attributes.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 // Method. new_type() gives a type its number at the first mention. The entry of a type is added
 // when the type is described, and refers to other types by number; at the end offsets of entries
 // replace the numbers. When gcc has written a function into the object, the function's entry is
-// completed. A clone gets an entry of its own, whose parameters refer to the function's parameters
-// as those of an out-of-line copy do in DWARF.
+// completed. A clone gets an entry of its own. Its parameters refer to the function's parameters by
+// Die::origin, as in the DWARF of an out-of-line copy.
 //
 // Invariant. Entries are only appended, so their offsets ascend, and parents come before children.
 //
@@ -220,8 +220,8 @@ struct Entries::State {
     std::unordered_map<std::string, uint32_t> section_of;
 
     /// Copies a name, because gcc's garbage collector may free the original. Copies are found by
-    /// the original's address. Names are copied after parsing, when gcc reads no further names, so
-    /// none can take the address of a freed one.
+    /// the original's address. Names are copied only after parsing, so a freed name's address
+    /// cannot be reused for another name of the source.
     const char *keep(const char *text)
     {
         if (!text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Types, functions and variables of a compile, independent of gcc's data structures. They become
-// entries like those of a DWARF reader, so the same passes turn them into object BTF.
+// entries like those of a DWARF reader, so the passes in emit/unit turn both into object BTF.
 //
 // This header includes no other header of btflink, because btf-cc --build-plugin compiles the
 // plugin on systems with only the plugin's sources, this header and a library.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The gcc plugin: writes object BTF while gcc compiles, without -g.
 //
-// gcc calls the functions in `debug_hooks` at fixed moments; without -g they do nothing. The plugin
-// installs a copy of this table with other functions, which call gcc's own, and then record
-// something. For each, the moment and what is recorded:
+// gcc calls the functions in the table `debug_hooks` at fixed moments; without -g they do nothing.
+// The plugin installs a copy of this table with functions of its own. Each calls gcc's function,
+// and then records something. This list states when gcc calls a function, and what it records:
 //   type_decl                  a type is declared outside functions: the base types in it, and what
 //                              a typedef names
 //   early_global_decl          a variable is declared, or, after parsing, a function was defined or
 //                              called: a root (roots.cc)
 //   early_finish               before any optimisation: all types that the roots reach
-//   outlining_inline_function  the body of a function has been copied into a caller or a clone:
-//                              that the function has inlined copies
+//   outlining_inline_function  the body of a function has been copied into a caller or a clone: the
+//                              fact that the function has inlined copies
 //   function_decl              a function or a clone has been written: which parameters it takes,
 //                              and whether they are where the prototype puts them
 //   late_global_decl           a variable has been written: its section
@@ -82,9 +82,9 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// Does the parameter take other registers than kernels expect: a floating-point register, or two
-/// registers for an `__int128`? (32-bit kernels know that a 64-bit integer takes two.) False for
-/// structs: kernels know the number of their registers, or refuse them.
+/// Does the parameter take other registers than kernels expect: a floating-point or vector
+/// register, or two registers for an `__int128`? (32-bit kernels know that a 64-bit integer takes
+/// two.) False for structs: kernels know the number of their registers, or refuse them.
 bool is_in_other_registers(tree parameter)
 {
     tree type = TREE_TYPE(parameter);
@@ -351,7 +351,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_ar
         return 1;
     if (!is_c())
         return 0;
-    flag_pch_preprocess = false; // a preprocessor of its own (-save-temps) reads headers, too
+    flag_pch_preprocess = false; // a separate preprocessor (-save-temps) must read headers, too
     register_callback(info->base_name, PLUGIN_START_UNIT, on_start_unit, nullptr);
     register_callback(info->base_name, PLUGIN_GGC_MARKING, on_ggc_marking, nullptr);
     return 0;

@@ -8,7 +8,8 @@
 // - variables outside functions that are defined, or declared and used; each with the type of its
 //   first declaration and with the type of its definition;
 // - functions that are defined, with the types of the variables and functions that their blocks
-//   declare; of functions that are only called, the types of result and parameters;
+//   declare;
+// - the types of result and parameters of functions that are only called;
 // - types that a defined function or variable names in a cast, in sizeof or by an enumerator;
 // - base types that occur in a type declared outside functions, used or not: gcc never drops them.
 //

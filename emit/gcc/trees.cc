@@ -14,8 +14,8 @@
 // plugin.
 //
 // Cost. One step per reference; a walk over the variants of a type if the reference needs other
-// qualifiers than the tree has, or several. Structs, unions, enums and prototypes wait in a list,
-// so recursion is only as deep as pointers, arrays and typedefs nest.
+// qualifiers than the tree has, or more than one qualifier. Structs, unions, enums and prototypes
+// wait in a list, so recursion is only as deep as pointers, arrays and typedefs nest.
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -138,8 +138,8 @@ Entry member_entry(tree field)
 
 /// The type that the typedef `decl` names; null for a TYPE_DECL that is not a typedef in the
 /// source. gcc clears DECL_ORIGINAL_TYPE when the typedef is declared again, so `originals_` keeps
-/// the type; but not an array type, because a repeated typedef of an array has no entry in gcc's
-/// DWARF.
+/// the type. It does not keep array types, because a repeated typedef of an array has no entry in
+/// gcc's DWARF.
 tree TreeReader::original_of(tree decl) const
 {
     if (DECL_ORIGINAL_TYPE(decl) || DECL_ARTIFICIAL(decl))
@@ -228,8 +228,8 @@ TypeNumber TreeReader::type_of_decl(tree decl)
     return type_of(type, decl_quals(decl) | TYPE_QUALS(type));
 }
 
-/// As type_of(), for what a typedef names and for results: there gcc's add_type_attribute()
-/// describes void without its qualifiers and typedefs.
+/// Like type_of(), but for the type that a typedef names, and for the result of a function. For
+/// these, gcc's add_type_attribute() describes void without its qualifiers and typedefs.
 TypeNumber TreeReader::type_or_void(tree type, int quals)
 {
     return type && VOID_TYPE_P(type) ? void_type : type_of(type, quals);

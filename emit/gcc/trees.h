@@ -53,11 +53,13 @@ class TreeReader
 public:
     explicit TreeReader(Entries &entries) : entries_(entries) {}
 
-    /// A TYPE_DECL outside functions.
+    /// Notes the base types in a TYPE_DECL outside functions, and the type that a typedef names.
     void declared_type(tree decl);
-    /// A VAR_DECL as declared so far. A later declaration may complete its type.
+    /// Notes a variable with the type that it has so far. A later declaration may complete the
+    /// type.
     void declared_variable(tree decl);
-    /// A function that is defined or called. Call this after parsing.
+    /// Describes a function that is defined. If it is only called, describes only the types of its
+    /// result and parameters. Call this after parsing.
     void function(tree decl);
     /// Describes variables, the types that they use, base types, and all types that are still
     /// waiting. Call this last, before gcc optimises.
@@ -119,7 +121,7 @@ private:
     std::vector<DeclaredVariable> variables_;
     // By DECL_UID of the variables in variables_: has a definition been seen?
     std::unordered_map<unsigned, bool> defined_;
-    std::vector<tree> base_types_;    // main variants; those in types declared outside functions
+    std::vector<tree> base_types_;    // main variants found in types declared outside functions
     std::vector<Original> originals_; // of typedefs outside functions, except arrays; sorted by uid
 };
 

@@ -93,7 +93,7 @@ private:
     const ElfImage &image_;
     const Arch &arch_;
     AbsoluteRelocs relocs_;
-    std::set<uint64_t> pool_ids_; // object ids; also the first addresses of DWARF's own lists
+    std::set<uint64_t> pool_ids_; // the object ids in all address pools of the file
     ExistingBtf out_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Object BTF in an ELF file: the one that is there, and the one that replaces it.
+// Object BTF in an ELF file: what is there already, and what replaces it.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -28,15 +28,15 @@ struct ObjectBtf {
 };
 
 // existing_btf.cc: the object BTF that a relocatable file already has: its own, or that of the
-// objects from which it was linked. EmitOptions::keep_settings takes its features, and
-// EmitOptions::add_missing_units keeps all of it.
+// objects from which it was linked. EmitOptions::keep_settings takes features and the address pool
+// setting from this BTF, and EmitOptions::add_missing_units keeps all of it.
 
 /// The number of units or contributions per source file (DW_AT_name of a unit).
 using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
 
 struct ExistingBtf {
-    /// All contributions and pools, in order. Pools in a section that also has DWARF's own
-    /// addresses are not here, because this section is not replaced.
+    /// All contributions and pools, in order. Pools whose section has other contents, too, are not
+    /// here, because this section is not replaced.
     ObjectBtf all;
     SourceCounts sources; // of the contributions whose DWARF is still in the file
     /// The union of the objects' features. Nothing if no BTF was made by btflink.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The debugging information entries (DIEs) of one unit, or of several that are read as one, as a
 // flat array, with attributes decoded once. Only entries that BTF needs are kept: types with their
-// parts, functions with their parameters, annotations, variables outside functions, and of
-// variables inside functions only declarations. Blocks and inlined calls are not kept, but types
-// and declarations nested in blocks are.
+// parts, functions with their parameters, annotations, variables outside functions, and
+// declarations (not definitions) of variables inside functions. Blocks and inlined calls are not
+// kept, but types and declarations nested in blocks are.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -256,7 +256,7 @@ public:
     bool clang = false;
     bool c_names = true;      // names are C identifiers
     bool annotations = false; // there are annotations
-    bool atomics = false;     // there are entries for _Atomic
+    bool atomics = false;     // there are entries with DW_TAG_atomic_type
     // The gcc plugin made the tree. Registers are unknown; instead Die::location and Die::displaced
     // state which parameters are where the prototype puts them.
     bool signatures_known = false;

@@ -7,7 +7,8 @@
 //
 // Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
 // takes two. If only one piece of a struct has a location, only the member at the offset of this
-// piece is passed, unless the next parameter is in the register that follows the whole struct.
+// piece is passed, unless the next parameter is in the register that follows those of the whole
+// struct.
 //
 // Cost. One walk, and a search through the members of each struct of which only one piece has a
 // location.
@@ -83,8 +84,8 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
         Param &p = params[i];
         const bool in_registers = next < arch_.param_reg_count;
         const uint32_t whole = register_count(p);
-        // If the next parameter is in the register after all of this one's, this one takes all of
-        // its registers.
+        // If the next parameter is in the register that follows all registers of `p`, then `p`
+        // takes all of them.
         const bool takes_all =
             in_registers && i + 1 < params.size() && is_at(params[i + 1], next + whole);
         if (std::has_single_bit(p.pieces))

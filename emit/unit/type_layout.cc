@@ -41,8 +41,9 @@ struct MemberBits {
     uint64_t unit;      // where the storage unit begins; `begin` if this is not a bitfield
 };
 
-/// Do members, in order, leave bytes of a struct unused, also at its end? Unused bits of a byte, or
-/// of a bitfield's storage unit, do not count. `struct_end`: in bits.
+/// Do the members of a struct leave some of its bytes unused, also at its end? Unused bits of a
+/// byte, or of a bitfield's storage unit, do not count. `members`: in the order of their entries.
+/// `struct_end`: in bits.
 bool has_holes(std::span<const MemberBits> members, uint64_t struct_end)
 {
     uint64_t used = 0; // the end of the used bits

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds equal types inside one contribution.
 //
-// Problem. Compilers repeat types inside one unit (pointers, arrays, unqualified copies), and units
-// that are encoded together repeat nearly all. Equal types must become one. Types that only look
-// equal must not: a unit may have two structs of one name, in two functions.
+// Problem. Compilers repeat types inside one unit (such as pointers and arrays), and units that are
+// encoded together repeat nearly all. Equal types must become one. Types that only look equal must
+// stay separate: a unit may have two structs of one name, in two functions.
 //
 // Method. Types with equal stub hashes form a block, so equal types are in one block. This
 // partition is the result unless a struct or union name has two definitions, or a definition and a

@@ -7,8 +7,9 @@
 // file describes each instance.
 //
 // Method. Three steps over all functions of the unit, by pahole's rules:
-// 1. gather: parameters with their types and entry locations. A concrete instance names its
-//    abstract instance as origin and has no names or types of its own.
+// 1. gather: read the parameters with their types, and their locations when the function is
+//    entered. A concrete instance names its abstract instance as origin and has no names or types
+//    of its own.
 // 2. share: copy names and types from origin to instance, and locations from instance to origin.
 //    Compilers write locations only at the instance, but both are the same function.
 // 3. describe: compare the parameters with the ABI's registers (param_registers.cc).
@@ -220,9 +221,9 @@ private:
         return tree_.at(type).tag == DW_TAG_structure_type;
     }
 
-    /// Is `p` a packed struct after as many parameters as there are registers? Then it is taken to
-    /// be on the stack, where its location is uncertain. As in pahole, unnamed structs are not
-    /// checked, nor are structs behind a typedef or qualifier.
+    /// Is `p` a packed struct, and are there at least as many parameters before it as registers?
+    /// Then it is taken to be on the stack, where its location is uncertain. As in pahole, unnamed
+    /// structs are not checked, nor are structs behind a typedef or qualifier.
     bool is_uncertain(const Param &p) const
     {
         if (p.position < file_.arch.param_reg_count)

@@ -21,9 +21,9 @@
 namespace btflink::emit
 {
 
-// type_layout.cc: answers questions about types that no single DWARF attribute answers: sizes,
-// alignments, offsets of members and bitfields, whether a struct is packed. All walks along type
-// references are bounded, because the references may form cycles.
+// type_layout.cc: computes properties of types for which one DWARF attribute does not suffice:
+// sizes, alignments, offsets of members and bitfields, whether a struct is packed. All walks along
+// type references are bounded, because the references may form cycles.
 
 /// Is `d` the type of nullptr (C++, C23)? Units of assembler have nameless types with the same tag.
 bool is_null_pointer(const Die &d);
@@ -125,8 +125,9 @@ public:
     {
     }
 
-    /// For functions of clang whose signature is kept: abstract instances, and functions without
-    /// DW_CC_nocall. (By DW_CC_nocall clang states that it changed the signature.)
+    /// For functions of clang whose signature is kept, that is, abstract instances and functions
+    /// without DW_CC_nocall: finds parameters in unexpected registers. (By DW_CC_nocall clang
+    /// states that it changed the signature.)
     void check_kept_signature(std::span<Param> params) const;
     /// For other compilers, and for functions whose signature clang has changed: compares the
     /// prototype of the source with the locations.
@@ -212,9 +213,9 @@ struct VariableCandidate {
 /// The longest name of a variable that is encoded, in bytes.
 constexpr size_t max_variable_name = 128;
 
-/// Returned in the order in which their DIEs end. `rejected`: variables of C with a name or type
-/// that BTF cannot express. In other languages such variables are only counted in `skips`, because
-/// the source cannot avoid them.
+/// Returns the variables in the order in which their DIEs end. `rejected`: variables of C with a
+/// name or type that BTF cannot express. In other languages such variables are only counted in
+/// `skips`, because the source cannot avoid them.
 std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,
@@ -254,7 +255,7 @@ struct FunctionCandidate {
     std::unique_ptr<FunctionCandidate> true_signature;
 };
 
-/// Returned in the order in which their DIEs end.
+/// Returns the instances in the order in which their DIEs end.
 std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips);

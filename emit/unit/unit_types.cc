@@ -361,8 +361,8 @@ private:
     }
 
     /// May kernels refuse the member? They refuse unaligned floating-point numbers, and bitfields
-    /// that are longer than their type (C++), touch more than 16 bytes, have an enum and more than
-    /// 32 bits, or are neither integers nor enums. `type`: the DIE to which the member refers.
+    /// that are longer than their type (C++), touch more than 16 bytes, are enums of more than 32
+    /// bits, or are neither integers nor enums. `type`: the DIE to which the member refers.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -389,8 +389,9 @@ private:
         return sized;
     }
 
-    /// Does the type of this DIE, added last, have as many elements as every kernel accepts?
-    /// Called for each element, so it first checks the number of DIEs, which rules out most types.
+    /// Does the type of the DIE at `i` have btf::max_vlen elements, the most that all kernels
+    /// accept? Called for each element, so it first checks the number of DIEs, which rules out most
+    /// types.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
@@ -443,7 +444,9 @@ private:
                    : nullptr;
     }
 
-    /// False for C: if no object defines the struct, the merge mends the prototype (btf_mend.h).
+    /// Does the prototype return a struct that is only declared, or take a parameter of an
+    /// incomplete type? Always false for C: there, the merge mends the prototype if no object
+    /// defines the type (btf_mend.cc).
     bool is_incomplete_prototype(DieIndex i) const
     {
         if (tree_.c_names)
@@ -497,7 +500,7 @@ private:
             return;
         }
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
-        bool is_signed = false; // stays false without the feature: such kernels refuse signed enums
+        bool is_signed = false; // stays false without enum64: older kernels refuse signed enums
         if (as_enum64) {
             const uint8_t encoding = tree_.at(layout_.stripped_target(d)).encoding;
             is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;

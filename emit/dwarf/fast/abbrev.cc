@@ -14,9 +14,10 @@ namespace
 /// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
-/// The most steps of an abbreviation; compilers need up to 30. The limit is for damaged files: an
-/// attribute may have no bytes (DW_FORM_flag_present), so the time for entries of one byte with
-/// many attributes each would be the product of the sizes of two sections.
+/// The most steps of an abbreviation; compilers need up to 30. The limit is for damaged files. For
+/// example, .debug_info may consist of one-byte entries with one abbreviation, whose attributes
+/// have no bytes (DW_FORM_flag_present). Without the limit, reading these entries would take time
+/// proportional to the product of the sizes of .debug_info and .debug_abbrev.
 constexpr uint32_t most_steps = 1000;
 
 /// Does the reader need this attribute of an entry with this tag? True for all attributes of the
@@ -139,8 +140,8 @@ Result<Abbrev> AbbrevTable::read(DebugCursor &in, const DwarfFile &file, const U
         out.has_signature |= name == DW_AT_signature && file.is_split();
         external |= name == DW_AT_external;
         uses_ref_addr_ |= form == DW_FORM_ref_addr;
-        // By its DW_AT_sibling, an entry that BTF does not need is skipped together with its
-        // children. Only the usual form, DW_FORM_ref4, is used.
+        // DW_AT_sibling is read only in its usual form, DW_FORM_ref4. skip_tree() uses it to skip
+        // an entry that BTF does not need together with the entry's children.
         const bool is_read = name == DW_AT_sibling
                                  ? form == DW_FORM_ref4 && out.children
                                  : is_needed(static_cast<uint32_t>(name), out.tag);

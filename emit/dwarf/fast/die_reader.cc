@@ -4,10 +4,10 @@
 // Problem. A kernel build decodes some twenty million entries with a hundred million attributes, of
 // which BTF needs a third. Each must cost nanoseconds.
 //
-// Method. One walk over the unit's bytes, front to back. Abbreviations have been compiled into
-// steps (unit.h), so most unneeded attributes are skipped by adding their sizes. An unneeded entry
-// is skipped with its children, by its sibling attribute if it has one. An explicit stack holds
-// open entries.
+// Method. The reader walks over the unit's bytes once, front to back. Abbreviations have been
+// compiled into steps (unit.h), so most unneeded attributes are skipped by adding their sizes. An
+// unneeded entry is skipped with its children, by its sibling attribute if it has one. An explicit
+// stack holds open entries.
 //
 // Invariant. The walk only moves forward and stops at the unit's end, so for any input it visits at
 // most one entry per byte.
@@ -190,7 +190,8 @@ private:
         return index;
     }
 
-    /// References to this entry are redirected to the type that its signature names.
+    /// Notes the type that the entry's signature names. References to the entry will be redirected
+    /// to this type.
     void read_signature(uint64_t offset, const Abbrev &abbrev)
     {
         values_.for_each_attribute(abbrev, [&](uint32_t attribute) {

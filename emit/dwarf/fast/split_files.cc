@@ -151,7 +151,8 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
         for (const std::string &file : files)
             paths.push_back(file + ".dwp");
     if (skeleton.dwo_name && *skeleton.dwo_name) {
-        // As named by the compiler, or next to the skeletons, or with them (-gsplit-dwarf=single).
+        // The file has the path that the compiler named, or is in the folder of the skeletons'
+        // file, or is that file itself (-gsplit-dwarf=single).
         const std::string name = skeleton.dwo_name;
         const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
         paths.push_back(name.front() == '/' ? name : comp_dir + name);

@@ -11,9 +11,9 @@ namespace btflink::emit
 namespace
 {
 
-// Of the thousands of units of an image, only the first ones keep their tables of abbreviations,
-// and those whose tables are long. The tables of the others are compiled again when the units are
-// read. Units of split DWARF all keep their tables.
+// An image has thousands of units. Only the first of them, and units with long tables, keep their
+// tables of abbreviations. The tables of the others are compiled again when the units are read.
+// Units of split DWARF all keep their tables.
 constexpr size_t tables_kept = 16;
 
 /// Up to this size, a table of abbreviations does not count as long for this unit.
@@ -178,7 +178,7 @@ Result<bool> read_own_entry(Unit &unit, Skips &skips)
     return true;
 }
 
-/// Sets where the tables of a unit of split DWARF begin, after their headers in DWARF 5.
+/// Sets where the tables of a unit of split DWARF begin. In DWARF 5, each table follows a header.
 void set_bases(Unit &unit, const SplitPlace &place)
 {
     const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;

@@ -97,7 +97,7 @@ public:
         }
         return rules.result();
     }
-    /// The location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant.
+    /// Empty unless the location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant.
     std::optional<AddressRef> variable_address()
     {
         Dwarf_Op *ops;
@@ -273,8 +273,8 @@ private:
             ++context_.skips[Skip::unresolved_reference];
     }
 
-    /// The type that `die` stands for becomes part of this unit, even if nothing refers to `die`. A
-    /// missing type is not counted here, but at each reference.
+    /// Adds the type that `die` stands for to the unit's tree, even if nothing refers to `die`. A
+    /// missing type is not counted here, but at each reference to `die`.
     void want_type(Dwarf_Die &die)
     {
         Dwarf_Attribute signature;

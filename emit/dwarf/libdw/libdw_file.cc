@@ -128,7 +128,7 @@ std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operan
 std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
                                                 uint64_t addr_base) const
 {
-    // Reads an index. It has at most ten bytes; libdw has checked that it ends inside the unit.
+    // An index has at most ten bytes.
     DebugCursor in({reinterpret_cast<const std::byte *>(attr.valp), 10}, 0, 10, file_.order());
     if (attr.form == DW_FORM_addr)
         return address_in_info(attr.valp);

@@ -79,7 +79,8 @@ bool names_split_file(Dwarf_Die unit)
            (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
 }
 
-/// The file of split DWARF that the unit names; null if it names none, or libdw cannot read this.
+/// The file of split DWARF that the unit names; null if it names none, or if libdw cannot read the
+/// name.
 const char *split_file_of(Dwarf_Die unit)
 {
     if (!unit.cu)
@@ -161,8 +162,8 @@ unsigned LibdwReader::version_at(uint64_t offset) const
 
 /// The error for unit `number` of the file, which libdw cannot read. libdw gives the reason but not
 /// the place, so this walks to the unit: through .debug_info, then through .debug_types. In
-/// .debug_types, libdw reads only version 4; clang also writes versions 2 and 3, which no debugger
-/// reads.
+/// .debug_types, libdw reads only version 4; clang also writes versions 2 and 3 there, which no
+/// debugger reads.
 Failure LibdwReader::cannot_read(size_t number) const
 {
     const char *reason = dwarf_errmsg(0);
@@ -275,7 +276,8 @@ public:
         return tree;
     }
 
-    /// Adds the unit that has the entry `target`, unless it is expected or added.
+    /// Makes finish() add the unit that has the entry `target`, unless the unit is expected, added
+    /// or wanted already.
     void want(Dwarf_Die &target)
     {
         if (!seen_.insert(target.cu).second)
