@@ -25,7 +25,7 @@ struct CommandLine {
     bool help = false, version = false; // with either, the other fields mean nothing
 };
 
-/// Errors are usage errors. Call this once per process, because getopt_long() keeps a state.
+/// Errors are usage errors. Call this once per process, because getopt_long() keeps state.
 Result<CommandLine> parse_command_line(int argc, char **argv);
 
 /// The text of --help.

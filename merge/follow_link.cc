@@ -38,7 +38,7 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                   Stats &stats)
 {
     bool any_pool = false;
-    size_t left_out = 0; // objects that were not linked, without members of archives
+    size_t left_out = 0; // objects that were not linked, except members of archives
     const Object *first_left_out = nullptr;
     for (size_t i = 0; i < objects.size(); ++i) {
         any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;

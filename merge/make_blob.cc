@@ -91,8 +91,8 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
     report_left_out(objects, variables.skipped, report);
 }
 
-/// Passes trust all types that they read. Fails if one of these was malformed. This error comes
-/// before that of a pass, because the malformed type may be the cause of both.
+/// Passes trust all types that they read. Error: one of these types is malformed. This error takes
+/// precedence over that of a pass, which the malformed type may have caused.
 Result<void> check_trust(const MergeInputs &in, const Base &base,
                          const std::vector<bool> &not_linked)
 {

@@ -31,10 +31,11 @@ struct Options {
     std::vector<std::string> inputs; // as on the command line; "@file" is a response file
     std::string image;               // linked file; empty: none
     std::string base;                // file with the BTF that the result extends; empty: none
-    /// The base already read from this file, for callers that merge repeatedly with the same base.
+    /// The contents of `base`, for callers that merge repeatedly with the same base. Null: merge()
+    /// reads the file.
     std::shared_ptr<const Base> read_base;
-    /// File with an index of `base`, which is made if it does not exist or does not match. It only
-    /// saves time. Empty: no index.
+    /// File with an index of `base`, which only saves time. If the file does not exist, or its
+    /// index does not match, merge() writes a new index into it. Empty: no file.
     std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
@@ -52,14 +53,14 @@ struct Options {
     /// Sets Report::why_dup for this name, or for all names ("").
     std::optional<std::string> why_dup;
     /// Called after the inputs are loaded, with the source file of each object; "" if the object
-    /// names none, or if the image lacks its DWARF. Returns further inputs, which cover the sources
-    /// without object BTF.
+    /// names none, or if the image lacks its DWARF. Returns the names of further inputs, which
+    /// cover the sources without object BTF.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
     /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
     std::shared_ptr<Gatherer> gathered;
 };
 
-/// False for a run that only prints a report.
+/// False for a run that only prints the report of --why-dup.
 bool writes_result(const Options &options);
 
 /// The files of --output: the result, and its distilled base.
@@ -69,12 +70,12 @@ std::vector<std::string> result_files(const Options &options);
 /// can report a usage error.
 Result<void> check_options(const Options &options);
 
-/// Error: an output is an input, too, or another output, or would change the base that it extends.
-/// `files`: the inputs that were opened. Call it before anything is written.
+/// Error: an output is also an input or another output, or the file to update is the base. `files`:
+/// the inputs that were opened. Call it before anything is written.
 Result<void> check_apart(const Options &options, std::span<const std::string> files);
 
-/// The part of check_apart() that concerns the trace. Call it again before the trace is written,
-/// because the result may not have existed before.
+/// The part of check_apart() that compares the trace with the result. Call it again before the
+/// trace is written, because the result may not have existed before.
 Result<void> check_trace_apart(const Options &options);
 
 /// The messages and figures of a merge.

@@ -32,7 +32,8 @@ struct MergeInputs {
     std::set<uint64_t> object_ids() const;
 };
 
-/// `base`: the base of the result; may be empty.
+/// `base`: the base of the result; may be empty. If no input has BTF, sets `report.why_nothing`;
+/// there is nothing to merge then.
 Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
                                 Stats &stats);
 

@@ -56,7 +56,7 @@ Result<void> check_byte_order(const std::vector<Object> &objects, const Base &ba
 }
 
 /// Raw BTF states only its byte order. A pointer has the size of `long`, if an object has this
-/// type; otherwise the size does not matter.
+/// type; otherwise 8 bytes are assumed.
 Target target_of_raw(const std::vector<Object> &objects)
 {
     Target target;
@@ -237,7 +237,8 @@ Where where_of_inputs(const Options &options)
 Result<const Input *> MergeInputs::image() const
 {
     if (given_image) {
-        // A module that is its own image needs none: its relocations are sufficient.
+        // A module that is both the input and the image is merged without an image: its relocations
+        // are sufficient.
         const bool is_input = given_image->elf->is_relocatable() && files.list.size() == 1 &&
                               std::ranges::equal(given_image->bytes, files.list[0].bytes);
         return is_input ? nullptr : &*given_image;

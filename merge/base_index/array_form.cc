@@ -66,7 +66,7 @@ bool is_chained(const Btf &btf, const btf_type &array)
     return array_at(btf, element_of(array));
 }
 
-/// May a chained array be one of vectors? The elements of vectors are numbers or enumerators.
+/// May a chained array be one of vectors? The elements of vectors are numbers or enums.
 bool may_be_of_vectors(const Btf &btf, const btf_type &array)
 {
     TypeId id{element_of(*array_at(btf, element_of(array)))};

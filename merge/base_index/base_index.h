@@ -51,7 +51,8 @@ public:
 
     ArrayCounts arrays() const { return arrays_; }
 
-    /// Calls visit(id, lowest id with the same stub hash) for all plain types.
+    /// Calls visit(id, lowest id with the same stub hash) for all plain types. In a base, these are
+    /// all types except FUNCs, VARs, DATASECs and the DECL_TAGs on these.
     template <typename Visit>
     void for_all(Visit visit) const
     {
@@ -159,8 +160,8 @@ Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Whe
 
 /// Reads the base in the file `path` and gives it an index. If the file `index` has an index of
 /// this base, the base is not parsed. Otherwise an index is made and, if possible, kept in the file
-/// `index` for later runs; a file with other contents, or one that cannot be read, is not
-/// overwritten. An empty `path` results in an empty Base; with an empty `index`, the index is
+/// `index` for later runs; a file that has anything but an index in it, or that cannot be read, is
+/// not overwritten. An empty `path` results in an empty Base; with an empty `index`, the index is
 /// neither looked for nor kept.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 

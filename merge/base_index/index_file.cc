@@ -31,8 +31,8 @@ bool is_special_file(const std::string &path)
     return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// True if the file at this path does not begin with the magic of an index, or cannot be read.
-/// False if it is empty or does not exist.
+/// True if the file at this path is not a regular file, does not begin with the magic of an index,
+/// or cannot be read. False if it is empty or does not exist.
 bool must_not_be_overwritten(const std::string &path)
 {
     if (is_special_file(path))
@@ -55,8 +55,8 @@ std::shared_ptr<const BaseIndex> open_index(const std::string &file, Bytes blob)
 
 void keep_index(const Base &base, Bytes index, const std::string &path, const std::string &file)
 {
-    // No index is kept for a base with which no later run could use the index: a pipe can be read
-    // only once, and BaseIndex::open() needs BTF that is aligned and in host byte order.
+    // The index is kept only if a later run can use it: a pipe can be read only once, and
+    // BaseIndex::open() needs BTF that is aligned and in host byte order.
     if (must_not_be_overwritten(file) || is_special_file(path) ||
         !types_in_place(base.blob, base.btf->size()))
         return;

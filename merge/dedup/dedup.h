@@ -88,7 +88,7 @@ constexpr uint32_t no_refs = UINT32_MAX;
 
 /// A final equivalence class: one type of the result.
 struct FinalClass {
-    TypeAt first;            // its lowest type, resolved declarations aside; gives the order
+    TypeAt first;            // its lowest type, not counting resolved declarations; gives the order
     TypeAt canonical;        // the type that is written out
     bool live;               // false if all of its types moved to other classes
     uint32_t refs = no_refs; // index in Partition::refs; no_refs: those of `canonical`

@@ -2,7 +2,7 @@
 // How many bits the engine uses of the hashes that it computes itself: all, except in test builds.
 // Test builds (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep
 // N bits, so that hashes collide all the time. A result that is right in a test build does not
-// depend on hashes. Normal builds trust the 128-bit hash of a set of reachable conflicts
+// depend on these hashes. Normal builds trust the 128-bit hash of a set of reachable conflicts
 // (reachable_conflicts.cc). All builds trust stub hashes (group_by_hash.cc).
 #pragma once
 

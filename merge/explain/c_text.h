@@ -11,9 +11,9 @@ namespace btflink::merge
 {
 
 /// Declares `name`, which may be empty, with type `id`: "int (*name)(struct s *)". Named types are
-/// not expanded. `indent`: how far lines after the first are indented, in tabs; the members by one
-/// more. `place` tells which part of a long type to show: the index of a member or enumerator; if
-/// this member is an unnamed struct or union, then the index of a member of it, and so on.
+/// not expanded. `indent`: the number of tabs before lines after the first; members have one more.
+/// `place` tells which part of a long type to show: the index of a member or enumerator; if this
+/// member is an unnamed struct or union, then the index of a member of it, and so on.
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent = 0,
                           std::span<const uint32_t> place = {});
 

@@ -15,10 +15,11 @@ namespace btflink::merge
 // check_file.cc: finds what a kernel would refuse in final BTF.
 
 /// Checks the final BTF of the file `path`: raw, or `.BTF` and `.BTF.base` of an ELF file. `base`:
-/// the file with the BTF that it extends, or "". Returns violations of the kernel's rules
-/// (common/btf/btf_check.h); before them, if split BTF has any, signs that it was made over another
-/// base; if a distilled base has none, its types that the base lacks. `kernel`: see kernel_forms().
-/// Error: a file cannot be read, or has no final BTF.
+/// the file with the BTF that it extends, or "". `kernel`: see kernel_forms(). Returns violations
+/// of the kernel's rules (common/btf/btf_check.h). If split BTF has violations, or another byte
+/// order than `base`, signs that it was made over another base come first. If BTF with a distilled
+/// base has no violations, returns the types of the distilled base that a kernel would not find in
+/// `base`. Error: a file cannot be read, or has no final BTF.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -42,13 +43,13 @@ struct NameUse {
     std::vector<ClassId> classes;    // definitions, in order
     ClassId forward = ClassId::none; // its declaration, if the result has one
     std::vector<Shape> versions;     // its shapes, in order; a root has two or more
-    // The name that caused the split into several classes. A root is its own cause. None if there
-    // is only one class, or the cause is unknown. If the cause is another name, `split` is the
-    // shape of this name that was split.
+    // The root that caused the split into several classes; a root is its own cause. None if nothing
+    // was split, or if the cause is unknown. If the cause is another name, this name has only one
+    // shape, and `split` is that shape.
     TypeName root = TypeName::none;
     Shape split = Shape::none;
-    // Of a root: the types that exist because of it, without the first of each shape; how many of
-    // them are named structs and unions.
+    // Of a root: the number of types that exist because of it (all but the first of each shape that
+    // was split), and how many of them are named structs and unions.
     size_t blamed_types = 0, blamed_structs = 0;
 
     bool is_root() const { return versions.size() > 1; }

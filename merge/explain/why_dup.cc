@@ -128,7 +128,7 @@ private:
         });
     }
 
-    /// ".member" if the reference of the class is a named member; otherwise "".
+    /// ".member" if reference number `position` of the class is a named member; otherwise "".
     std::string label(ClassId c, uint32_t position) const
     {
         const btf_type &t = sources_.type(graph_.canonical(c));
@@ -218,7 +218,8 @@ private:
 
     const Btf &btf_at(TypeAt t) const { return *sources_.list[t.source].btf; }
 
-    /// Fills `out` with the first difference; `place` and `path` are continued.
+    /// Fills `out` with the first difference. Appends to `place` and `path`, which lead to the two
+    /// types.
     void find_difference(TypeAt a, TypeAt b, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);

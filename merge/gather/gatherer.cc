@@ -65,7 +65,7 @@ private:
         }
         first_ = std::move(sorted);
         for (size_t s = 0; s < interners.size(); ++s) {
-            // Also for an interner without types, whose objects have only functions.
+            // An interner without types gets an entry, too: its objects may have functions.
             std::vector<uint32_t> &final = final_[&interners[s]];
             for (uint32_t i : numbers[s])
                 final.push_back(new_number[i]);
@@ -93,7 +93,7 @@ Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOr
     auto o = TRY(adopt(where_, std::move(btf), std::move(trailer)));
     TypeInterner &interner = interner_of(strings);
     auto types = interner.put(number, o);
-    // Without strings, which may still move; finish() sets them.
+    // The strings may still move, so finish() sets them.
     o.btf = Btf::stored(*types, o.btf.size(), std::string_view("\0", 1), order);
     std::lock_guard hold(lock_);
     objects_.push_back({number, std::move(o), std::move(types)});

@@ -42,7 +42,7 @@ private:
 
     const TypeInterner &interner_;
     std::vector<uint32_t> classes_;
-    std::vector<uint32_t> starts_; // where the words of types from `first_own_` on begin
+    std::vector<uint32_t> starts_; // of each type from index `first_own_` on: where its words begin
     uint32_t first_own_ = 0;       // from this index on, all types have words of their own
     mutable std::mutex lock_;      // of the following
     // Index in classes_ by TypeInterner::key_of(); made on first use.
@@ -59,7 +59,7 @@ public:
         uint32_t object;           // the lowest that has it
         TypeId type;               // in that object
         uint32_t word;             // index of its words
-        const InternedTypes *home; // of `object`
+        const InternedTypes *home; // the types of `object`
     };
 
     /// `strings`: the interner's strings, which the interner keeps alive. Objects may use them,

@@ -17,7 +17,7 @@ constexpr size_t named_at_most = 4;
 struct Effect {
     Feature feature;
     const char *without; // the effect if objects lack it
-    const char *with;    // the effect if they have it unasked; null: the merge drops it
+    const char *with;    // the effect if the link does not ask for it; null: the merge drops it
 };
 constexpr Effect effects[] = {
     {Feature::var, "per-CPU variables are missing", nullptr},

@@ -54,7 +54,7 @@ struct Input {
 
 struct Inputs {
     std::vector<Input> list;
-    std::vector<std::string> files;   // opened ones, with archives and members of thin archives
+    std::vector<std::string> files;   // all opened, including archives and members of thin archives
     std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
 };
 
@@ -63,7 +63,7 @@ Result<Input> open_input(const std::string &path);
 
 /// Opens all of `names`. "@file" stands for the names in that file, separated by white space;
 /// quotes ('...', "...") and backslashes protect white space. An archive stands for its members.
-/// Errors: a file that cannot be read, or is neither ELF nor BTF nor an archive.
+/// Errors: a file that cannot be read, is malformed, or is neither ELF nor BTF nor an archive.
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
 
 // find_contributions.cc: address pools. In a linked file pools contain addresses, in a relocatable
@@ -122,7 +122,7 @@ struct InputParts {
     std::deque<std::vector<Reloc>> relocs;
 };
 
-/// The objects of each input. Error: the first one in link order.
+/// The objects of each input. Error: the first malformed input, in link order.
 Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inputs,
                                                    unsigned threads);
 

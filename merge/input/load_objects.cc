@@ -202,7 +202,7 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
 }
 
 /// The address in a DATASEC entry. `field`: where the .BTF section has the entry's offset.
-/// `written`: the value there, which counts only if the part has no relocations.
+/// `written`: the value there, which counts only if the section has no relocations.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {
@@ -210,9 +210,9 @@ UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input
     if (reloc != part.relocs.end() && reloc->offset == field)
         return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
     if (part.has_relocs)
-        return {}; // only this entry lacks one
-    // The written offset is right if another tool wrote it, in raw BTF, which no link has changed,
-    // and in BTF that was made from a linked image.
+        return {}; // other entries have relocations, this one has none
+    // The written offset is right in three cases: another tool wrote it; the input is raw BTF,
+    // which no link has changed; the BTF was made from a linked image.
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
         return {UnresolvedAddress::named, 0, written};
     if (input.elf->is_relocatable())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Turns inputs into objects, one per contribution, in link order. Later passes trust all data in an
-// object. The data are checked here, except for types with position samples, which are checked on
-// access, and hashes, which are not checked.
+// object. The data are checked here, except for types that are found by position samples, which are
+// checked on access, and hashes, which are not checked.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -121,7 +121,7 @@ struct LoadedObjects {
 };
 
 /// An object from a blob and trailer made in this process, without address pool or ELF file.
-/// Object::hashes stays empty; LinkTrailer::hashes has at least the hashes of the plain types.
+/// Object::hashes stays empty; `trailer` must have at least the hashes of the plain types.
 /// Error: a type of the link part is malformed.
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 

@@ -97,8 +97,8 @@ struct Location {
 struct Locations {
     std::vector<std::vector<Location>> pool;      // [object][pool index - 1]
     std::vector<std::vector<Location>> variables; // [object][variable]
-    // By object: its pool is not in the image, which has pools of other objects. For example, it is
-    // an archive member that was not needed.
+    // By object: its pool is not in the image, which has pools of other objects. For example, the
+    // object is an archive member that was not needed.
     std::vector<bool> not_linked;
     uint32_t objects_without_pool = 0; // with an image: objects that are located by symbols
     /// Objects of other tools whose variables are located by symbols, because symbols contradict

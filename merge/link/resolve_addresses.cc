@@ -79,8 +79,8 @@ NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
     return out;
 }
 
-/// What symbols show about the offsets in an object's DATASECs. Of what its variables show, the
-/// highest value counts: one contradiction suffices.
+/// What symbols show about the offsets in an object's DATASECs. An object has the highest value of
+/// its variables, so one contradiction suffices.
 enum class Offsets : uint8_t { unproven, confirmed, contradicted };
 
 class Locator
@@ -372,7 +372,7 @@ private:
         return agrees ? Offsets::confirmed : Offsets::contradicted;
     }
 
-    /// Are the offsets in the object's DATASECs those of the file?
+    /// Are the offsets in the object's DATASECs those in file_of(o)?
     Offsets check_offsets(const Object &o)
     {
         const auto object_index = static_cast<size_t>(&o - objects_.data());
@@ -386,7 +386,7 @@ private:
         return result->second;
     }
 
-    /// The place of a variable whose object has other offsets than the file. In an image, a local
+    /// The place of a variable whose object has other offsets than file_of(o). In an image, a local
     /// symbol may belong to another object.
     Location variable_symbol_location(const Object &o, const Variable &v)
     {

@@ -49,7 +49,7 @@ struct FunctionGroup {
 };
 
 struct FunctionGroups {
-    std::vector<FunctionGroup> list;     // those with instances, in the order of their first ones
+    std::vector<FunctionGroup> list;     // groups with instances, in order of the first instance
     Lists<> symbols;                     // by group; `list` points here
     Lists<uint32_t, Instance> instances; // the same
 };
@@ -152,8 +152,9 @@ struct SkippedVariable {
 
 struct Variables {
     std::vector<DataSection> sections;
-    // [object][variable]. Also definitions in raw BTF that no DATASEC lists, if there is no image
-    // and the feature global_var; these are not in `sections`.
+    // [object][variable]: does the result have it? With the feature global_var and without an
+    // image, this includes definitions in raw BTF that no DATASEC lists; these are not in
+    // `sections`.
     std::vector<std::vector<bool>> kept;
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};

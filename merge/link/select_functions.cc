@@ -12,8 +12,8 @@
 // over a weak one), preferably from one that kept its parameters. The FUNC gets the declaration
 // tags of all instances of this definition, because clang writes tags to one instance only. A
 // definition at another address than the group's symbols, such as a weak one next to a strong one,
-// does not affect the prototype. But the prototype of a definition whose section the link discarded
-// must agree, because it has no address, like that of an inline copy.
+// does not affect the prototype. But a definition whose section the link discarded has no address,
+// so its prototype must agree, like that of an inline copy.
 //
 // With true signatures, if a name has a clone, the FUNC describes the clone: it has the clone's
 // prototype and symbol name. Instances without an address, most of which are inlined, need not
@@ -254,8 +254,8 @@ GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Ins
     return facts;
 }
 
-/// If there are several reasons to leave the function out, the last one in this order is reported,
-/// as by pahole.
+/// If there are several reasons to leave the function out, returns the one that is checked last, as
+/// pahole does.
 FunctionSkip judge(const SelectionInput &in, const PlacedGroup &group, const Instance &chosen)
 {
     const auto [flags, inconsistent] = combine(in, group, chosen);

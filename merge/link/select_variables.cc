@@ -16,9 +16,9 @@
 //   pahole                                                  here
 //   a weak and a strong definition give two VARs            one: the strong
 //   .tbss, which takes no room, hides the next section      thread-local sections are ignored
-//   offset 0 in a section needs a symbol of that name       only address 0 does
-// An address of 0 may mean "discarded". It is accepted only if a symbol of that name is there
-// (x86-64 kernels before 6.15 link per-CPU variables to address 0).
+//   a variable at offset 0 of a section needs a symbol      only one at address 0 does
+// An address of 0 may mean "discarded". It is accepted only if a symbol with the variable's name is
+// there (x86-64 kernels before 6.15 link per-CPU variables to address 0).
 //
 // Cost. Sections are few; one sort per section.
 #include "merge/link/select.h"
@@ -64,7 +64,7 @@ public:
         // By index in a linked image; elsewhere in the order of their first variables.
         if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
-        // DATASECs of raw BTF are kept even without variables.
+        // DATASECs of raw BTF are kept even without variables, unless their size is 0.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
             if (by_section_[s].empty() && image_.sections[s].head.sh_size &&
                 wanted(image_.sections[s]))

@@ -8,8 +8,8 @@
 // does the rest: it appends to an image, or lays out a module without the old sections and
 // renumbers symbols and indexes.
 //
-// Cost. For an image without BTF or with ours, the added bytes. Otherwise a copy of the file, but
-// not in memory.
+// Cost. For an image without BTF, or with BTF that an earlier run appended, the added bytes.
+// Otherwise a copy of the file, but not in memory.
 #include "merge/output/write_elf.h"
 
 #include "common/elf/elf_image.h"

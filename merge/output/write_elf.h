@@ -33,9 +33,10 @@ struct FinalBtf {
 
 /// The change that gives the ELF file `file` sections `.BTF` and `.BTF.base`, of type SHT_PROGBITS
 /// and not allocated. They replace all sections with these names and their relocations and, in a
-/// relocatable file (a module), the address pools. Nothing else changes in a linked file. Running
-/// twice has the same result as running once. Errors: a malformed ELF file; BTF that is allocated,
-/// or that something else in the file refers to.
+/// relocatable file (a module), the address pools. Nothing else changes in a linked file, except
+/// that an empty allocated `.BTF` is renamed. Running twice has the same result as running once.
+/// Errors: a malformed ELF file; BTF that is allocated, or that something else in the file refers
+/// to.
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where);
 
 /// Applies the change of with_final_btf() to the file at `path`. At any time the file is the old or

@@ -35,8 +35,8 @@ struct DistilledBtf {
     std::vector<std::byte> split; // extends it; for `.BTF`
 };
 
-/// `split` extends a base. Errors: it refers to nothing in that base, or to a VAR or DATASEC, which
-/// a distilled base cannot have.
+/// `split` extends a base. Errors: the distilled base would be empty; `split` refers to a VAR or
+/// DATASEC of its base, which a distilled base cannot have.
 Result<DistilledBtf> distil(const Btf &split, ByteOrder order, const Where &where);
 
 /// Strings of the result, each once, in order of first reference. If the base has the same string,

@@ -11,14 +11,14 @@
 //      - that is a struct, union or enum, defined or declared, and the module has one of that name.
 //     The index of the base answers both questions.
 //  3. Add classes of the chosen types, in front of the module's. Types of the base with one stub
-//     hash are one class, whether or not the module has it.
+//     hash are one class, whether or not the module has a type with this hash.
 //
 // Why it is right. Equal types have equal stub hashes, and conflicts are found by names. References
 // of chosen structs to types that are not chosen are lost, but this is harmless:
-//  - A struct of the base has the stub hash of the module's struct. Then the module also has the
+//  - If a struct of the base has the stub hash of the module's struct, the module also has the
 //    types to which the struct refers, so these are chosen.
-//  - The struct of the base has another hash. It differs from the module's struct anyway.
-//  - The module only declares the struct. Its declaration agrees with every definition. The
+//  - If the struct of the base has another hash, it differs from the module's struct anyway.
+//  - If the module only declares the struct, its declaration agrees with every definition. The
 //    conflict graph needs to know whether the base has two definitions, but not how they differ.
 // Enums are an exception: a type that refers to the declaration of an enum has another hash than a
 // type that refers to the definition. If the base declares an enum that the module defines, or the

@@ -38,8 +38,8 @@ void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool
 /// graph, nodes without such a name have numbers after all names.
 enum class NameId : uint32_t { none = UINT32_MAX };
 
-/// Structs, unions and enums have a name space each. Enums are only here if some object declares
-/// them.
+/// Structs, unions and enums have separate name spaces. An enum has a StructName only if some
+/// object declares it.
 struct StructName {
     std::string_view text;
     std::vector<ClassId> definitions; // classes, in ascending order

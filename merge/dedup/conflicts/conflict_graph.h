@@ -64,17 +64,19 @@ struct ConflictGraph {
     uint32_t slot_names = 0;             // the end of these numbers
     uint64_t count = 0;                  // number of conflicts
 
-    IdVector<NodeId, Node> nodes;          // by source, then type
-    std::vector<NodeId> node_begin;        // first node per source, and the end
-    std::vector<bool> twins;               // per node of a base: not the first with its stub hash
-    std::vector<TypeId> between;           // types between nodes, by source
-    std::vector<uint32_t> between_begin;   // first of them per source, and the end
-    Lists<ClassId, NameId> slots;          // the affected names to which a class leads directly
+    IdVector<NodeId, Node> nodes;        // by source, then type
+    std::vector<NodeId> node_begin;      // first node per source, and the end
+    std::vector<bool> twins;             // per node of a base: not the first with its stub hash
+    std::vector<TypeId> between;         // types between nodes, by source
+    std::vector<uint32_t> between_begin; // first of them per source, and the end
+    // The slots of each class with role_node: the names (see Node::name) to which it leads without
+    // passing another node.
+    Lists<ClassId, NameId> slots;
     IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
     std::vector<NodeId> edges;             // per node and slot: the target
-    // Of the definitions with slots in ambiguous objects. A node of any object may have an empty
-    // list: it equals no other node, because the walk that finds its paths would be too long, or
-    // because its object has wrong hashes. Null for all other nodes.
+    // The paths of definitions that have slots and are in ambiguous objects; null for other nodes.
+    // In any object, a definition may have an empty list instead. Then it equals no other node: the
+    // walk that finds its paths would be too long, or its object has wrong hashes.
     IdVector<NodeId, std::unique_ptr<Paths>> paths;
 
     IdRange<NodeId> nodes_of(size_t source) const

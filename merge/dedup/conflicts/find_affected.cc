@@ -5,8 +5,9 @@
 // conflicts are affected, and so are the classes that refer to an affected name or class, the names
 // that an affected class defines, and so on.
 //
-// Cost. Without a conflict, one look at each name. Otherwise each reference of each class twice, to
-// list the users of names and classes, and each reference to an affected one once more.
+// Cost. Without a conflict, one look at each name and each chosen type of a base. Otherwise also
+// each reference of each class twice, to list the users of names and classes, and each reference to
+// an affected name or class once more.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"

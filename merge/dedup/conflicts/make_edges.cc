@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the slots of each class, and the nodes to which the slots of each node lead.
 //
-// Problem. Thousands of objects have hundreds of nodes each; their types should not be read again.
+// Problem. Thousands of objects may have hundreds of nodes each, whose types should not be read
+// again.
 //
 // Method. All types of a class refer to the same names, so slots are found once per class. Usually
 // a name has one node in an object. Then the slots of a node's class and the names of the object's
@@ -30,9 +31,9 @@ namespace btflink::merge
 namespace
 {
 
-// References that the walk for one node may follow. The walks for all nodes of an object may follow
-// as many, and further ones for each type and word. In kernels, walks follow up to 2742, and eight
-// per type.
+// The walk for one node may follow this many references. The walks for all nodes of an object
+// together may follow this many, and most_references_per_type more for each type and each word of
+// the object. In kernels, one walk follows up to 2742, and the walks of an object eight per type.
 constexpr size_t most_references = 65536;
 constexpr size_t most_references_per_type = 64;
 

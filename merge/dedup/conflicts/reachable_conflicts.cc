@@ -4,8 +4,8 @@
 // this is right.
 //
 // Problem. Two structs of one class may reach different definitions of a name any number of
-// pointers away. Thousands of objects have hundreds of structs each, which reach each other, so a
-// walk from every struct would take too long.
+// pointers away. Thousands of objects may have hundreds of nodes each, which reach each other, so a
+// walk from every node would take too long.
 //
 // Method. In an object an affected name means one node. The elements of sets are the definitions of
 // names with several definitions, and the forward declarations of affected names. Nodes of a
@@ -15,8 +15,9 @@
 //
 // If a base merely declares a struct that objects define, two structs that reach different
 // definitions of it may still refer to the same type of the base. Then they are equal although
-// their sets differ. So all definitions of a declared name are elements, even if there is only one,
-// and count as forward declarations (has_forward): different sets with one of them prove nothing.
+// their sets differ. So all definitions of a name that the base declares are elements, even if
+// there is only one. They count as forward declarations (has_forward), so structs whose sets differ
+// are compared slot by slot (agreeing_pairs.cc).
 //
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal

@@ -25,9 +25,10 @@
 //
 // If there are few nodes (few_nodes), objects also join in link order, and the order that makes
 // fewer groups wins. But if a node agreed with several groups, fewer groups need not mean fewer
-// types: types between nodes, such as typedefs, count, too. If these are few, too, both orders are
-// then repeated with the oldest groups preferred, and split_conflicts.cc takes the best of the four
-// alternatives. No node of an unmodified kernel has agreed with several groups.
+// types, because types between nodes, such as typedefs, count, too. Then, if nodes and types
+// between nodes together are few, both orders are repeated with the oldest groups preferred, and
+// split_conflicts.cc takes the best of the four alternatives. No node of an unmodified kernel has
+// agreed with several groups.
 //
 // A base cannot be completed: its declarations always agree with every definition, and are never
 // resolved. So members of a group whose representative is in a base may mean different types by one
@@ -84,7 +85,7 @@ struct JoiningObject {
     Resolutions resolutions;
 };
 
-/// The consequences if a node joins a group.
+/// The consequences of joining a node to a group.
 struct Attempt {
     std::vector<std::pair<NodeId, GroupId>> pairs; // the node, and those that it takes along
     Resolutions resolutions;

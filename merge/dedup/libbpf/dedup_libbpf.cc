@@ -48,7 +48,7 @@ Failure libbpf_fail(const Where &where, const char *call, int error)
     return fail(where, text);
 }
 
-/// Refuses BTF that libbpf misreads but our readers accept. `name`: for messages.
+/// Refuses BTF that btflink accepts but libbpf misreads. `name`: for messages.
 Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
@@ -138,7 +138,7 @@ Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<co
     const void *data = btf__raw_data(btf.get(), &size);
     if (!data)
         return libbpf_fail(where, "btf__raw_data", errno);
-    // Releases of libbpf write different headers. So the blob is written again by our own code.
+    // Releases of libbpf write different headers, so btf_blob() writes the blob again.
     auto result = TRY(Btf::parse({static_cast<const std::byte *>(data), size},
                                  Where{"result of btf__dedup"}, base));
     return btf_blob(result.words(), result.strings(), order);

@@ -14,7 +14,7 @@
 // then equals that of another type becomes an alias of this type; other users stay, with new keys.
 // The candidate with the fewest new keys wins. Of several such candidates, the preferred one wins:
 // the type that the name means in a struct or typedef of another object. If the preferred one is
-// not among them, the first candidate wins, that of the lowest group.
+// not among them, the first of them wins, that of the lowest group.
 //
 // Invariant. Outside of structs all declarations of a name mean the same type. So each choice
 // reduces the number of classes: the declaration is dropped, and each user becomes an alias or
@@ -36,9 +36,9 @@ namespace btflink::merge
 namespace
 {
 
-// The limit of users times candidates, for one declaration. In a kernel it has up to thousands of
-// users and tens of candidates. If the product is larger, the preferred candidate is taken, or the
-// first if none is preferred.
+// The limit of users times candidates, for one declaration. In a kernel a declaration has up to
+// thousands of users and tens of candidates. If the product is larger, the preferred candidate is
+// taken, or the first if none is preferred.
 constexpr size_t most_tries = size_t{1} << 22;
 
 /// The place of a class in the order of substitution.

@@ -15,12 +15,12 @@
 //     name, or both refer to types of one class that agree.
 //  3. Step 1 may have made other keys equal. Of equal keys, one becomes an alias of the other.
 //
-// Invariant. A typedef becomes an alias only of one that has definitions where it has declarations,
-// never vice versa. So chains of aliases end, and no object's definition is replaced by another.
-// Only such typedefs, and types that lead to one, change.
+// Invariant. In step 2 a typedef becomes an alias only of one that has definitions where it has
+// declarations, never vice versa. So chains of aliases end, and definitions are never replaced.
+// Only these typedefs, and types that lead to one, change.
 //
-// Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of types
-// is limited; only malicious input reaches the limit, and then further typedefs are not resolved.
+// Cost. At most a few passes over all keys. The number of compared pairs of types is limited; only
+// malicious input reaches the limit, and then further typedefs are not resolved.
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
@@ -119,7 +119,7 @@ void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
 }
 
 /// Step 1. Returns the open keys. Keys that cannot change, which are nearly all, are added to
-/// `renewed` without a comparison.
+/// `renewed` at once.
 std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::unordered_set<ClassId> typedefs;
@@ -220,7 +220,7 @@ void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
     find_meanings(r, open);
     // Step 3. Of equal keys, a later one becomes an alias of the first, and keys that refer to an
     // alias must be renewed. Keys that lead only to definitions come first, so that they do not
-    // become aliases: find_open_keys() does not renew the keys that refer only to such keys.
+    // become aliases: find_open_keys() would not renew all keys that refer to them.
     for (bool leads : {false, true})
         for (const OpenKey &key : open)
             if (key.means == no_number && r.facts_of(key.number).leads_to_declaration == leads)

@@ -18,7 +18,7 @@ namespace btflink::merge
 namespace
 {
 
-/// A word that occurs only in keys of one source, so that they differ from all keys of other
+/// A word that occurs only in keys of one source, so that these keys differ from all keys of other
 /// sources.
 ClassId word_of_source(uint32_t source)
 {
@@ -78,7 +78,8 @@ bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
         if (to == ClassId::none) {
             if (role == role_between && !walk.open[target])
                 walk.stack.push_back(target);
-            to = word_of_source(types.source); // stays only in a cycle without a struct
+            // The word stays only in a cycle, which is possible only with wrong hashes.
+            to = word_of_source(types.source);
         }
         walk.key.push_back(raw(to));
     });
