@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Errors as values. A function that can fail returns Result<T>. An Error has a text, and names the
-// place that caused it as far as known: file, section, byte offset within the section. No function
-// throws on bad input. A CHECK failure is a bug in btflink, never the fault of an input.
+// Errors as values. A function that can fail returns Result<T>; bad input never causes an
+// exception. An Error has a text, and names the place that caused it as far as known: file,
+// section, byte offset within the section. A CHECK failure is a bug in btflink, never the fault of
+// an input.
 #pragma once
 
 #include <cstdint>
@@ -103,7 +104,7 @@ Failure fail_errno(Where where, std::string_view what);
 /// printf into a std::string; used for error texts and for the tools' output.
 [[gnu::format(printf, 1, 2)]] std::string strf(const char *format, ...);
 
-/// For strf's "%llu".
+/// Converts a number to the type that strf's "%llu" takes.
 constexpr unsigned long long ull(uint64_t value)
 {
     return value;

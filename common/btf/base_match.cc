@@ -8,9 +8,9 @@
 //             have such an offset. If these offsets do not fit, the size of the right base's
 //             strings is guessed: the highest offset in use is taken for that of the split BTF's
 //             last string. (libbpf may keep strings that no type uses; then the guess is wrong.)
-//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, another first
-//             id of the split BTF is looked for, with which they do. If exactly one id fits, the
-//             right base ends before this id.
+//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, other first
+//             ids of the split BTF are tried. If exactly one id fits, the right base ends before
+//             this id.
 // For a module with a distilled base (`.BTF.base`), the types of this base are looked up by name
 // and size instead, as the kernel does when it loads the module.
 //
@@ -29,7 +29,8 @@ namespace btflink
 namespace
 {
 
-/// The words of a blob's types, split into types without resolving any reference.
+/// The types and strings of a split BTF blob. Type ids and string offsets are neither checked nor
+/// resolved.
 class UnresolvedTypes
 {
 public:
@@ -145,7 +146,7 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
 }
 
 /// By id of the distilled base: does a struct or union of the module have a member of this type, or
-/// of an array of it? If this type is a struct or union, the kernel's must then have the same size.
+/// of an array of it? If this type is a struct or union, the kernel's type must have the same size.
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id()));
@@ -191,9 +192,10 @@ bool may_be_found(btf::Kind kind)
     return false;
 }
 
-/// Does the kernel accept its type `there` for the type `wanted` of a distilled base, which has the
-/// same name? `embedded`: the sizes of structs and unions must be equal. The rules are odd, but
-/// they are those of kernel/bpf/btf_relocate.c.
+/// Does the kernel accept its type `there` for the type `wanted` of a distilled base? Both have the
+/// same name. `embedded`: the sizes of structs and unions must be equal. The rules are those of
+/// kernel/bpf/btf_relocate.c, even where they look wrong: for a FWD, the kflag of the kernel's
+/// struct or union decides; for a struct or union, the kinds are not compared.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);

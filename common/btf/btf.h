@@ -60,7 +60,7 @@ struct SampledTypes {
     std::span<const uint32_t> words;
     std::span<const uint32_t> samples;
     uint32_t count; // number of types
-    // Ids below this one are not FUNCs, VARs or DATASECs, and refer only to each other.
+    // Types with lower ids are not FUNCs, VARs or DATASECs, and refer only to each other.
     uint32_t plain_end;
     std::string_view strings;
     uint64_t types_offset = 0; // of `words`, from the blob's start
@@ -73,8 +73,8 @@ constexpr uint32_t sample_count(uint32_t types)
 }
 
 /// The types and strings of a blob, without copying them; the caller adds samples and `plain_end`.
-/// Nothing if the blob is malformed, has another byte order, is not aligned or has too few bytes
-/// for `count` types, or if it has very long strings: then parse() must add up the names.
+/// Nothing if the blob is malformed, not in host order, not aligned, or too short for `count`
+/// types; also nothing if it has very long strings, because only parse() limits these.
 std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Records whether an accessed type was malformed (Btf::sampled()).
@@ -159,7 +159,7 @@ public:
     {
         return id == void_id ? std::string_view() : str(type(id).name_off);
     }
-    /// Is it a function, variable or section, or a tag on one? The link chooses these.
+    /// Is the type a FUNC, VAR or DATASEC, or a tag of one? The link chooses these.
     bool is_of_link(TypeId id) const
     {
         const btf_type &t = type(id);
@@ -224,7 +224,7 @@ private:
 constexpr size_t long_name = 1024; // characters; kernels allow 512, except in tags
 
 /// Error: names of at least `long_name` characters add up to more than 64 MB. Any number of types
-/// may have one long name, so reading all names could take far longer than reading the file.
+/// may share one long name, so reading all names could take far longer than reading the file.
 /// `types`: the position of the first type.
 Result<void> check_long_names(const Btf &btf, const Where &types);
 

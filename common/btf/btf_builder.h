@@ -71,7 +71,7 @@ private:
 
     std::string_view section_;
     // One per 4 bytes of the section. Strings that begin in the same 4 bytes replace each other,
-    // but most strings are longer.
+    // but most strings are longer than 4 bytes.
     std::vector<SectionString> section_strings_;
     std::string blob_;
     FlatIndex index_; // of offsets into blob_

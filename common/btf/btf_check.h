@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which BTF kernels accept, and how BTF that they would refuse is mended.
+// Checks whether kernels accept BTF, and mends BTF that they would refuse.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -46,10 +46,10 @@ struct KernelForms {
 /// The forms that a kernel accepts.
 /// With a version: those of this version, and the kinds that `btf` has enumerators for, such as
 /// BTF_KIND_ENUM64. Distributions backport kinds.
-/// Without: those of the newest kernel, except for `layout`, `most_elements` and `tags_anywhere`,
-/// which the types of `btf` show. Kernels have a struct btf_verifier_env, from 7.1 on a struct
-/// btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If `btf` is not that of a kernel,
-/// `layout` has no value, and TYPE_TAGs may be anywhere.
+/// Without a version: those of the newest kernel, except for `layout`, `most_elements` and
+/// `tags_anywhere`, which the types of `btf` show. Kernels have a struct btf_verifier_env, from 7.1
+/// on a struct btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If `btf` is not that of a
+/// kernel, `layout` has no value, and TYPE_TAGs may be anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 /// Error: the kernel does not read distilled bases (.BTF.base of modules). Kernels do from 6.11 on;
@@ -60,14 +60,18 @@ Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf
                                   const Where &where);
 
 // btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
-// that is loaded (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF.
+// that is loaded by bpf() (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own
+// BTF.
 //
-// Six rules are left out: the limit of 16 MB for a blob in a bpf() call; the depth of the
-// resolver's stack (32), which depends on the order in which it visits types; the rules for structs
-// with locks, lists and reference counts of BPF programs; that in a struct with kflag an enum of 1
-// or 2 bytes counts as 4, because kernels have such enums and do not check their own BTF for this;
-// and two of old kernels, which distributions may have changed: before 6.0 an ENUM has no kflag,
-// and before 6.4 only names of VARs and DATASECs have dots.
+// Six rules are left out:
+//   - A blob in a bpf() call has at most 16 MB.
+//   - The stack of the kernel's resolver has a depth of at most 32. Which types need more depends
+//     on the order in which the resolver visits them.
+//   - The rules for structs with locks, lists and reference counts of BPF programs.
+//   - In a struct with kflag, an enum of 1 or 2 bytes counts as 4 bytes. Kernels have such enums,
+//     and do not check their own BTF for this.
+//   - Before 6.0, an ENUM has no kflag. Distributions may have changed this rule and the next one.
+//   - Before 6.4, only names of VARs and DATASECs have dots.
 
 /// The most bits of an INT, and the most that a bitfield may span.
 constexpr uint32_t max_int_bits = 128;
@@ -91,8 +95,8 @@ std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &wher
 Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
                               std::optional<KernelVersion> kernel);
 
-// btf_mend.cc: changes types that a kernel would refuse, as little as possible, so that a kernel
-// accepts all others.
+// btf_mend.cc: changes types that a kernel would refuse, as little as possible. A kernel refuses
+// the whole blob for one such type.
 
 /// What the types belong to.
 enum class BtfPart {
@@ -126,7 +130,7 @@ public:
     }
 
     const Btf &btf() const { return btf_; }
-    /// The types of a name, by id. Nameless types are not found.
+    /// The ids of all types called `name`, in ascending order. Nameless types are not found.
     const std::vector<TypeId> &of(std::string_view name) const
     {
         static const std::vector<TypeId> none;
@@ -154,12 +158,12 @@ std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, con
 
 // name_rules.cc: which names kernels accept, and what other names are changed to.
 
-/// Not empty, only letters (of Latin-1, as for the kernel's isalpha()), digits, '_' and '.', and
-/// not a digit first. Any length.
+/// Does `name` consist of letters (of Latin-1, as for the kernel's isalpha()), digits, '_' and '.',
+/// and not begin with a digit? False for the empty name. The length is not checked.
 bool is_identifier(std::string_view name);
 
-/// Not empty, and only characters that are printable in Latin-1, as allowed in the name of a
-/// DATASEC. Any length.
+/// Does `name` consist of characters that are printable in Latin-1? Kernels require this of a
+/// DATASEC. False for the empty name. The length is not checked.
 bool is_section_name(std::string_view name);
 
 /// Does the text contain '$' or a byte beyond ASCII? C compilers allow these in identifiers, in
@@ -169,8 +173,9 @@ bool has_odd_character(std::string_view text);
 /// Characters of the longest name that legal_name() makes.
 constexpr size_t max_legal_name = 511; // of a symbol: KSYM_NAME_LEN without the NUL byte
 
-/// An ASCII identifier like `name`, cut to `length_limit`: '_' replaces each illegal character,
-/// also one of several bytes, and is put in front of a leading digit. The empty name becomes "_".
+/// An ASCII identifier like `name`, cut to `length_limit`: one '_' replaces each illegal character,
+/// even if the character has several bytes (UTF-8), and '_' is put in front of a leading digit. The
+/// empty name becomes "_".
 std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
 
 /// Would legal_name() leave `name` as it is?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Internal to check_btf() and mend_btf(): sizes of types, the rules, and how violations are
-// reported.
+// Internal to the files that implement btf_check.h: sizes of types, the rules, and how violations
+// are reported.
 #pragma once
 
 #include "common/btf/btf.h"

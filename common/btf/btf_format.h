@@ -268,7 +268,7 @@ constexpr bool is_type(Kind kind)
     return kind_info(kind).family < Family::link;
 }
 
-/// Does it declare a struct, union or enum without defining it? A named enum without values is the
+/// Does `t` declare a struct, union or enum without defining it? A named enum without values is the
 /// declaration of an enum, which gcc allows and C does not.
 inline bool is_declaration(const btf_type &t)
 {
@@ -277,13 +277,13 @@ inline bool is_declaration(const btf_type &t)
            (family == Family::enumeration && vlen_of(t) == 0 && t.name_off != 0);
 }
 
-/// Is it a union, or the declaration of one?
+/// Is `t` a union, or the declaration of one?
 inline bool is_union(const btf_type &t)
 {
     return kind_of(t) == Kind::UNION || (kind_of(t) == Kind::FWD && kflag_of(t));
 }
 
-/// Is it a struct, union or enum with a name, or a declaration of one?
+/// Is `t` a struct, union or enum with a name, or the declaration of one?
 inline bool has_tag_name(const btf_type &t)
 {
     const Family family = kind_info(t).family;

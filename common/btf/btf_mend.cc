@@ -7,14 +7,19 @@
 // Method. Run the check. The remedy depends on what is at the place of a violation:
 //   a name                        legal_name(): '_' for each illegal character, at most 511
 //                                 characters
-//   a FUNC, VAR or DATASEC        left out of final BTF, even if only its name is wrong, because it
-//                                 is found by its name; unchanged in an object
+//   a FUNC, VAR or DATASEC        left out of final BTF, even if only its name is wrong, because
+//                                 programs find it by its name; unchanged in an object
 //   an entry of a DATASEC         left out of final BTF; unchanged in an object
-//   a member                      sort members by offset; an INT replaces the type of a bitfield
-//                                 (up to 64 bits) that this type does not allow (an enum allows
-//                                 32 bits), and a FLOAT (of 2, 4, 8 or 16 bytes) that is not
-//                                 aligned; a bitfield longer than its INT becomes shorter;
-//                                 otherwise the member is left out
+//   members that are not in order of offsets
+//                                 all are sorted by offset
+//   a bitfield longer than its INT
+//                                 it becomes as long as the INT
+//   a bitfield whose type is not an INT and does not allow it (an enum allows 32 bits)
+//                                 if it has up to 64 bits, an INT replaces the type; otherwise it
+//                                 is left out
+//   a FLOAT member (2, 4, 8 or 16 bytes) that is not aligned
+//                                 an INT of the same name and size replaces it
+//   any other wrong member        left out
 //   an INT with several flags     one of the flags is kept
 //   a FLOAT, ARRAY or enum, an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
@@ -73,8 +78,8 @@ struct ElementRef {
     std::optional<uint32_t> element; // its index in the type; none: the type itself
 };
 
-/// `text`; of more than 600 characters only the first and last 300, with "..." between them. Names
-/// may have any length.
+/// `text` or, if it has more than 600 characters, the first and last 300 with "..." between them.
+/// Names may have any length.
 std::string abbreviated(const std::string &text)
 {
     constexpr size_t most = 600;
@@ -253,8 +258,8 @@ private:
         btf_member &entry;
         TypeId type;           // behind modifiers
         uint64_t size;         // of the type, in bytes; or TypeSizes::unsized
-        uint32_t offset, bits; // bits: of a bitfield; 0: it is none
-        bool fits;             // it ends in the struct
+        uint32_t offset, bits; // bits: of a bitfield; 0: not a bitfield
+        bool fits;             // the member ends within the struct
     };
     Member member_at(Words &words, uint32_t i)
     {

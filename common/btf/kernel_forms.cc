@@ -94,7 +94,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.most_elements = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
-    // Unlike those of <linux/btf.h>, this struct is only in kernels (kernel/bpf/btf.c).
+    // Unlike the structs of <linux/btf.h>, this one is only in kernels (kernel/bpf/btf.c).
     const bool is_of_kernel = has_struct(btf, "btf_verifier_env");
     if (is_of_kernel)
         forms.layout = has_struct(btf, "btf_layout");

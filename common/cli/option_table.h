@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The options of a program as a table, so that --help, abbreviations and error messages are the
-// same in all programs that use this file. btf-pahole does not: it parses pahole's options itself.
+// The options of a program as a table, so that --help, abbreviations and error messages work alike
+// in all programs that use this file. btf-pahole parses pahole's options itself.
 #pragma once
 
 #include "common/result.h"
@@ -71,7 +71,7 @@ inline Result<void> store_option(std::vector<std::string> &field, std::string_vi
 }
 
 /// A function for Option::take that stores the value in a field of `line`. Member pointers lead to
-/// the field, for example sets<&CommandLine::emit, &EmitOptions::output> to line.emit.output.
+/// the field: sets<&CommandLine::emit, &EmitOptions::output> sets line.emit.output.
 template <auto... members, typename CommandLine>
 Result<void> sets(CommandLine &line, std::string_view value)
 {

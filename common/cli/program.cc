@@ -37,7 +37,7 @@ const char *program = "";
     std::_Exit(1);
 }
 
-/// For exceptions; only the standard library throws them.
+/// Called for an exception. Only the standard library throws exceptions.
 [[noreturn]] void on_terminate()
 {
     // The cause may be a mapped file that has changed since a size in it was checked. The handler

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The frame of a program: messages, exit status, end.
+// What all programs share: messages, exit status, and how a program begins and ends.
 #pragma once
 
 #include "common/result.h"
@@ -9,8 +9,9 @@
 namespace btflink
 {
 
-// Exit status. exit_bad_input: the error is in a file or of the system; exit_usage: in the command
-// line or the environment. btf-pahole has pahole's exit status instead: 1 and 64.
+// Exit status. exit_bad_input: an error in a file or of the system; exit_usage: an error in the
+// command line or the environment. btf-pahole returns 64 for an error in the command line, as
+// pahole does, and 1 for any other error.
 constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 
 /// Call this first in main(). `name` must stay valid until the process ends. After the call,

@@ -28,9 +28,9 @@ constexpr DebugReloc aarch64_relocs[] = {
 };
 constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// System V ABI, Intel386 supplement: table 4.9. By this ABI, all parameters are on the stack;
-// pahole assumes this of kernels (-mregparm=3), too. A GOT-relative offset (-fPIC) occurs only
-// inside a DWARF expression.
+// System V ABI, Intel386 supplement: table 4.9. By this ABI, all parameters are on the stack.
+// pahole assumes this also of kernels, although -mregparm=3 puts the first three into registers. A
+// GOT-relative offset (-fPIC) occurs only inside a DWARF expression.
 constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
 
 // ELF for the Arm Architecture, table 4.9. Only r0 to r3 pass parameters, but pahole expects the

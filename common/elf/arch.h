@@ -35,7 +35,7 @@ struct Arch {
     // Parameter passing, as pahole sees it. param_regs: DWARF numbers of the registers, in order of
     // parameters; empty: any register is accepted.
     std::span<const int8_t> param_regs;
-    uint8_t param_reg_count;     // registers that pass parameters; 0: as if all were on the stack
+    uint8_t param_reg_count;     // registers that pass parameters; 0: pahole knows none
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
@@ -43,8 +43,8 @@ struct Arch {
 /// The row of a relocation type; nullptr: debug sections do not use this type.
 const DebugReloc *find_reloc(const Arch &arch, uint32_t type);
 
-/// Is it a type of debug_relocs with which a linker replaces the value at the place? Also true for
-/// offsets of thread-local variables, and for GOT-relative offsets.
+/// Is `type` one of arch.debug_relocs, with RelocOp::set? Also true for offsets of thread-local
+/// variables, and for GOT-relative offsets.
 bool is_absolute(const Arch &arch, uint32_t type);
 
 /// The row of an architecture; nullptr: it is not supported.

@@ -44,9 +44,8 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
     constexpr std::string_view magic = "ZLIB";
     if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
         return true;
-    // objcopy compresses .debug without renaming it: the magic, then the size as a big-endian
-    // 64-bit integer. A pool begins with its length; a length that looks like the magic would be
-    // more than 1 GB.
+    // objcopy compresses .debug without renaming it. The result begins with the magic. A pool
+    // begins with its length; a length that looks like the magic would be more than 1 GB.
     return name == ".debug" && data.size() >= magic.size() &&
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }

@@ -33,9 +33,9 @@ auto fields_of(Structure &s)
         return std::tie(s.p_offset, s.p_filesz);
 }
 
-/// Converts an ELF structure between classes, and between host byte order and `order`. Only files
-/// have the 32-bit class. So if the widths of a field differ, the narrower value is byte-swapped:
-/// before widening (reading), or after narrowing (writing).
+/// Converts an ELF structure between classes, and between host byte order and `order`. Structures
+/// in memory always have the 64-bit class. So if the widths of a field differ, the narrower value
+/// is that of the file. It is byte-swapped before widening (reading) or after narrowing (writing).
 template <typename To, typename From>
 To translate(const From &from, ByteOrder order)
 {

@@ -61,7 +61,7 @@ struct ElfImage {
     Elf64_Ehdr head{};
     std::vector<ElfSection> sections; // [0] is the null section, if there are any sections
     uint32_t names = 0;               // index of the table of section names, or 0
-    uint64_t segments_end = 0;        // end of program headers and their contents, or 0
+    uint64_t segments_end = 0;        // file offset where program headers and segments end, or 0
 
     ElfImage() = default;
     ElfImage(ElfImage &&) = default;
@@ -71,7 +71,8 @@ struct ElfImage {
     size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
     size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
     size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
-    /// Is it more than a relocatable file? If so, sections that are loaded must not move.
+    /// False for a relocatable file without program headers. In any other file, sections that are
+    /// loaded must not move.
     bool is_linked() const { return head.e_type != ET_REL || segments_end != 0; }
     /// Is the table of section names also a table of symbol names (as in LLVM's .strtab)?
     bool names_are_shared() const;
@@ -84,8 +85,8 @@ struct ElfImage {
 
     /// The index of .symtab, or 0 if there is none. Error: there are two.
     Result<uint32_t> find_symtab() const;
-    /// Number of entries of a symbol table. Errors: a wrong size of the table or of an entry; more
-    /// than 2^31 entries.
+    /// Number of entries of a symbol table. Errors: a wrong size of the table or of an entry; 2^31
+    /// or more entries.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
 
     /// Number of entries of a section of relocations. Errors: compact relocations (SHT_CREL); a
@@ -129,8 +130,8 @@ bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 bool is_bitcode(Bytes file);
 
 /// The contents of the first note of this owner and type; empty if there is none. Searches all
-/// sections of notes, because linker scripts may merge them (a kernel's .notes), and
-/// .note.gnu.build-id, which may have another type.
+/// sections of type SHT_NOTE, because linker scripts may merge them (a kernel's .notes), and
+/// .note.gnu.build-id, whose section type may be another one.
 Bytes find_note(const ElfImage &image, std::string_view owner, uint32_t type);
 
 /// A file on disk and its sections.
@@ -193,7 +194,8 @@ class SymbolTable
 {
 public:
     SymbolTable() = default;
-    /// Error: the section or the name of a symbol does not exist, or names are too long in total.
+    /// Errors: those of ElfImage::symbol_count(); a symbol whose section or name does not exist;
+    /// names that are too long in total.
     static Result<SymbolTable> open(const ElfImage &image, uint32_t section);
 
     size_t size() const { return size_; }
@@ -211,7 +213,7 @@ public:
     }
 
 private:
-    /// Is `section` (st_shndx) a number for common symbols, perhaps of this machine only?
+    /// Does `section` (st_shndx) mark a common symbol, on all machines or on this one?
     bool is_common(uint16_t section) const
     {
         constexpr uint16_t x86_64_large_common = 0xff02; // not in all versions of <elf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Drops sections from an ELF file, renumbers the rest, and lays the file out again.
 //
-// Problem. Sections of an ELF file refer to each other by index, in a dozen places: links,
+// Problem. Sections of an ELF file refer to each other by index, in several places: links,
 // relocation targets, symbols (with a side table for indexes that do not fit), groups. Relocations
 // and group signatures refer to symbols by index, too. Dropping a section shifts all of these.
 //
@@ -124,8 +124,8 @@ public:
     }
 
 private:
-    /// lay_out() writes the contents of each section separately. So overlapping sections, which no
-    /// tool makes, could produce a huge file from a small one.
+    /// lay_out() writes the contents of each section separately. So a small file with many sections
+    /// that share bytes would become a huge one. Tools do not make such files.
     Result<void> check_overlaps() const
     {
         std::vector<uint32_t> order;
@@ -147,7 +147,7 @@ private:
         const SymbolTable table = TRY(SymbolTable::open(image_, index));
         const auto count = static_cast<uint32_t>(table.size());
         ElfSection &s = image_.sections[index];
-        const bool may_drop = index == symtab_; // symbols; .dynsym is loaded, so it keeps its size
+        const bool may_drop = index == symtab_; // .dynsym is loaded, so it keeps its size
         if (may_drop) {
             symbol_map_.assign(count, dropped_symbol);
             if (s.head.sh_info > count)
@@ -346,8 +346,8 @@ uint64_t end_of_fixed_part(const ElfImage &image, std::span<const uint32_t> orde
     return std::min<uint64_t>(fixed, image.file.size());
 }
 
-/// Adds a section at an offset of the same alignment as before. That may be less than sh_addralign,
-/// which may be wrong, and which some tools ignore.
+/// Adds a section at an offset of the same alignment as before. This alignment may be less than
+/// sh_addralign, which may be wrong, and which some tools ignore.
 void move_section(ElfSection &s, ByteParts &out)
 {
     if (s.data.empty()) { // it may lie inside another section, so padding could lengthen the file

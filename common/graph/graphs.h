@@ -155,7 +155,7 @@ std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 ///   Index   a VectorIndex (tables.h)
 ///   block   a uint32_t by vertex. Before: vertices that may be equal have equal numbers.
 ///           After: the vertex's block, numbered 0, 1, ... in the order of `vertices`.
-///   count   the number of blocks, if they are numbered like this before; otherwise 0
+///   count   the number of blocks, if they are already numbered in this way; otherwise 0
 ///   append  append(vertex, key) appends to `key` the blocks to which the vertex refers.
 ///   more    more() returns false to end the refinement before the next round.
 /// A round takes time in proportion to the keys. There is at most one round more than blocks.

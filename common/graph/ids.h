@@ -3,8 +3,8 @@
 //
 //     enum class NodeId : uint32_t { none = UINT32_MAX };
 //
-// Also has vectors that are indexed only by their own id type. At run time, ids are plain numbers,
-// and the vectors are plain vectors.
+// An IdVector can be indexed only by its own id type. At run time, an id is a plain number, and an
+// IdVector is a plain vector.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Hash tables without allocation per entry and without removal. FlatIndex and VectorIndex are built
-// on OpenTable (open addressing in one flat array), for which other callers define their own slots.
+// Hash tables without allocation per entry and without removal. OpenTable is one flat array with
+// open addressing, whose slots the user defines. FlatIndex and VectorIndex are built on OpenTable.
 #pragma once
 
 #include <algorithm>

@@ -94,7 +94,7 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
         write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot append to the file");
-        // The old header describes the old file, even with appended bytes.
+        // With the old header, the file is valid even if the appended bytes remain.
         bool restored = write_at(fd.get(), old_header, 0) &&
                         ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
         if (!restored)

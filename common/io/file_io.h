@@ -43,8 +43,7 @@ private:
 
 /// Reads a file: a regular one, or anything else that has an end (/sys/kernel/btf/vmlinux, a pipe).
 /// The file is not mapped, so it may shrink or change afterwards. Errors include a file of more
-/// than `most` bytes, and more than 1 GB from anything but a regular file, because that may be
-/// endless.
+/// than `most` bytes, and one of more than 1 GB that is not regular, because it may be endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
 /// The folder of a path with its final slash; empty for the current folder.
@@ -134,8 +133,8 @@ private:
 /// How to make a new file from an old one. `before`: the bytes of the old file.
 struct FileChange {
     std::vector<std::byte> header; // replaces the start of the kept or rebuilt bytes
-    uint64_t kept = 0;             // number of the old file's first bytes that stay ...
-    ByteParts rebuilt;             // ... or, if this is not empty, what takes their place
+    uint64_t kept = 0;             // how many of the old file's first bytes stay
+    ByteParts rebuilt;             // if not empty, takes the place of the kept bytes
     std::vector<std::byte> tail;   // is appended
 
     /// The new file's bytes, one part after the other.

@@ -37,7 +37,7 @@ namespace
 
 constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
 // A process may have 65,530 mappings (vm.max_map_count), and memory and threads need some of them.
-// If so many files are mapped, further files are read.
+// Once `most_mappings` files are mapped, further files are read.
 constexpr size_t most_mappings = 60000;
 std::atomic<size_t> mapping_count = 0; // current number
 
@@ -115,7 +115,8 @@ void on_signal(int signal, siginfo_t *info, void *)
     }
     if (const Mapping *m = find_changed())
         say(*m, changed_text);
-    // The signal comes again, with its former action.
+    // When the handler returns, the faulting instruction raises the signal again, with its former
+    // action.
     for (size_t i = 0; i < std::size(signals); ++i)
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);

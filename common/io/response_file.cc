@@ -23,7 +23,8 @@ bool is_response_file(const std::string &word, WordRules rules)
     return rules == WordRules::shell || ::access(word.c_str() + 1, R_OK) == 0;
 }
 
-/// Does a backslash, in a quotation by `quote` (0: in none), protect the character `next`?
+/// Does a backslash protect the character `next` after it? `quote`: the character that began the
+/// quotation around them, or 0.
 bool protects(WordRules rules, char quote, char next)
 {
     if (quote == '\'')

@@ -20,7 +20,7 @@ namespace btflink
 constexpr std::string_view pool_section = ".debug";
 
 /// Is a section of this name the one for pools? In GNU's older compression scheme, names of
-/// sections begin with .z.
+/// compressed sections begin with .z.
 constexpr bool is_pool_section(std::string_view section)
 {
     return section == pool_section || section == ".zdebug";

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Hashes types on cycles without a named struct or union, and types that reach such a cycle.
 //
-// Problem. The hash of a type covers the hashes of the types it refers to, but on a cycle without a
-// named struct or union no type comes first. If the cycle were cut where a walk meets itself, the
-// hash would depend on where the walk began: equal types of two objects would get different hashes.
+// Problem. The hash of a type covers the hashes of the types it refers to. On a cycle without a
+// named struct or union, a hash would have to cover itself. If the cycle were cut where a walk
+// meets itself, the hash would depend on where the walk began: equal types of two objects would get
+// different hashes.
 //
-// Method. First, partition refinement: blocks of types with equal contents that refer to types of
-// equal blocks. Then the hash of a block covers all blocks that it reaches, in the order of a walk:
-// the contents of each block, and for each reference the number in the walk of the block to which
-// it leads.
+// Method. First, partition refinement divides the types into blocks. Types of one block have equal
+// contents and refer to the same blocks in the same order. Then a walk from each block numbers all
+// blocks that it reaches. The hash of the block covers the contents of each block in the walk, and
+// the numbers of the blocks to which that block refers. Example: function type F has one parameter,
+// a pointer P to F. In the walk from F, F is number 0 and P is number 1. The hash of F covers:
+// contents of F, 1, contents of P, 0.
 //
 // Correctness. Types that are the same at any depth are in one block, and walks from such types in
 // two blobs meet the same blocks in the same order. Equal walks describe equal graphs, so the

@@ -25,8 +25,8 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image,
 
 /// The part of the new file that comes before the appended sections.
 struct ElfBody {
-    uint64_t kept = 0;                // number of first bytes of the file that stay ...
-    ByteParts rebuilt;                // ... or, if this is not empty, it replaces the whole file
+    uint64_t kept = 0;                // how many of the file's first bytes stay
+    ByteParts rebuilt;                // if not empty, replaces the whole file
     std::vector<uint32_t> symbol_map; // if rebuilt: what drop_sections() returns; otherwise empty
 
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
@@ -36,8 +36,9 @@ struct ElfBody {
 /// ElfAppender::finish() fills in.
 ElfBody new_file(const ElfImage &image);
 
-/// Drops the sections whose flag in `drop` is set, and what is useless without them. `image` then
-/// describes the rest. Errors: malformed groups or symbol tables; those of drop_sections().
+/// Drops the sections whose flag in `drop` is set, and what is useless without them. If the file
+/// has to be rewritten, also drops SHT_LLVM_ADDRSIG, a hint to the linker. `image` then describes
+/// the rest. Errors: malformed groups or symbol tables; those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
 /// Appends sections to `body`, then names and headers of all sections. `image` must outlive the

@@ -58,8 +58,8 @@ FeatureSet all_features();
 /// Every feature, with distilled_base and linkage_names.
 FeatureSet known_features();
 
-/// "a,b,c", or "+a,b" (these in addition to `start`). "default" and "all" are names, too. The
-/// caller joins the results of several lists on one command line. Error: an unknown name.
+/// Parses "a,b,c", or "+a,b", which stands for `start`, a and b. "default" and "all" are names,
+/// too. The caller joins the results of several lists on one command line. Error: an unknown name.
 Result<FeatureSet> parse_features(std::string_view list, FeatureSet start = default_features());
 /// Adds the features in `list`, the value of an option --features.
 Result<void> store_option(std::optional<FeatureSet> &features, std::string_view list);

@@ -56,7 +56,7 @@ struct LinkFunction {
     TypeId func{};           // the FUNC in the blob; void: see proto
     uint32_t proto = 0;      // if func is void: index in proto_words of {result, count,
                              // count x (name, type)}
-    uint32_t instance = 0;   // only of a true signature: index in LinkTrailer::functions
+    uint32_t instance = 0;   // of a true signature: index of its instance in LinkTrailer::functions
 };
 
 /// Bits of LinkVariable::flags.
@@ -88,7 +88,7 @@ struct LinkTrailer {
     FeatureSet features;         // that the object was emitted with
     uint32_t emitter = 0;        // version of btflink: major * 10000 + minor * 100 + patch
     uint64_t object_id = 0;      // connects blob and pool; set by encode_trailer()
-    StrOff source{};             // DW_AT_name of the unit; also says which DWARF is covered
+    StrOff source{};             // DW_AT_name of the unit that this contribution covers
     TypeId plain_end{};          // lower ids: plain types and their tags; other ids: VAR, FUNC,
                                  // DATASEC, and the prototypes and tags that only they need
     uint32_t pool_entries = 0;   // entries of the pool after the object id; indices are 1..entries

@@ -73,9 +73,8 @@ private:
     std::unique_ptr<Buffers> buffers_;
 };
 
-// cycle_hash.cc: stub hashes of types that reach a cycle without a named struct or union. On such a
-// cycle no type can be hashed before the others. C has no such cycles; a recursive function type of
-// another language is one. See common/FORMAT.md, 6.
+// cycle_hash.cc: stub hashes of types that reach a cycle without a named struct or union. C has no
+// such cycles; a recursive function type of another language is one. See common/FORMAT.md, 6.
 
 /// Returns a hash for each of the types 0 to refs.size() - 1. `refs[i]`: the types that type i
 /// refers to, in order. `own[i]`: a hash of everything else in type i. Different types get

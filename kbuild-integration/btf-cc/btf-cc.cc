@@ -222,8 +222,8 @@ void remove_object(const std::string &object)
         ::unlink(object.c_str());
 }
 
-/// Puts object BTF into an object that the compiler has written; leaves any other alone. `before`:
-/// the object's version before the compile. Returns false if the compile must fail.
+/// Puts object BTF into an object if the compiler has written it. `before`: the object's version
+/// before the compile. Returns false if the compile must fail.
 bool finish_object(const std::string &object, const FileVersion &before,
                    const CompileCommand &command, const Settings &settings)
 {
@@ -255,7 +255,7 @@ int refuse(const Error &why)
 /// The command line of btf-cc itself, up to the compiler.
 struct OwnArguments {
     std::string question; // "help", "version", "settings", "build-plugin"; or empty
-    OptionValues options; // others
+    OptionValues options; // all other options
     char **compiler;      // the compiler's words, up to a null pointer
 };
 

@@ -158,9 +158,9 @@ struct OptionRule {
 };
 using enum OptionRule::Form;
 
-// Options that ask for something other than an object matter only if they are used with -c. Those
-// that write another file in its place, such as -emit-llvm, need no row: btf-cc leaves a file alone
-// that is not an ELF object.
+// Options that ask for something other than an object have rows because they may be used with -c.
+// Options that only change the contents of the object file, such as -emit-llvm, need no rows:
+// btf-cc leaves a file alone that is not an ELF object.
 constexpr OptionRule option_rules[] = {
     {"-c", whole, compile_only},
     {"--compile", whole, compile_only},

@@ -30,8 +30,8 @@ struct CompileCommand {
     bool only_c = false;
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;
-    /// The words of a response file depend on the compiler's version, and with them the objects:
-    /// the command may write only some of `objects`.
+    /// The words of a response file, and so the objects, depend on the compiler's version: the
+    /// command may write only some of `objects`.
     bool depends_on_version = false;
 
     bool operator==(const CompileCommand &) const = default;

@@ -13,8 +13,8 @@
 // and of the size and time of their sources. (The time alone is not sufficient: some distributions
 // give all files the same time.)
 //
-// If $BTF_CC_PLUGIN_DIR names a folder, only this folder is used. btf-cc does not check whether its
-// plugins match btflink.
+// If $BTF_CC_PLUGIN_DIR names a folder, only this folder is used. btf-cc does not check whether the
+// plugins in this folder match btflink.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"
@@ -100,7 +100,7 @@ Result<PluginSources> plugin_sources()
     return sources;
 }
 
-/// Changes with the version of btflink, and when a source of plugins changes.
+/// A hash that changes with the version of btflink, and when a source of plugins changes.
 std::string sources_id(const PluginSources &sources)
 {
     std::string text = BTFLINK_VERSION "\n";

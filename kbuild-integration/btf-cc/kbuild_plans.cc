@@ -87,7 +87,7 @@ std::string why_no_btf(bool is_module)
 
 std::string why_no_btf_at_all(const std::string &object)
 {
-    // Every build of a new tree compiles this object, before all that belong to the kernel.
+    // Every build of a new tree compiles this object, before all objects of the kernel.
     if (object != "scripts/mod/empty.o" || !configuration() || is_set("CONFIG_DEBUG_INFO_BTF=y"))
         return "";
     return "this kernel gets no BTF, because CONFIG_DEBUG_INFO_BTF is off; Kconfig turns it off "

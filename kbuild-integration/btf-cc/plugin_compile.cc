@@ -45,9 +45,9 @@ bool takes_all_c(const emit::UnitFilter &filter)
            });
 }
 
-/// The index of the compiler in a command: that of the first known name, otherwise of the first
-/// program that is not env, a compiler cache or a distributor, otherwise 0. Only words before the
-/// first option count.
+/// The index of the compiler in a command: of the first word that names gcc or clang; otherwise of
+/// the first program that is not env, a compiler cache, distcc or icecc; otherwise 0. Only words
+/// before the first option count.
 size_t compiler_place(const std::vector<std::string> &words)
 {
     size_t at = find_compiler(words);

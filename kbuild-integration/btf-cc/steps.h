@@ -36,15 +36,15 @@ Result<Settings> read_settings(const OptionValues &options = {});
 /// a compiler cache runs. Returns false if memory runs out.
 bool export_options(const OptionValues &options);
 
-/// One line with all settings on which objects depend: see cache_key().
+/// One line with all settings on which objects and warnings depend: see cache_key().
 std::string describe(const Settings &settings);
 
 // kbuild_plans.cc: what Kbuild will do with an object, according to the variables that Kbuild
 // exports and to the kernel's configuration.
 
-/// Why an object must not get object BTF: no step of Kbuild would merge the object BTF. In a module
-/// the kernel would take it for the module's final BTF and refuse to load the module. Empty if
-/// Kbuild merges object BTF, or if this is unknown. `is_module`: the object is for a module. Reads
+/// Why an object must not get object BTF: Kbuild would not merge it. The kernel would take object
+/// BTF in a module for the module's final BTF, and refuse to load the module. Empty if Kbuild
+/// merges object BTF, or if this is unknown. `is_module`: the object is for a module. Reads
 /// $objtree, $KBUILD_EXTMOD and include/config/auto.conf.
 std::string why_no_btf(bool is_module);
 
@@ -53,7 +53,7 @@ std::string why_no_btf(bool is_module);
 std::string why_no_btf_at_all(const std::string &object);
 
 /// A warning if Kbuild makes BTF and the PAHOLE that it exports is not btf-pahole: a user may set
-/// CC for make and forget PAHOLE. Empty: all is well.
+/// CC for make and forget PAHOLE. Otherwise empty.
 std::string why_not_merged();
 
 /// Will Kbuild read the DWARF of objects after the compile? From 6.14 on gendwarfksyms computes
@@ -106,7 +106,7 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program);
 /// not exist.
 Result<std::string> cache_key(const Settings &settings, const std::string &compiler);
 
-/// Base names of the programs that $CCACHE_PREFIX tells ccache to run around the compiler.
+/// Base names of the programs that $CCACHE_PREFIX tells ccache to put in front of the compiler.
 std::vector<std::string> ccache_prefix();
 
 /// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: sets variables so
@@ -114,7 +114,7 @@ std::vector<std::string> ccache_prefix();
 /// from this executable. Returns true if the caller must run `program` and do nothing after it.
 bool put_cache_in_front(const std::string &program, const OptionValues &options);
 
-/// Does ccache run this btf-cc, after put_cache_in_front() in another one? ccache then caches what
+/// Is this the btf-cc that ccache runs because of put_cache_in_front()? ccache then caches what
 /// this btf-cc prints.
 bool is_run_by_cache();
 

@@ -73,8 +73,8 @@ std::string find_other(const std::string &name, const std::string &passed)
 }
 
 /// Replaces this process by a real pahole: $BTF_PAHOLE_REAL (a path, or a name to look up in
-/// $PATH), or else the first pahole in $PATH that is not in the list. Returns the exit status if
-/// this fails.
+/// $PATH), or else the first pahole in $PATH that passed_variable does not list. Returns the exit
+/// status if this fails.
 int run_real_pahole(char **argv)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");

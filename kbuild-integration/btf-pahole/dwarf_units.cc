@@ -23,8 +23,8 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
     return emit;
 }
 
-/// An error of emit_file(). If it concerns the output in memory, which has no path that tells users
-/// anything, names `file` instead.
+/// Returns an error of emit_file() as a failure. If the error names the output in memory, whose
+/// path users do not know, `file` replaces that path.
 Failure encode_error(Error error, const std::string &file, const emit::EmitOptions &emit)
 {
     const std::string &place = error.where.file;

@@ -2,7 +2,8 @@
 // Fills in .BTF_ids of a module, as the kernel's resolve_btfids does.
 //
 // Problem. Symbols in .BTF_ids name types and functions (common/btf/id_symbols.h); the word at each
-// symbol must become the id. The kernel searches sets by bisection.
+// symbol must become the id. The kernel searches sets by bisection, so the ids of a set must
+// ascend.
 //
 // Method. Look up each name and fill in its word; then count and sort the entries of each set.
 //

@@ -35,8 +35,8 @@ bool exists(const std::string &path)
     return ::access(path.c_str(), R_OK) == 0;
 }
 
-/// The words of the first command in Kbuild's ".X.cmd", which made `path`; empty if there is no
-/// such file.
+/// The words of the command that made `path`: the first command in the file .NAME.cmd, which Kbuild
+/// writes next to `path`. Empty if there is no such file.
 std::vector<std::string> saved_command(const std::string &path)
 {
     auto file = read_file(folder_of(path) + "." + std::string(base_name(path)) + ".cmd");
