@@ -44,7 +44,7 @@ private:
 
     const bool shown_;
     bool printed_ = false;
-    Clock::time_point next_ = Clock::now() + std::chrono::seconds(1); // of the next output
+    Clock::time_point next_ = Clock::now() + std::chrono::seconds(1); // when to print next
 };
 
 } // namespace btflink::kernel

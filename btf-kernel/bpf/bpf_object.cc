@@ -28,7 +28,7 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
         return fail(where.at(4),
                     strf("header claims %u bytes, the section has %zu", header, bytes.size()));
     if (header == core_fields)
-        return {}; // from before CO-RE relocations
+        return {}; // the header is older than CO-RE relocations
     if (header < core_fields + 8)
         return fail(where.at(4), strf("header of %u bytes is cut off", header));
     const uint64_t begin = uint64_t{header} + word(core_fields);
@@ -39,8 +39,8 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
         return {};
     if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
         return fail(where.at(begin), "CO-RE relocations have an unknown size");
-    // For each section with code: offset of its name, number of relocations, the relocations. Each
-    // of these is a struct bpf_core_relo: insn_off, type_id, access_str_off, kind.
+    // Each section with code has the offset of its name, the number of its relocations, and the
+    // relocations. A relocation is a struct bpf_core_relo: insn_off, type_id, access_str_off, kind.
     const uint32_t size = word(begin);
     for (uint64_t at = begin + 4; at < end;) {
         if (end - at < 8 || word(at) >= btf.str_size() ||
@@ -68,8 +68,8 @@ std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
     return names;
 }
 
-/// Do the variables of a DATASEC with this name define struct_ops? With '?', libbpf loads them only
-/// on request.
+/// Do the variables of a DATASEC with this name define struct_ops? If the name begins with '?',
+/// libbpf loads them only on request.
 bool is_struct_ops(std::string_view section)
 {
     section.remove_prefix(section.starts_with('?'));

@@ -76,8 +76,8 @@ struct Verdict {
         // 0 as the address of a weak symbol, or as the size or id of a type.
         absent,
         unknown, // BTF does not show whether the program works
-        // libbpf or the kernel refuses programs that use the item, or a signature changed, so
-        // programs get other arguments than they expect.
+        // libbpf or the kernel refuses programs that use the item, or programs get other data than
+        // they expect, because a signature or the bits of a bitfield changed.
         broken,
     };
     Status status = Status::holds;
@@ -113,8 +113,8 @@ Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
                 const diff::Sides &kernel, CandidateLists &lists);
 
 /// As libbpf's bpf_core_types_are_compat(), for relocations about the existence, size or id of a
-/// type, for kfuncs and for variables. Kinds must match; names, sizes and the contents of structs
-/// are not compared.
+/// type, for kfuncs and for variables. Kinds and numbers of parameters must match; names, sizes and
+/// the contents of structs are not compared.
 bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                           uint32_t target);
 

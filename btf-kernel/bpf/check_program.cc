@@ -99,8 +99,8 @@ bool is_number(const Btf &btf, uint32_t id)
     return number && size_of(btf, id) <= 8;
 }
 
-/// Do two FUNCs with prototypes differ only in numbers that they take or return? The verifier
-/// accepts a number of any type for a number, and libbpf any integer for an integer.
+/// Do the prototypes of two FUNCs differ only in the types of numbers? The verifier accepts a
+/// number of any type for a number, and libbpf any integer for an integer.
 bool only_numbers_differ(const DefinitionRef &a, const DefinitionRef &b)
 {
     const Btf &a_btf = *a.side->btf, &b_btf = *b.side->btf;
@@ -155,8 +155,8 @@ private:
             check_relocation(relocation);
     }
 
-    /// Adds a requirement if a kernel's byte order is not that of the program. Returns false if the
-    /// new kernel's is not.
+    /// Adds a requirement if one of the kernels has another byte order than the program. Returns
+    /// whether the new kernel has the program's byte order.
     bool check_byte_order()
     {
         auto verdict = [&](const Sides &kernel) {
@@ -172,8 +172,8 @@ private:
         return after.status != Status::broken;
     }
 
-    /// The programs that test for `name` ("struct s.m"), or for what contains it ("struct s"), by
-    /// tests that fail on this kernel.
+    /// The programs that test whether `name` ("struct s.m"), or what contains it ("struct s"),
+    /// exists or matches, and whose test fails on this kernel.
     std::set<std::string> failing_tests(const std::string &name, Verdict Requirement::*kernel) const
     {
         std::set<std::string> out;
@@ -191,19 +191,23 @@ private:
         return out;
     }
 
-    /// Can tests in the programs `testing` guard everything that `program` does? A subprogram may
-    /// be guarded by its caller, and may test for its caller.
+    /// Can tests in the programs `testing` guard everything that `program` does? A test in a caller
+    /// may guard a subprogram, and a test in a subprogram may guard its callers.
     static bool may_be_guarded(const std::string &program, const std::set<std::string> &testing)
     {
         return testing.contains(program) || (!testing.empty() && is_subprogram(program)) ||
                std::ranges::any_of(testing, is_subprogram);
     }
 
-    /// Softens a verdict `broken` on a relocation. The verdict becomes `absent` if each of its
-    /// programs tests for the item, and the test fails. Otherwise programs with such a test are
-    /// removed from the verdict, and it becomes `unknown` if tests may guard each other program:
-    /// tests for the item or, if there are none and the type has a flavour ("s___v2"), any tests,
-    /// because these may be for another flavour of the type.
+    /// Softens the verdict `broken` on the item of a CO-RE relocation, if tests may keep programs
+    /// from using the item.
+    ///  - If all programs of the verdict test for the item, and the tests fail, the verdict becomes
+    ///    `absent`.
+    ///  - If only some programs have such a test, they are removed from the verdict. It becomes
+    ///    `unknown` if their tests may guard all remaining programs.
+    ///  - If no program has such a test, and the item's type has a flavour ("s___v2"), the verdict
+    ///    becomes `unknown` if other tests may guard all programs: these may be for another flavour
+    ///    of the type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;
@@ -292,7 +296,7 @@ private:
             }
     }
 
-    /// `module`: the only place of a definition that counts; empty: all places.
+    /// `module`: where to look for the definition, a module's name or "vmlinux"; empty: everywhere.
     DefinitionRef find(const Sides &kernel, Space space, const std::string &module,
                        const std::string &name) const
     {
@@ -389,7 +393,8 @@ private:
             return {item.weak ? Status::absent : Status::broken, "is not there"};
         const Btf &btf = *found.side->btf;
         const uint32_t target = behind_modifiers(btf, btf.type(TypeId{found.id}).type);
-        // libbpf drops a weak kfunc with another prototype, but refuses a weak variable.
+        // libbpf drops a weak kfunc with another prototype, but refuses a weak variable with
+        // another type.
         if (!types_are_compatible(btf_, type, btf, target))
             return {item.weak && function ? Status::absent : Status::broken,
                     function ? "has another prototype: " + prototype_text(btf, found.id)

@@ -5,11 +5,11 @@
 // and array elements on the way ("0:1:2"). Which field of a kernel is this, and do all structs of
 // the kernel with that name agree? Other relocations identify a type or an enumerator.
 //
-// Method. Candidates are the kernel's types with the name, without flavour, and the kind of the
-// program's type: those in vmlinux or, if there are none, those in modules. Indexes become names of
-// members and numbers of array elements, which are looked up in each candidate. All candidates that
-// fit must give the same result. The rules are those of libbpf's bpf_core_calc_relo_insn(), which
-// the kernel uses, too.
+// Method. Candidates are the kernel's types that have the kind and the name (without flavour) of
+// the program's type: those in vmlinux or, if there are none, those in modules. Indexes become
+// names of members and numbers of array elements, which are looked up in each candidate. All
+// candidates that fit must give the same result. The rules are those of libbpf's
+// bpf_core_calc_relo_insn(), which the kernel uses, too.
 //
 // Invariant. Each type of the program has one list of candidates. If some candidates fit a
 // relocation and all of these give the same result, the others are removed from the list. So each
@@ -61,9 +61,9 @@ struct KernelField {
 constexpr size_t max_indexes = 64; // BPF_CORE_SPEC_MAX_LEN
 
 /// A distilled base has only the names and sizes of structs and unions. When the kernel loads the
-/// module, vmlinux's definitions take their places. If `id` is a struct or union of a distilled
-/// base, returns vmlinux's definition that fits, if there is one; otherwise returns the type
-/// itself. `vmlinux`: its types.
+/// module, it replaces these types by vmlinux's definitions. If `id` is a struct or union of a
+/// distilled base, and vmlinux has a definition that fits, returns this definition; otherwise the
+/// type itself. `vmlinux`: the types of vmlinux.
 std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
                                                const TypesByName &vmlinux)
 {
@@ -81,7 +81,7 @@ std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
 }
 
 /// Moves from the struct or union at `out` to its member `name`. Returns false if there is none.
-/// `vmlinux`: its types.
+/// `vmlinux`: the types of vmlinux.
 bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField &out)
 {
     const uint32_t type = behind_modifiers(*out.btf, out.type);
@@ -148,7 +148,8 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     uint32_t id = behind_modifiers(btf, type);
     out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
     out.steps.push_back({"", access[0], id});
-    // The step before was the last member of a struct: if it is an array [0], any index fits.
+    // The previous step led to the last member of a struct. If that is an array [0], any index
+    // fits.
     bool may_be_flexible = false;
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
@@ -179,7 +180,7 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
 
 /// Looks up a program's field in the struct or union `root` of a kernel, and sets `out` to the
 /// field. Returns an explanation if there is no such field, or only one of another kind. `vmlinux`:
-/// its types.
+/// the types of vmlinux.
 std::optional<std::string> find_field(const Btf &local_btf, const LocalField &local,
                                       const DefinitionRef &root, const TypesByName &vmlinux,
                                       KernelField &out)
@@ -263,8 +264,8 @@ std::optional<uint64_t> field_number(Core kind, const KernelField &field)
     }
 }
 
-/// What shifts and masks of a program depend on: the width of a bitfield, and the number of bits
-/// before it in the bytes that CO-RE lets the program load. The width is 0 for other fields.
+/// Two numbers on which the shifts and masks of a program depend: the width of a bitfield (0 for
+/// other fields), and how many bits come before it in the bytes that CO-RE lets the program load.
 std::pair<uint32_t, uint64_t> bits_to_load(const KernelField &field)
 {
     const auto start = field_number(Core::field_byte_offset, field);

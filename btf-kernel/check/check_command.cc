@@ -172,13 +172,13 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
     }
     drop_ignored(report.found.list, line.ignored);
     drop_ignored(report.found.unchecked, line.ignored);
-    drop_ignored(line.known, line.ignored); // its lines match nothing now
+    drop_ignored(line.known, line.ignored); // no findings are left for these lines
     line.dropped = drop_known(report.found.list, line.known);
     return report;
 }
 
-// Text has a line per cause; --verbose adds a line for each finding of a cause. JSON has each
-// finding.
+// Text output has a line for each cause; --verbose adds a line for each finding. JSON output has
+// all findings.
 
 constexpr size_t most_names = 3; // in one line
 

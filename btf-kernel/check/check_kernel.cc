@@ -47,8 +47,8 @@ bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, 
     return found.empty();
 }
 
-/// Reports enums of which an encoder without ENUM64 wrote only the low halves of 64-bit values. The
-/// findings are harmless for kernels before 6.0, which cannot read ENUM64.
+/// Reports enums with 64-bit values of which an encoder without ENUM64 wrote only the low halves.
+/// The findings are harmless for kernels before 6.0, which cannot read ENUM64.
 void check_enums(const CheckContext &context, const Binary &binary, const Btf &btf, Findings &out)
 {
     const Degree degree = !context.version                          ? Degree::suspicious

@@ -46,7 +46,7 @@ constexpr const char *rule_name(Rule rule)
 enum class Degree : uint8_t {
     error,      // a kernel refuses the BTF, or a program breaks
     suspicious, // a program may break
-    harmless,   // only outdated programs may break: see Rule::layout
+    harmless,   // no program breaks, except outdated ones: see Rule::layout
 };
 constexpr const char *degree_names[] = {"error", "suspicious", "harmless"};
 constexpr const char *degree_name(Degree degree)
@@ -119,8 +119,8 @@ struct Redefinition {
     bool declared = false; // `cause` says that one side only declares a type that the other defines
 };
 
-/// The types that a module defines again, by id. `split`: the BTF of the module. `vmlinux` and
-/// `names` are made from the BTF of vmlinux, the base of `split`.
+/// The types that a module defines again, sorted by id. `split`: the BTF of the module. `vmlinux`
+/// and `names` are made from the BTF of vmlinux, the base of `split`.
 std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &split,
                                              const diff::Side &vmlinux, const NameIndex &names);
 
@@ -136,8 +136,8 @@ struct KfuncCounts {
 /// Adds findings about two questions: do the ids in .BTF_ids match the BTF, and does the BTF
 /// describe kfuncs as the kernel and program loaders expect? `index`: the BTF of `binary`.
 /// `of_vmlinux`: the BTF of vmlinux, null if it is not valid; if `binary` is vmlinux, `index`.
-/// `redefined`: the result of find_redefinitions(), or none. `kernel`: whose rules apply;
-/// std::nullopt: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
+/// `redefined`: the result of find_redefinitions(), or none. `kernel`: the version whose rules
+/// apply; std::nullopt: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);

@@ -26,8 +26,8 @@ constexpr size_t most_options = 5; // in one line
 /// What differs between two BTFs.
 struct Difference {
     enum class Kind : uint8_t {
-        none, // from compare(): type ids, or offsets of the base's strings, may differ nevertheless
-        follows_vmlinux, // a module has other ids and offsets, because vmlinux differs, too
+        none,            // compare() ignores type ids, and offsets of strings in the base
+        follows_vmlinux, // a module has other ids and offsets only because vmlinux differs
         order,           // of types or names
         other,
     };
@@ -78,7 +78,7 @@ std::string compare_configs(const Kernel &here, const Kernel &there)
     return out;
 }
 
-/// Reports differences in how the two were built. Another user or time is harmless. Another
+/// Reports differences in how the two kernels were built. Another user or time is harmless. Another
 /// compiler or configuration is an error, unless vmlinux has the same BTF (`same_btf`).
 void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool same_btf,
                                  Findings &out)
@@ -101,7 +101,8 @@ void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool s
     compare(true, "build", a.number, b.number);
 }
 
-/// The type without ids: a line that messages show, then a line with all else. Both are compared.
+/// The type without ids: a line that messages show, then a line with its other names and values.
+/// Both lines are compared.
 std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
@@ -169,7 +170,7 @@ Difference compare_types(const Btf &here, const Btf &there)
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
 /// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the order of names.
-/// Split BTF over different vmlinux has different names, because it lacks those of its vmlinux.
+/// Split BTF has only the names that its vmlinux lacks, so its names differ if vmlinux differs.
 Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b, bool with_strings = true)
 {
     using Kind = Difference::Kind;
@@ -195,7 +196,7 @@ struct Bases {
 };
 
 /// Looks for a definition that refers to other types of the base here than there. `here`, `there`:
-/// a module, with the same types except for ids.
+/// a module in both builds, with the same types except for ids.
 Difference compare_references(const ModuleBtf &here, const ModuleBtf &there, const Bases &bases)
 {
     auto distilled = [](const ModuleBtf &module) {

@@ -98,8 +98,8 @@ public:
     }
 
 private:
-    /// Are all ids and counts 0 although the BTF has one of the types that they are for? Without
-    /// symbols these types are unknown; see looks_unfilled().
+    /// Are all ids and counts 0 although the BTF has a type that a symbol asks for? Without
+    /// symbols, looks_unfilled() decides for vmlinux, and the answer for a module is no.
     bool was_never_filled() const
     {
         if (binary_.id_symbols.empty())
@@ -116,9 +116,9 @@ private:
         return known;
     }
 
-    /// Without symbols: vmlinux always has some of the types that .BTF_ids asks for, so its words
-    /// are not all 0. Until resolve_btfids runs, the count of a set of kfuncs is 0; its flags are
-    /// already set.
+    /// Does the .BTF_ids of vmlinux look, without symbols, as if resolve_btfids has not run? Before
+    /// resolve_btfids runs, all ids and counts are 0; only flags are already set. Afterwards, some
+    /// ids are not 0, because vmlinux always has some of the types that .BTF_ids asks for.
     bool looks_unfilled() const
     {
         bool has_empty_set = false;
@@ -362,8 +362,8 @@ private:
         };
         return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
-    /// Should resolve_btfids have found the type? Of a module with a distilled base it does not see
-    /// the types of vmlinux.
+    /// Should resolve_btfids have found the type? For a module with a distilled base, it does not
+    /// see the types of vmlinux.
     bool may_find(btf::Kind kind, const std::string &name) const
     {
         return binary_.base.empty() && has(kind, name);

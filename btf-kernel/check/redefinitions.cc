@@ -108,9 +108,9 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// Decides, without a look into them, about two types to which the compared types refer at the
-    /// same place: records an edge, a difference, or nothing if they are equal. Returns false if
-    /// only a look into them can decide.
+    /// Compares two types to which the compared types refer at the same place, but not their
+    /// contents. Records an edge or a difference, or nothing if the two are equal. Returns false if
+    /// the contents must be compared.
     bool settle(TypePair pair)
     {
         const auto [own, base] = pair;
@@ -128,8 +128,8 @@ private:
             // does not show in the offsets of a union.
             differ("members are in another order");
         } else if (own < btf_.first_id() && t.name_off && kind != btf::Kind::TYPE_TAG) {
-            // There are two types with this name: `own` is in the base, the other one there or (in
-            // why_two()) in the split BTF.
+            // There are two types with this name. `own` is in the base; the other one is in the
+            // base, too, or (in why_two()) in the split BTF.
             differ("refers to another " + name);
         } else if (may_be_redefined(t)) {
             difference_.edges.push_back(pair);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the changes between two kernels.
 //
-// Problem. A kernel has 100,000 names in vmlinux, and more in 4,000 modules. Many of these are the
-// same in hundreds of modules.
+// Problem. A kernel has 100,000 names in vmlinux, and more in 4,000 modules. Many names are in
+// hundreds of modules.
 //
 // Method. Each BTF gets a map of names with the shapes of their definitions. Two maps are compared
 // name by name, and types are looked at only where shapes differ. The same change in several
@@ -48,8 +48,8 @@ struct Delta {
     }
 };
 
-/// If a name has more unpaired definitions, in both kernels together, the first ones of both
-/// kernels are paired. A search for the most similar ones would take too long.
+/// If the two kernels together have more unpaired definitions of a name than this, the first one
+/// of each kernel is paired. A search for the most similar ones would take too long.
 constexpr size_t most_compared = 64;
 
 /// Sorted by shape, each shape once.
@@ -87,9 +87,9 @@ Definitions find_definitions(const Sides &sides, uint32_t place, std::span<const
     return out;
 }
 
-/// Is the change of a constant reported by itself? Only if its enum is bare in one of the kernels;
-/// other enums are reported as types. A constant that has the same value in both kernels, in any
-/// enum, is not reported: it may only have moved.
+/// Is the change of a constant reported by itself? Only if, in one of the kernels, its enum has no
+/// name and nothing refers to it; other enums are reported as types. A constant that has the same
+/// value in both kernels, in any enum, is not reported: it may only have moved.
 bool is_about_constant(const Definitions &before, const Definitions &after)
 {
     bool in_bare_enum = false;

@@ -19,8 +19,8 @@ namespace btflink::kernel::diff
 // side.cc: the BTF of a vmlinux or module of one of the two kernels, prepared for comparison.
 //
 // A shape is a hash of a type's meaning, independent of ids, the order of types and string offsets.
-// Other named types count only by kind and name. So if struct a changes, the shape of a struct with
-// a member `struct a *` stays the same.
+// Named types to which the type refers count only by kind and name. So if struct a changes, the
+// shape of a struct with a member `struct a *` stays the same.
 
 /// A hash made with XXH3. Different types have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
@@ -32,9 +32,9 @@ public:
     /// this object.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
-    /// How the type counts where others refer to it. A struct, union, enum, typedef or number with
-    /// a name counts by kind and name, and a forward declaration equals its definition. Any other
-    /// type counts by its contents.
+    /// What a reference to the type adds to a shape. For a struct, union, enum, typedef or number
+    /// with a name, this is a hash of kind and name; a forward declaration equals its definition.
+    /// For any other type, it is a hash of the contents.
     Shape reference(uint32_t id) const { return of(id).reference; }
     /// The type's definition: size, members, values, prototype, tags.
     Shape definition(uint32_t id) const { return of(id).definition; }
@@ -73,8 +73,8 @@ struct Name {
 
 /// A definition of a name.
 struct Definition {
-    // Of a constant: its value; of a signed one that fits into an int, only the low 32 bits, so
-    // that -1 equals 4294967295. Of a variable: includes its DATASEC.
+    // Of a constant: its value; a negative int is converted to unsigned, so that -1 equals
+    // 4294967295. Of a variable: depends also on its DATASEC.
     Shape shape;
     uint32_t id;              // of a constant: the id of its enum
     bool in_bare_enum = true; // of a constant: its enum has no name, and nothing refers to it
@@ -148,11 +148,11 @@ struct Sides {
     {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
-    /// The definition of a name in this place.
+    /// The first definition of a name in this place.
     DefinitionRef find_at(uint32_t place, Space space, std::string_view name) const;
     /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
-    /// `without`: the other kernel, or null. A place in which the other kernel has the name, too,
-    /// is skipped, so the result is new there.
+    /// `without`: the other kernel, or null. Places in which the other kernel has the name, too,
+    /// are skipped.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,
                        const Sides *without = nullptr) const;
 };
@@ -184,8 +184,9 @@ std::vector<Detail> compare_types(const SideType &before, const SideType &after)
 Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index);
 
-/// If members only moved because the size of a member changed: the type of that member, such as
-/// "struct t". Otherwise "". `details`: the result of compare_types().
+/// Why members moved: the type of the first member whose size changed, such as "struct t". "" if
+/// there is no such member, or if more than sizes and offsets changed. `details`: the result of
+/// compare_types().
 std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 

@@ -103,7 +103,8 @@ public:
         if (before.kind() != after.kind() && !both_enums) {
             add_texts(Kind::kind, place, type_name(before.btf(), before.id),
                       type_name(after.btf(), after.id));
-            // A member may become a union or a struct: CO-RE looks for its members by name.
+            // A member may change from struct to union or back: CO-RE looks for the members inside
+            // it by name.
             details.back().fits = !place.empty() && btf::is_composite(before.kind()) &&
                                   btf::is_composite(after.kind());
             if (!details.back().fits)

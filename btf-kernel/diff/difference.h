@@ -38,8 +38,8 @@ struct Detail {
         value_added,    // new_number
         value_removed,  // old_number
         value_changed,
-        value_cut,    // to its low half: the new BTF was made without ENUM64
-        value_mended, // from its low half: the old BTF was made without ENUM64
+        value_cut,    // the new BTF has only the low half: it was made without ENUM64
+        value_mended, // the old BTF has only the low half: it was made without ENUM64
         // With the texts of types.
         member_type,
         target, // of a typedef or variable
@@ -112,7 +112,8 @@ struct Change {
     std::string cause = {}; // "struct t": members moved only because this type's size changed
     // The definition was added or removed, and the other kernel has other definitions of the name.
     bool one_of_several = false;
-    // The old definition; null and 0 if the change adds one. In a module it may be vmlinux's.
+    // The old definition; null and 0 if there is none. For a change in a module, this may be a
+    // definition in vmlinux.
     const Side *old_side = nullptr;
     uint32_t old_id = 0;
 
@@ -135,7 +136,7 @@ struct ModuleChange {
 
 struct Difference {
     std::string old_name, new_name;
-    std::vector<std::string> modules;         // with readable BTF in any kernel; sorted names
+    std::vector<std::string> modules;         // sorted names; readable BTF in either kernel
     std::vector<Change> changes;              // sorted by space and name
     std::vector<ModuleChange> module_changes; // sorted by name
     uint32_t old_types = 0, new_types = 0;    // of vmlinux and modules

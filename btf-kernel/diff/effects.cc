@@ -118,8 +118,8 @@ void add_detail_effects(const Detail &d, Effects &out)
     out.add(Effect::Kind::none, nothing_gone);
 }
 
-/// The kernel has a function bpf_iter_NAME and a struct bpf_iter__NAME for each iterator. Functions
-/// such as bpf_iter_run_prog() only have such a name.
+/// For each iterator, the kernel has a function bpf_iter_NAME and a struct bpf_iter__NAME. Other
+/// functions with this prefix, for example bpf_iter_run_prog(), have no such struct.
 bool is_iterator(const Change &change)
 {
     constexpr std::string_view prefix = "bpf_iter_";

@@ -273,8 +273,8 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Adds the changes of a space that break programs or, if not `breaking`, those that do not. When
-/// there is no more room, adds the number of the others.
+/// Adds the changes of a space that break programs or, if not `breaking`, those that do not.
+/// Changes for which there is no room are only counted.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;

@@ -175,7 +175,7 @@ Side::Side(std::shared_ptr<const Btf> of, const Side *base)
     : btf(std::move(of)), shapes(*btf, base ? &base->shapes : nullptr)
 {
     find_tags_and_sections();
-    find_names(); // with the sections of variables
+    find_names(); // needs the sections of variables
 }
 
 void Side::find_tags_and_sections()
@@ -235,7 +235,7 @@ void Side::add_constants(TypeId id, bool in_bare_enum)
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
         const EnumValue v = enum_value(*btf, raw(id), i);
         const auto value = static_cast<uint64_t>(v.value);
-        // -1 is the same in an ENUM, an ENUM64, and as 4294967295 in an ENUM without sign.
+        // -1 in an ENUM, -1 in an ENUM64 and 4294967295 in an unsigned ENUM are the same.
         const bool is_int = !v.is_unsigned && v.value == static_cast<int32_t>(v.value);
         names[{Space::constant, v.name}].push_back(
             {is_int ? value & UINT32_MAX : value, raw(id), in_bare_enum, i});

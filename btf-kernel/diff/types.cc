@@ -144,7 +144,7 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
         if (kind == btf::Kind::PTR)
             return count * 8; // assumes a 64-bit kernel
         const bool is_array = kind == btf::Kind::ARRAY;
-        // A DATASEC has a size, too, but no member or parameter has this kind.
+        // A DATASEC has a size, too, but it is not the type of a member or parameter.
         if (!is_array && (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
             return std::nullopt;
         const btf_type &t = btf.type(TypeId{id});

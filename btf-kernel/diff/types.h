@@ -29,6 +29,7 @@ uint32_t behind_modifiers(const Btf &btf, uint32_t id);
 /// The size in bytes; a pointer has 8. std::nullopt for types without a size, and if the size does
 /// not fit into 64 bits.
 std::optional<uint64_t> size_of(const Btf &btf, uint32_t id);
+/// Is this an unnamed struct, union or enum?
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id);
 
 struct Member {
@@ -59,7 +60,7 @@ bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targ
 
 /// Do values of both types mean the same to a reader? Typedefs, qualifiers, names of numbers and
 /// the signedness of bytes do not count. Structs, unions and enums count by name, unnamed ones by
-/// size and number of elements. A pointer to void equals any pointer.
+/// size and number of members or enumerators. A pointer to void equals any pointer.
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
 
 /// "name" for "name___flavour": the kernel's name for a type of a BPF program.

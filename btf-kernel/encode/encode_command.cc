@@ -5,10 +5,10 @@
 //
 // A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
 // file with DWARF, or the archive) is newer. The settings file is empty while vmlinux.btf is
-// replaced; if the run fails then, the next run keeps nothing. All other files of earlier runs stay
-// until vmlinux.btf has been replaced, so an unsuitable package does not damage them. (So an
-// archive is first read for the releases in its paths: several kernels are an error.) After that,
-// the BTF of modules that these runs wrote is removed.
+// replaced; if the run fails then, the next run keeps nothing. The BTF of modules that earlier runs
+// wrote is removed only after vmlinux.btf has been replaced, so an unsuitable package does no
+// damage. For the same reason, an archive is first read only for the releases in its paths: several
+// kernels are an error.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
@@ -103,7 +103,8 @@ Error about(Error error, const std::string &shown)
     return error;
 }
 
-/// The text of an error, for output after the name of the file `shown`. Only other files are named.
+/// The text of an error, for output after the name of the file `shown`. The text names only other
+/// files.
 std::string beside_name(Error error, const std::string &shown)
 {
     error = about(std::move(error), shown);
@@ -208,8 +209,8 @@ private:
         return check_releases();
     }
 
-    /// Errors: the releases are several, and there is no --release; or none of them is that of
-    /// --release.
+    /// Errors: there are several releases, and no --release; or --release names none of the
+    /// releases.
     Result<void> check_releases() const
     {
         const std::string &wanted = line_.release;
@@ -284,8 +285,9 @@ private:
         return 0;
     }
 
-    /// Is a vmlinux, whose contents are `bytes`, of the kernel that --release names? Notes the
-    /// release in its banner if the path states none.
+    /// May this vmlinux be encoded? Without --release any may, otherwise only one of that release.
+    /// If the path states no release, the release in the banner counts, and is noted. `bytes`: the
+    /// contents of the file.
     bool is_chosen(const std::string &path, Bytes bytes)
     {
         const std::string own = release_in(path).empty() ? release_of(bytes) : "";
@@ -394,8 +396,7 @@ private:
         return link_by_release(release);
     }
 
-    /// Removes the BTF of modules that earlier runs wrote, which extends the vmlinux.btf of that
-    /// time.
+    /// Removes the BTF of modules that earlier runs wrote: it may extend an older vmlinux.btf.
     Result<void> remove_stale_modules() const
     {
         if (!had_earlier_run_)

@@ -184,7 +184,8 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     const DefinitionRef old = kernels.before.find(spaces, name);
     if (!old)
         return out;
-    // The symbol is lost if its place no longer has it, and gone if no other place gained it.
+    // The symbol is lost if its place no longer has it. A lost symbol is gone if no other place
+    // gained it.
     const uint32_t own = index.of_symbol(name, old.place);
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
     // A module that only the old kernel has is not compared, so there is no change for its symbols.

@@ -59,7 +59,9 @@ Result<std::vector<std::byte>> inflate_all(Bytes packed, const Where &where)
 class FileTree
 {
 public:
-    static constexpr size_t header = 8; // lowest version that reads it, version, 0, root
+    // Bytes: the lowest version that a reader must know, the tree's version, two unused ones, and
+    // the root (a word).
+    static constexpr size_t header = 8;
 
     explicit FileTree(Bytes block) : block_(block) {}
 
@@ -68,8 +70,8 @@ public:
     bool is_known() const { return block_.size() >= header && block_[0] == std::byte{0}; }
     uint32_t root() const { return apk_word(block_, 4); }
 
-    /// The number of words of an object or array, which is its first word and counts that word.
-    /// 0: there is no valid object.
+    /// The number of words of an object or array, including its first word, which has this number.
+    /// 0: there is no valid object or array.
     uint32_t members(uint32_t value) const
     {
         const uint32_t at = place(value);
@@ -133,7 +135,7 @@ private:
     Bytes block_;
 };
 
-// Which word of the object of a package, of a folder and of a file has the member.
+// Indexes of words in the objects of a package, of a folder and of a file.
 constexpr uint32_t package_folders = 2;
 constexpr uint32_t folder_name = 1, folder_files = 3;
 constexpr uint32_t file_name = 1, file_size = 3, file_target = 6;

@@ -85,7 +85,7 @@ bool may_be_closed(const fs::path &folder)
     return known.contains(folder.filename().string());
 }
 
-/// Is the folder at this place below `root` to be skipped? Error: it must be read, and cannot.
+/// Is the folder at this place below `root` to be skipped? Error: it must be read, but cannot be.
 Result<bool> is_skipped(const std::string &root, const fs::recursive_directory_iterator &at)
 {
     const fs::path &folder = at->path();

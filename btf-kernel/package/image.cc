@@ -111,8 +111,8 @@ std::string find_config(Bytes memory, const Where &where)
 }
 
 /// Unpacks data that begin somewhere after code. The code may contain the bytes of a magic number
-/// by chance; only the right data unpack to the size in the last four bytes. `left`: bytes that may
-/// be unpacked, in failed attempts, too, which reduce it.
+/// by chance; only the right data unpack to the size in the last four bytes. `left`: how many bytes
+/// may be unpacked; failed attempts reduce it.
 std::optional<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t &left,
                                                         const Where &where)
 {

@@ -133,16 +133,17 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
         module.unreadable = std::move(facts).error();
     module.name = module_name(file.content.path);
     module.path = file.content.path;
-    // The path that the user gave counts, too (/usr/lib/debug), but not that of an archive.
+    // module.path lacks folders that the user named, such as /usr/lib/debug. They count, too,
+    // unless they are those of an archive.
     const std::string_view place = file.content.place;
     module.is_debug =
         is_debug_file(module.path) || is_debug_file(place.substr(place.rfind('(') + 1));
 }
 
-/// The release of the kernel to open: the one that the user has chosen; or else the only one in the
-/// paths of modules or, if these state none, of images; or else the first that Kbuild's file
-/// kernel.release, an image or a module states. Errors: paths state several; the files state only
-/// others than the chosen one.
+/// The release of the kernel to open, from the first of these that states one: the user, paths of
+/// modules, paths of images, Kbuild's file kernel.release, contents of images, contents of modules;
+/// empty: none does. Errors: paths state several releases; the user has chosen one, but paths, or
+/// else contents, state only others.
 Result<std::string> Collector::choose_release() const
 {
     if (!options_.release.empty()) {
@@ -185,11 +186,12 @@ Result<std::string> Collector::choose_release() const
 }
 
 /// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
-/// among all that can be read. Images of another release, by their path, do not count. If the user
-/// has chosen a release that the contents of an image state, contents decide where paths state no
-/// release. Also sets kernel.banner and kernel.other_builds, and kernel.config if that is empty;
-/// what the chosen image does not state comes from the first image that does. `unreadable`: set to
-/// the error of the first image that cannot be read. Error: there are images, but none can be read.
+/// among all that can be read. Images of another release do not count. A path states the
+/// release of its image. Where it states none, the contents do, but only if the user has chosen a
+/// release that the contents of some image state. Also sets kernel.banner and kernel.other_builds,
+/// and kernel.config if that is empty; a banner or configuration that the chosen image lacks comes
+/// from the first image that has one. `unreadable`: set to the error of the first image that cannot
+/// be read. Error: there are images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     auto stated_by = [](const Image &image) {

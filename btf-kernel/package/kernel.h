@@ -63,8 +63,8 @@ struct Kernel {
     std::string release;                  // "6.12.117+deb12-amd64"; empty: not known
     std::optional<KernelVersion> version; // from `release`
     std::optional<Binary> vmlinux;        // empty: there are only modules
-    // Sorted by path. The file from a debug package is left out if the file that kernels load is
-    // there.
+    // Sorted by path. A module's file from a debug package is left out if the file that the kernel
+    // loads is there, too.
     std::vector<Binary> modules;
     // The text after "Linux version " in the image of `vmlinux`, or in another image if that has
     // none; empty: not known.
@@ -98,17 +98,17 @@ struct OpenOptions {
 /// none. A damaged module is not an error: see Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
-/// Paths of vmlinux, as an ELF file, and of modules in a folder, such as an unpacked package of
-/// debug information; found by name. If a module has two files, only the debug file is listed
-/// (is_debug_file() of steps.h). `release`: of the kernel; empty: that of the modules. A vmlinux of
-/// another release, by its path or, if that has none, by its banner, is ignored. Paths are relative
-/// to the folder.
+/// Paths of vmlinux and modules, relative to the folder of find_kernel_files().
 struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;
 };
-/// Errors: `folder` cannot be read; there are several kernels and `release` is empty; there are
-/// only kernels of other releases.
+/// Finds vmlinux and modules by name in a folder, such as an unpacked package of debug information.
+/// If a module has two files, only the debug file is listed (is_debug_file() of steps.h).
+/// `release`: of the kernel; if it is empty, that of the modules, or else that of vmlinux. Files of
+/// other releases are ignored: a file's path states its release, or else a vmlinux's banner does.
+/// Errors: `folder` cannot be read; there are several kernels and `release` is empty; all kernels,
+/// or all files of vmlinux, are of other releases.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
 /// Parses the BTF of vmlinux. Errors: there is no BTF, or it is malformed.

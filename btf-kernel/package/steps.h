@@ -55,9 +55,9 @@ struct WantedMember {
     Where where;
 };
 
-/// Decides about a member of the archive at `archive`. `name`: its path, as the archive has it.
-/// `size`: bytes, by the archive's header. `flaw`: why it must be refused, or null. Returns nothing
-/// if the member is not wanted, or if visitor.refuse() got the reason.
+/// Decides whether a member of the archive at `archive` is wanted. `name`: its path, as the archive
+/// has it. `size`: bytes, by the archive's header. `flaw`: why it must be refused, or null. Returns
+/// nothing if the member is not wanted, or if visitor.refuse() got the reason.
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
                                           std::string_view name, uint64_t size, const char *flaw);
 
@@ -177,7 +177,7 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
 /// A file of the package.
 struct Content {
     std::string path;  // as clean_path() gives it
-    std::string place; // for messages: "PACKAGE(PATH)"
+    std::string place; // with its package or folder: "PACKAGE(PATH)"
     Bytes bytes;
     std::shared_ptr<const void> owner; // keeps `bytes` alive
 };
@@ -192,9 +192,9 @@ public:
 
     /// The role of a file; none: it is not wanted.
     Role wants(const std::string &path);
-    /// Keeps the file until there are enough to read several at a time. Role::none: the user named
-    /// the file, and its name and contents decide whether it is a module or an image. Error: too
-    /// much BTF is kept.
+    /// Keeps the file until there are enough files to read them on several threads. Role::none: the
+    /// user named the file, and its name and contents decide whether it is a module or an image.
+    /// Error: too much BTF is kept.
     Result<void> take(Role role, Content content);
     void refuse(Error error) { left_out_.push_back(std::move(error)); }
 

@@ -135,8 +135,8 @@ TEST(BtfMend, ManyMembers)
 }
 
 /// Up to eight wrong members are dropped one by one, in a round each. The ninth is dropped with all
-/// later ones. This is counted for each struct: 'late' has one wrong member, which is not found
-/// before all of 'early' are dropped. When the empty tag is dropped, the structs get other ids.
+/// later ones. Each struct has its own count: 'late' has one wrong member, which is found only when
+/// those of 'early' are gone. When the empty tag is dropped, the structs get other ids.
 TEST(BtfMend, DropsAreCountedPerType)
 {
     auto text = [](int wrong) {
@@ -249,13 +249,13 @@ TEST(BtfMend, Prototypes)
         "vlen=0\n");
 }
 
-/// The union without members exists already.
+/// The split BTF already has the union without members that mend_btf() would otherwise add.
 TEST(BtfMend, PrototypeWithDeclarationOfBase)
 {
     const TextBlob base = from_text("[1] FWD 'fwd' fwd_kind=union");
     const TextBlob split = from_text(
         "[2] UNION 'fwd' size=0\n[3] FUNC_PROTO '' ret_type_id=0\n'p' type_id=1", base.btf);
-    // Its name is the base's string.
+    // The union's name is a string of the base.
     store(split.bytes->data() + btf::header_size, base->type(TypeId{1}).name_off, host_order);
     auto btf = Btf::parse(*split.bytes, Where{"split"}, base.btf);
     const auto after = mend_btf(*btf, 8, BtfPart::whole);

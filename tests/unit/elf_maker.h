@@ -293,7 +293,7 @@ inline TestObject make_object(const Target &target)
     o.add({".debug_types", SHT_PROGBITS, SHF_GROUP, TestObject::bytes("t")});
     o.add({".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, TestObject::bytes("abcdefghijklmnop"), 0,
            0, 8});
-    // No pool, because no object has the id 0.
+    // Has the form of a pool, but pools are only in .debug.
     o.add({".debug_addr", SHT_PROGBITS, 0,
            encode_pool(0, 2, static_cast<uint8_t>(word), target.order), 0, 0, 1});
     o.add({".debug_data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, TestObject::bytes("the program's"),
