@@ -208,7 +208,7 @@ class Encode(PackageCase):
         self.assertNotEqual(*want.values())
 
     def test_modules_of_earlier_runs(self):
-        """A run that writes another vmlinux.btf removes the results for modules of earlier runs. The first run removes
+        """A run that writes another vmlinux.btf removes what earlier runs wrote for modules. The first run removes
         nothing. Links, files with other names and other output folders stay."""
         vmlinux, modules = self.members()
         out = self.top / 'earlier-out'

@@ -314,7 +314,8 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(folder / 'lib/modules', f'has several kernels; choose one with --release=NAME: {RELEASE}, 6.13.0')
 
     def test_images_without_release_in_their_names(self):
-        """As in Arch Linux: vmlinuz-linux is not of the kernel that was chosen, and vmlinuz-linux-lts is."""
+        """Arch Linux has such names. vmlinuz-linux-lts is of the kernel that was chosen, vmlinuz-linux of another
+        one."""
         image = flat_image(self.btf)
         files = [(name, data) for name, data in self.files() if name.startswith('lib/modules/')]
         files += [('boot/vmlinuz-linux', image.replace(b'version 6.12', b'version 6.13')),
@@ -328,8 +329,8 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(build, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
 
     def test_unreadable_folder(self):
-        """If root runs this test, a copy of btf-kernel runs as another user, because root may read everything, and the
-        other user may not be allowed to enter the build folder."""
+        """If root runs this test, btf-kernel runs as another user, because root may read everything. The program is
+        copied, because this user may not be allowed to enter the build folder."""
         folder = self.unpacked(self.files(), 'closed')
         self.top.chmod(0o755)
         other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
@@ -411,7 +412,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
                          [('unreadable', '../../outside/m-9.ko)', "its path has '..'"),
                           ('unreadable', f'lib/modules/{RELEASE}/d.ko)', 'is not a regular file'),
                           ('unreadable', f'lib/modules/{RELEASE}/h.ko)', 'is a hard link')])
-        # Findings about several files without a module: their line names the files.
+        # Such findings belong to no module, so their line names the files.
         files += [('../../outside/m-7.ko', self.modules[0])]
         done = run(PROGRAMS['kernel'], 'check', self.write('more-lies.tar', tar(files)))
         self.assertRegex(done.stdout, r"(?m)^error: unreadable: its path has '\.\.', in \S+\(\S+m-7\.ko\), "

@@ -172,7 +172,7 @@ def make(build, top):
 
 
 def ignored(case, command, variant):
-    """Kinds in which a result is known to differ from what it is compared with."""
+    """The kinds of BTF in which a result is known to differ from what it is compared with."""
     if case.endswith('annotations.c') and command.startswith('gcc'):
         return ['DECL_TAG']  # pahole 1.32 ignores gcc's tags on variables
     if variant == SPLIT and command.startswith('clang'):

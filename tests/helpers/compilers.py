@@ -61,7 +61,7 @@ def cross_compiler(machine):
     """A command that compiles and links for a machine of CROSS, or None."""
     command = CROSS[machine]
     target = target_of(command[0])
-    if target and (machine != 'i386' or target == 'x86_64'):  # -m32 makes i386 of x86-64 only
+    if target and (machine != 'i386' or target == 'x86_64'):  # gcc -m32 compiles for i386 only if gcc is for x86-64
         return command
     if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no gcc for loongarch64
         return ('clang-19', '--target=loongarch64-linux-gnu', '-fuse-ld=lld',

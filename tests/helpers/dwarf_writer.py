@@ -21,8 +21,8 @@ An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('
 A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions. Before DWARF 5,
 an entry without an expression (None) selects a base address. An entry of a location list can also be Raw.
 
-A unit whose forms name strings, symbols or location lists of .debug_str_offsets, .debug_addr or .debug_loclists gets
-a table of them there. From DWARF 5 on, it also gets the attribute DW_AT_str_offsets_base, DW_AT_addr_base or
+A unit that uses forms such as strx, addrx or loclistx gets a table in .debug_str_offsets, .debug_addr or
+.debug_loclists. From DWARF 5 on, it also gets the attribute DW_AT_str_offsets_base, DW_AT_addr_base or
 DW_AT_loclists_base.
 
 The writer checks only that labels exist, so that tests can write wrong DWARF. To do so, they use

@@ -96,8 +96,8 @@ def zboot(image, kind):
 
 
 def flat_image(btf, behind=bytes(1000)):
-    """arm64's Image: a memory image that contains BTF, and after the BTF `behind`, such as .BTF_ids. Bytes that only
-    begin like BTF come before it."""
+    """arm64's Image: a memory image that contains BTF. `behind`: what follows the BTF, such as .BTF_ids. Before the BTF
+    are bytes that only begin like BTF."""
     head = bytearray(64)
     head[56:60] = b'ARM\x64'
     return (bytes(head) + b'Linux version 6.12.0-test (a@b)\0' + b'\x9f\xeb\x01\0' + b'\xff' * 60 + btf +

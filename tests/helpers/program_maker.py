@@ -17,8 +17,8 @@ class Program:
     def __init__(self, structs, files, conflicts=3, hidden=4, seed=1, agree=False):
         self.random = random.Random(seed)
         self.structs, self.files, self.agree = structs, files, agree
-        # From the second half of the structs. Fewer structs refer to these, because only later structs use their
-        # typedefs.
+        # Structs with CONFLICT_N or HIDE_N are in the second half. Fewer structs refer to these, because only later
+        # structs use their typedefs.
         late = range(structs // 2, structs)
         chosen = self.random.sample(late, conflicts + hidden)
         self.conflicts, self.hidden = chosen[:conflicts], chosen[conflicts:]

@@ -189,7 +189,8 @@ class Limits(LimitCase):
                          r'cannot express more than 65535 variables of section \.data\n$')
 
     def test_bitfield_offsets(self):
-        """The offset of a bitfield, a number of bits, has 24 bits. (Other cases: tests/emit/dwarf/composites.py)"""
+        """The offset of a bitfield is counted in bits and stored in 24 bits. (Other cases:
+        tests/emit/dwarf/composites.py)"""
         most = (1 << 24) // 8
         source = 'struct big {{ char c[{}]; int b : 3; }} v;'
         self.good(FEATURES, self.object_of(source.format(most - 4)))

@@ -5,9 +5,10 @@
 usage: sharing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
 Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
-may name one file. N parts that share N others must not cost N * N. Each case makes small files, mostly of less
-than 4 MB. A run may take LIMIT_CPU seconds of processor time and LIMIT_MEMORY bytes, far more than a run needs on any
-machine. If the work grew with the product, a run would take a hundred times these limits.
+may name one file. For example, N functions that share a prototype with N parameters must not cost N * N steps. Each
+case makes small files, mostly of less than 4 MB. A run may take LIMIT_CPU seconds of processor time and LIMIT_MEMORY
+bytes, far more than a run needs on any machine. If the work grew with the product, a run would take a hundred times
+these limits.
 """
 import os
 import resource
@@ -57,8 +58,8 @@ def functions(count, parameters):
 
 def trailer(blob, types, names, prototype, samples):
     """`blob`, of `types` types, with a link trailer (common/FORMAT.md, 3). The trailer has one function for each of
-    `names`, offsets of strings. All these functions share `prototype`, words in the trailer. `samples`: position
-    samples."""
+    `names`, which are offsets of strings. `prototype`: the words of the prototype that all these functions share.
+    `samples`: position samples."""
     external, has_address = 256, 32
     records = b''.join(struct.pack('<IIQ4I', name, external | has_address, 1, 0, 0, 0, 0) for name in names)
     tables = {40: (os.urandom(16 * types), types), 48: (records, len(names)),
@@ -211,7 +212,7 @@ class Sharing(KbuildCase):
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
     def test_names_of_sections(self):
-        """All sections have one name, which is as long as the rest of the file is large."""
+        """60,000 sections have one name of 16 million characters."""
         count, name = 60000, b'\0' + b'a' * (160 * N) + b'\0'
         head = struct.pack('<IIQQQQIIQQ', 1, 8, 0, 0, 0, 0, 0, 0, 0, 0)  # SHT_NOBITS
         names = struct.pack('<IIQQQQIIQQ', 0, 3, 0, 0, 64, len(name), 0, 0, 1, 0)
@@ -247,7 +248,7 @@ class Sharing(KbuildCase):
         self.must('as', 'x.s', '-o', 'x.o')
 
     def test_split_units(self):
-        """The units of many skeletons are in one .dwo file, the last first."""
+        """The units of many skeletons are in one .dwo file, in reverse order."""
         self.write('info', b''.join(struct.pack('<IHBBIQBI', 21, 5, 4, 8, 0, i, 1, 0) for i in range(N)))
         self.write('split', b''.join(struct.pack('<IHBBIQB', 17, 5, 5, 8, 0, i, 2) for i in reversed(range(N))))
         self.write('abbrev', bytes([1, 0x4a, 0, 0x76, 0x0e, 0, 0, 2, 0x11, 0, 0, 0, 0]))
@@ -387,7 +388,7 @@ class Sharing(KbuildCase):
         self.diff_ends(make, said='struct x changed\n')
 
     def test_changed_constants(self):
-        """All values of one constant, in as many enums, change."""
+        """Many enums have a constant of the same name, and all its values change."""
         def make(new):
             words = [word for i in range(MANY) for word in (0, 6 << 24 | 1, 4, 5, i + new * MANY)]
             return [*INT_WORDS, *words], b'\0int\0x\0'

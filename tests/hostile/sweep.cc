@@ -9,8 +9,8 @@
 // bundles, so it can be repeated. The tool runs on each changed bundle in a process of its own,
 // with a time limit; then its memory use is checked. An error must name one of the bundle's files
 // (or the merged BTF, or the base), and a section or an offset. Errors of btf-kernel need no
-// section or offset, nor do errors about a file as a whole, which are counted by their text. The
-// target words has no rules for errors.
+// section or offset, nor do errors about a file as a whole, which are counted by their text. There
+// are no rules for errors of the target "words".
 //
 // Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.
 //
@@ -165,7 +165,7 @@ Bundle mutated(const std::vector<Seed> &seeds, uint64_t number, const Seed *&of)
     return bundle;
 }
 
-/// True for an error about a file as a whole, which is not of the expected kind.
+/// True if the error says that a file as a whole is not of the expected kind.
 bool is_about_all(const std::string &what)
 {
     constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "has no BTF",

@@ -155,7 +155,7 @@ class Compile(ObjectsCase):
 
     def test_response_file_of_gcc_15(self):
         """gcc 15 and later read quotes in response files as a shell does; older gcc and clang differ. btf-cc does not
-        know the version."""
+        know the version, so it considers both readings."""
         self.script('gcc-15', '#!/bin/sh\nexec gcc -g "-DS=\\\\" -c add.c -o new.o\n')
         self.script('gcc-14', '#!/bin/sh\nexec gcc -g -c add.c -o ab.o\n')
         self.write('args', "-g '-DS=\\' -c add.c -o 'new.o'")
@@ -260,7 +260,7 @@ class Failure(ObjectsCase):
         self.assertEqual(self.names(), before)
 
     def test_strict_leaves_links(self):
-        """The object may be /dev/stdout."""
+        """btf-cc --strict removes an object that gets no BTF, but not a symbolic link, which may be /dev/stdout."""
         os.symlink('target.o', self.path('link.o'))
         self.assertEqual(self.cc('--strict', './fake', '-c', 'add.c', '-o', 'link.o')[0], 1)
         self.assertTrue(os.path.islink(self.path('link.o')))
@@ -318,8 +318,8 @@ class Failure(ObjectsCase):
             self.assertEqual(self.read('add.o'), before)
 
     def test_limit_of_file_sizes(self):
-        """At the limit of `ulimit -f`, the object stays as the compiler wrote it, and btf-cc does not die of the
-        signal."""
+        """The object with BTF would exceed the limit of `ulimit -f`. The object stays as the compiler wrote it, or is
+        removed with --strict. btf-cc does not die of SIGXFSZ."""
         compile_it = 'gcc', '-g', '-pipe', '-c', 'add.c'
         self.must(*compile_it)
         want = self.read('add.o')

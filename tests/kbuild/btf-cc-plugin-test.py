@@ -144,7 +144,8 @@ class Compiles(PluginCase):
                              (0, plain.stdout, b''), words)
 
     def test_program_with_options_before_the_compiler(self):
-        """btf-cc does not know the options of such programs, so it does not find the compiler after them."""
+        """btf-cc does not know the options of programs such as nice, so it does not find the compiler after them. It
+        must be put directly in front of the compiler."""
         for program, *options in ['nice', '-n', '1'], ['env', '-u', 'X'], ['ionice', '-c', '3']:
             for gcc in 'gcc', 'cc':
                 self.plugin(program, *options, gcc, *COMPILE, status=2,
@@ -170,7 +171,7 @@ class Compiles(PluginCase):
                         'for clang\n')
 
     def test_upgraded_compiler(self):
-        """A gcc with another build id needs a plugin of its own."""
+        """A hash of gcc's driver program selects the plugin, so a gcc with another build id needs another plugin."""
         driver = pathlib.Path(shutil.which('gcc')).resolve()
         contents = bytearray(driver.read_bytes())
         note = contents.index(b'GNU\0', contents.index(b'\x14\0\0\0\x03\0\0\0GNU\0'))
@@ -181,8 +182,8 @@ class Compiles(PluginCase):
         self.assertIn(b'no plugin for exactly this compiler', done[2])
 
     def test_names_of_one_compiler(self):
-        """Symbolic links are followed. A link to ccache that has the name of the compiler is not taken for the
-        compiler: another program of this name in PATH is."""
+        """Symbolic links to the compiler are followed. If the named file is a link to ccache, the compiler is another
+        program of this name in PATH."""
         driver = pathlib.Path(shutil.which('gcc')).resolve()
         os.mkdir(self.path('bin'))
         os.symlink(driver, self.path('bin/my-gcc'))
@@ -302,7 +303,8 @@ class Compiles(PluginCase):
         self.assertNotIn('bad.o', self.names())
 
     def test_precompiled_header(self):
-        """gcc would use a header that was precompiled with -g or -g0, but calls no hooks for what it declares."""
+        """The plugin makes gcc read headers instead of precompiled ones, whose declarations gcc's debug hooks do not
+        report."""
         self.write('types.h', 'typedef int number; typedef int number;\n')
         self.write('use.c', '#include "types.h"\nnumber add(number *a, number b) { return *a + b; }\n')
         for use in (['gcc', '-g', '-c', 'use.c'], ['gcc', '-g', '-save-temps', '-c', 'use.c']):
@@ -316,7 +318,7 @@ class Compiles(PluginCase):
             os.remove(self.path('types.h.gch'))
 
     def test_prefix_map(self):
-        """The name of the source does not depend on the build folder."""
+        """With -ffile-prefix-map, the object does not depend on the build folder."""
         objects = []
         for folder in ('one', 'another'):
             os.mkdir(self.path(folder))

@@ -274,8 +274,8 @@ class Module(KbuildCase):
 
     @unittest.skipUnless(os.getuid() == 0, 'root runs btf-module as another user')
     def test_module_of_another_user(self):
-        """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask. The
-        user may not be allowed to enter the build folder, so copies of the programs are run."""
+        """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask for a
+        confirmation. The user may not be allowed to enter the build folder, so copies of the programs are run."""
         os.mkdir(self.path('bin'))
         for program in SCRIPT, self.btf_pahole:
             shutil.copy(program, self.path('bin'))
@@ -311,7 +311,7 @@ class Module(KbuildCase):
         self.assertEqual(self.read('x.ko'), before)
 
     def test_names_in_dkms_conf(self):
-        """The environment names no modules. As with dkms, an empty name stands for that of the package."""
+        """Environment variables do not name modules. As with dkms, an empty name stands for the package's name."""
         environment = {'PACKAGE_NAME': 'other', 'BUILT_MODULE_NAME': 'other', 'BUILT_MODULE_LOCATION': 'other'}
         self.write('dkms.conf', 'echo x\n')
         self.assertIn('is not a dkms.conf', self.btf('--build=build', '--dkms=dkms.conf', status=2, **environment))

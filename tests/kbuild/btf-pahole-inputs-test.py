@@ -160,8 +160,8 @@ class Programs(InputsCase):
             self.same_meaning('vmlinux', 'want')
 
     def test_vmlinux_of_other_objects(self):
-        """All objects of vmlinux.o are newer than vmlinux, which has no DWARF. A program with such objects gets no BTF,
-        a vmlinux is an error."""
+        """All objects of vmlinux.o are newer than vmlinux, which has no DWARF. For a vmlinux this is an error, while
+        another program would get no BTF."""
         self.kernel(KERNEL, strip=True)
         for name in KERNEL:
             self.write(name + '.c', KERNEL[name] + f'int added_{name};\n')

@@ -450,12 +450,12 @@ class Output(Command):
             self.refuse('.+', '-J', f'--btf_base={base}', 'prog', same=['prog'])
 
     def test_limit_of_file_sizes(self):
-        """At the limit of `ulimit -f`, btf-pahole fails and does not change the file. It does not die of the signal."""
+        """At the limit of `ulimit -f`, btf-pahole fails and does not change the file. It does not die of SIGXFSZ."""
         self.program()
         size = len(self.read('prog')) + 64
         self.refuse('prog: .*File too large', '-J', 'prog', same=['prog'],
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
-        # The limit is reached in a copy in memory, whose path would tell nothing.
+        # The limit is reached in a copy in memory. The message names the file, because the copy's path says nothing.
         self.must('gcc', '-g', '-c', 'prog.c', '-o', 'prog.o')
         for name, settings in ('prog.o', {}), ('prog', {'BTF_PAHOLE_STRICT': '1'}):
             self.refuse(name + ': cannot write: File too large', '-J', name, same=[name], settings=settings,

@@ -251,8 +251,8 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
             self.assertEqual(list(self.project.rglob('*.o')), [])
 
     def test_warning_about_the_build(self):
-        """Warnings about a wrong PAHOLE, and about a configuration without BTF, are not cached: each build prints
-        those about itself, for hits, too."""
+        """Warnings about a wrong PAHOLE, and about a configuration without BTF, are not cached: each build prints the
+        warnings that apply to it, also for hits."""
         configuration = self.project / 'include/config/auto.conf'
         configuration.parent.mkdir(parents=True)
         configuration.write_text('CONFIG_DEBUG_INFO_BTF=y\n')

@@ -15,8 +15,8 @@ from finalisation_checks import Parts
 from helpers.btf_reader import Elf
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Kinds that are not compared with pahole 1.24, which Debian 12 has, and other releases before the reference. They
-# select functions (with prototypes and tags) by other rules, and write a multidimensional array as one ARRAY.
+# Kinds that are not compared with the results of a pahole older than the reference, such as Debian 12's 1.24. Such a
+# pahole selects functions (with prototypes and tags) by other rules, and writes a multidimensional array as one ARRAY.
 # Variables are compared separately, because pahole 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
 # What btf-compare prints for base types of sizes that an INT cannot have: btflink (A) writes an array of bytes for
@@ -115,10 +115,10 @@ class BtfChecks:
 
     @staticmethod
     def same_sections(*paths):
-        """Returns whether two ELF files have the same sections. Not compared are debug information, .BTF and .BTF_ids,
-        relocations, .comment, and symbol and string tables, because gcc -g leaves labels there that only DWARF uses.
-        Build IDs are not compared either, not even that of a vDSO inside .rodata: the linker computes a build ID over
-        DWARF, too, which names the build folder."""
+        """Returns whether two ELF files have the same sections, except for debug information, .BTF and .BTF_ids,
+        relocations, .comment, and symbol and string tables, where gcc -g leaves labels that only DWARF uses. Build IDs
+        are not compared either, not even that of a vDSO inside .rodata: the linker computes a build ID over DWARF, too,
+        which names the build folder."""
         apart = ('.debug', '.BTF', '.rel', '.comment', '.note.gnu.build-id', '.symtab', '.strtab', '.shstrtab')
         note = struct.pack('<III4s', 4, 20, 3, b'GNU') # Elf64_Nhdr and name of NT_GNU_BUILD_ID
         build_id = re.compile(re.escape(note) + b'.{20}', re.DOTALL)

@@ -104,8 +104,8 @@ def run(part, redis):
     made = part.objects()
     bare = part.without_btf(made)
     part.cache.clear()
-    # Verbose: btf-cc prints a line for each object that it emits. The output of the first build, which ccache repeats,
-    # has no such lines.
+    # With BTF_CC_VERBOSE, btf-cc prints a line for each object to which it adds BTF. ccache prints no such line for a
+    # hit, because it repeats the output of the first build, which was not verbose.
     second, said = part.clean_build('second build, local cache emptied', BTF_CC_VERBOSE='1')
     taken = part.objects()
     part.clean_build('third build, local cache filled')

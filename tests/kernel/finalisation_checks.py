@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Checks for kernels with scripts/gen-btf.sh: resolve_btfids finds no duplicate types in the BTF that btf-pahole
-wrote, and a FUNC for each kfunc; btf-pahole can read the finished BTF as a base.
+"""Checks for kernels with scripts/gen-btf.sh: the BTF that btf-pahole writes has no duplicate types that resolve_btfids
+would remove, and has a FUNC for each kfunc; btf-pahole can read the finished BTF as a base.
 """
 import re
 import struct

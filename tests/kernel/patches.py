@@ -174,8 +174,8 @@ class PatchChecks:
                        f'{lost} {others}')
         with Progress('compile some objects with and without the patches'):
             for each in (stock, tree):
-                # One job: Kbuild tells two folders, arch/x86 and arch/x86/lib, to make an object of
-                # arch/x86/lib, and the folder that compiles it first determines the command.
+                # -j1, because Kbuild tells two folders, arch/x86 and arch/x86/lib, to make an object of arch/x86/lib,
+                # and the folder that compiles the object first determines the command.
                 each.make('-j1', *SAMPLES)
         for path in SAMPLES:
             wanted = stock.saved_command(path).replace(f'{stock.source.resolve()}/',

@@ -34,8 +34,8 @@ NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # headers of gcc: only for emit/gcc
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
-# Headers that the steps of the deduplication share, and the folders of the steps in order. A step includes only
-# earlier ones.
+# Headers that the steps of the deduplication share, and the folders of the steps in order. A step may include the
+# headers of earlier steps only.
 DEDUP = [f"merge/dedup/{name}.h"
          for name in ("dedup", "hash_bits")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares the BTF that two tools made for each of many modules (A and B), and prints how A and B
-// differ, for tests/kernel/distribution. All A have one base, and so have all B. Exit status: 0 all
-// modules were compared, 2 bad input or wrong usage, or the output cannot be written.
+// differ, for tests/kernel/distribution. All A have the same base, and all B have the same base.
+// Exit status: 0 all modules were compared, 2 bad input or wrong usage, or the output cannot be
+// written.
 //
 // LIST has a line per module: the paths of A, B and the module's ELF file, separated by tabs. The
 // output has a line with the names of the fields, then a line per module. Tabs separate the fields,
@@ -72,7 +73,8 @@ void add_functions(Elf_Scn *section, const GElf_Shdr &header, Elf *elf, Symbols 
                 symbols[name].insert({symbol.st_shndx, symbol.st_value});
 }
 
-/// The functions that the symbol table of an ELF file defines. Error: there are none.
+/// The functions that the symbol table of an ELF file defines. Errors: the file cannot be opened,
+/// or defines none.
 Result<Symbols> function_symbols(const std::string &path)
 {
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -132,7 +134,7 @@ const Names field_names = {"a",          "types_a",   "types_b",    "equal",
                            "only_a",     "only_b",    "one_symbol", "several_symbols",
                            "clone",      "prototype", "again_a",    "again_b"};
 
-/// The fields of the output for `module`, the fields of a line of LIST.
+/// Returns the fields of a line of the output. `module` has the fields of a line of LIST.
 Result<Names> compare_line(const Names &module, const ModuleBase &base_a, const ModuleBase &base_b)
 {
     auto file_a = TRY(BtfFile::open(module[0])), file_b = TRY(BtfFile::open(module[1]));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares BTF by meaning: for each kind, how often each signature (a hash of a type's meaning)
 // occurs. Ids, order of types and layout of strings do not matter. --digest prints, for each kind,
-// the numbers of types and signatures, and a hash of the set of signatures; --against compares BTF
-// with such a digest, which does not show which signature occurs more than once. Exit status: 0
-// equal or digest printed, 1 different, 2 bad input or wrong usage, or the
-// output cannot be written.
+// the numbers of types and signatures, and a hash of the set of signatures. A digest does not show
+// which signature occurs more than once. --against compares BTF with a digest. Exit status: 0 equal
+// or digest printed, 1 different, 2 bad input or wrong usage, or the output cannot be written.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
@@ -57,7 +56,7 @@ struct HashSignature {
 using SignatureSet = std::unordered_set<Signature, HashSignature>;
 using SignatureCounts = std::unordered_map<Signature, size_t, HashSignature>;
 
-/// The types of one kind in one input. In rows of deep_kinds, with signatures of Depth::all.
+/// The types of one kind in one input. Rows such as "FUNC/deep" have signatures of Depth::all.
 struct Row {
     std::vector<TypeId> ids;           // in the order of the input
     std::vector<Signature> signatures; // one per id
@@ -110,10 +109,10 @@ std::vector<Row> make_rows(const Btf &btf, size_t deep_rows, Arrays arrays)
     return rows;
 }
 
-/// Does it matter how often a signature occurs in the row of this index? With flat arrays only for
-/// kinds that do not refer to types. int[2][3] and int[3][2] are different chains of ARRAYs, but
-/// the same flat ARRAY, int[6]. So the pointers to these chains are two types in one input, and one
-/// type in the other.
+/// True if it matters how often a signature occurs in the row of this index. With flat arrays, it
+/// matters only for kinds that do not refer to types. int[2][3] and int[3][2] are different chains
+/// of ARRAYs, but the same flat ARRAY, int[6]. So one input may have two pointers to these chains
+/// where the other has one pointer to int[6]; all three have the same signature.
 bool is_counted(size_t row, Arrays arrays)
 {
     if (arrays == Arrays::as_written)
@@ -123,9 +122,9 @@ bool is_counted(size_t row, Arrays arrays)
            family == btf::Family::forward;
 }
 
-/// Counts the signatures that only `mine` has; with `repeated`, those that both have, but `mine`
-/// more often. Adds to `text` a line for each of the first `show`, with a type that has the
-/// signature.
+/// Counts the signatures that only `mine` has or, with `repeated`, those that both have and that
+/// occur more often in `mine`. Adds lines to `text` for the first `show` of them. Each line
+/// describes a type with the signature.
 size_t list(const Btf &btf, const Row &mine, const Row &other, bool repeated, size_t show,
             std::string &text, const char *tag)
 {

@@ -35,8 +35,8 @@ struct FreeBtf {
 };
 using LibbpfBtf = std::unique_ptr<struct btf, FreeBtf>;
 
-/// Parses contribution `index` by libbpf. libbpf exports btf__new_split() only from 1.4 on, so it
-/// reads the bytes from a file in memory.
+/// Parses contribution `index` with libbpf. The bytes are passed in a file in memory, because
+/// libbpf exports btf__new_split() only from 1.4 on.
 Result<LibbpfBtf> libbpf_parse(const BtfFile &file, size_t index, struct btf *base)
 {
     int fd = ::memfd_create("btf", MFD_CLOEXEC);
@@ -59,7 +59,7 @@ void print_piece(void *, const char *format, va_list args)
 
 Result<void> print_c(const BtfInput &input, size_t index)
 {
-    // libbpf prints no messages; its functions return errors.
+    // libbpf's messages are not needed, because its functions return errors.
     libbpf_set_print(nullptr);
     LibbpfBtf base;
     if (input.base_file) {

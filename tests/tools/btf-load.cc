@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Loads BTF into the running kernel, to find out whether the kernel accepts the BTF. Exit status:
 // 0 accepted, 1 refused, 2 bad input or wrong usage, 77 this machine does not allow loading, or its
-// kernel is too old for today's kinds of BTF.
+// kernel does not know all kinds that load_smallest() uses.
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 

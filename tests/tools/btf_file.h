@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads BTF for the test tools: from a raw file, or from section `.BTF` of an ELF file. The BTF is
-// one blob, or the contributions of one or more objects, one after the other. Also: ends the tools'
-// output.
+// one blob, or the contributions of one or more objects, one after the other. close_output()
+// flushes the tools' output.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -52,8 +52,8 @@ struct BtfInput {
     std::shared_ptr<const Btf> btf;
 };
 
-/// Opens contribution `index` of `path`, over `base` (a path, or "": none). Without `index`, and
-/// for `base`: the only contribution; several are an error.
+/// Opens contribution `index` of the file `path`. `base` is the path of its base, or "" if it has
+/// none. Without `index`, several contributions in `path` are an error; in `base`, they always are.
 Result<BtfInput> open_btf(const std::string &path, const std::string &base,
                           std::optional<size_t> index = std::nullopt);
 

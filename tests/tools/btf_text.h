@@ -23,9 +23,9 @@
 //     [12] DECL_TAG 'tag' type_id=4 component_idx=-1
 //
 // TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, UNION looks like STRUCT, ENUM64
-// like ENUM; FLOAT has only a size. The encoding of ENUM and ENUM64 is their kflag, and so is the
-// fwd_kind of FWD; the linkage of FUNC is its vlen. A word without a meaning for its kind is
-// printed unless it is 0: vlen=N, kflag=1, or size=N (the third word of ARRAY and FWD). An encoding
+// like ENUM; FLOAT has only a size. The encoding of ENUM and ENUM64 and the fwd_kind of FWD are the
+// kflag; the linkage of FUNC is its vlen. A field without a meaning for its kind is printed only if
+// it is not 0: vlen=N, kflag=1, or size=N (the third word of ARRAY and FWD). An encoding
 // or linkage without a name is a number. '(anon)' is the empty name, and so is '' in a text that is
 // parsed. In names, \' stands for a quote, \\ for a backslash, and \xHH for a control character or
 // any other byte except NUL.

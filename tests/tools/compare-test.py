@@ -41,8 +41,8 @@ class Compare(CliCase):
         self.compare('a', '--against=digest', '--ignore=FUNC', status=0)
 
     def test_repeated_types(self):
-        """How often a type occurs counts, also if the numbers of types are equal. With flat arrays, this is so for
-        kinds that do not refer to types."""
+        """It matters how often a type occurs, even if both inputs have the same number of types. With flat arrays, it
+        matters only for kinds that do not refer to types."""
         for name, encodings in (('aab', (0, 0, 1)), ('abb', (0, 1, 1)), ('ab', (0, 1))):
             self.btf(name, *([0, INT, 4, encoding << 24 | 32] for encoding in encodings))
         self.compare('aab', 'aab', status=0)
@@ -55,7 +55,8 @@ class Compare(CliCase):
         self.compare('one', 'two', '--flat-arrays', status=0)
 
     def test_deep(self):
-        """Two structs s exist; which of them do struct u and struct t point to?"""
+        """Each input has two structs s. In one input, t points to the first s and u to the second; in the other
+        input, it is the reverse."""
         structs = [[1, STRUCT, size] for size in (4, 8)]
         for name, first, second in (('12', 1, 2), ('21', 2, 1)):
             self.btf(name, *structs, [0, PTR, first], [0, PTR, second],
@@ -65,7 +66,7 @@ class Compare(CliCase):
         self.compare('12', '12', '--deep', status=0)
 
     def test_several_contributions(self):
-        """An error, because only one would be compared."""
+        """Several contributions are an error, because only one would be compared."""
         self.emit(self.compile('other.c'))
         self.must('ld', '-r', 'add.o', 'other.o', '-o', 'both.o')
         for arguments in (('both.o', 'a'), ('a', 'both.o'), ('a', 'a', '--base-a=both.o')):
@@ -75,7 +76,7 @@ class Compare(CliCase):
         self.compare('two.o', 'a', status=2)
 
     def test_full_device(self):
-        """The error status, also if an early part of the output is what could not be written."""
+        """The exit status is that of an error if any part of the output cannot be written, even an early part."""
         self.btf('a', *([0, INT, 4, 32 - n % 32] for n in range(1000)))
         for command in ('--digest a', 'a a', 'a add.o --show=1000'):
             done = self.call('sh', '-c', f'{self.btf_compare} {command} > /dev/full')

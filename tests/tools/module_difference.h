@@ -33,9 +33,9 @@ private:
     std::unordered_set<std::string> defined_;
 };
 
-/// The differences of two results, A and B. Functions are matched by name. `more` and `fewer` do
-/// not include functions, their prototypes and tags, and variables. If array_form is true, arrays
-/// of arrays count as one array in the fields after it, and ARRAYs are not counted.
+/// The differences of two results, A and B. Functions are matched by name. `more` and `fewer`
+/// include neither functions, with their prototypes and tags, nor variables. If array_form is true,
+/// an array of arrays counts as one array in all fields below, and ARRAYs are not counted.
 struct ModuleDifference {
     bool equal = false;                 // both have the same types, equally often
     bool array_form = false;            // arrays of arrays in one are single arrays in the other

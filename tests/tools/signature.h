@@ -18,10 +18,10 @@ using Signature = std::array<uint64_t, 2>;
 
 enum class Depth : uint8_t {
     /// A reference to a named struct or union counts by kind and name, and so does a reference to
-    /// its forward declaration. By themselves, the struct and its declaration differ.
+    /// its forward declaration. The signatures of the struct and of its declaration differ.
     names,
-    /// References count with everything that they reach. So structs with one name are
-    /// distinguished, and also a struct and its forward declaration.
+    /// References count with everything that they reach. So references to two structs of one name
+    /// differ, and so do references to a struct and to its forward declaration.
     all,
 };
 
@@ -63,7 +63,7 @@ private:
     std::vector<Signature> by_name_; // of references that count by name; others: 0
 };
 
-/// The type as a line for people. References are written by name if possible.
+/// A human-readable line about the type. References are written by name if possible.
 std::string describe(const Btf &btf, TypeId id);
 
 /// A hash of a list of signatures, in the given order.

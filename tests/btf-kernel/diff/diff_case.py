@@ -45,8 +45,8 @@ class DiffCase(CliCase):
         return name
 
     def verdicts(self, program, old, new=None, what=''):
-        """Compiles the program. Returns the verdicts on its requirements on kernel `new` (default: `old`), by their
-        names. `what` selects the requirements whose kind begins with this text."""
+        """Compiles the program. Returns requirement name -> verdict for kernel `new` (default: `old`). `what` selects
+        the requirements whose kind begins with this text."""
         if not shutil.which('clang'):
             self.skipTest('clang is not installed')
         self.write('p.c', '#define SEC(name) __attribute__((section(name), used))\n'

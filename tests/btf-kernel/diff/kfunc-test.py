@@ -12,8 +12,8 @@ from helpers.cli_case import run
 
 class Kfuncs(DiffCase):
     def test_kfuncs_with_tags(self):
-        """If the kernel tags kfuncs, a function without the tag may not be one. Tags, and suffixes of parameters such
-        as __sz, do not matter to programs that attach to a function."""
+        """If the kernel tags kfuncs, a function without the tag is perhaps not a kfunc. Tags, and suffixes of
+        parameters such as __sz, do not matter to programs that attach to a function."""
         if not shutil.which('clang'):
             self.skipTest('clang is not installed')
         for kernel, suffix, tag in (('old', '__sz', 'KFUNC'), ('new', '', '')):
@@ -52,7 +52,7 @@ class Kfuncs(DiffCase):
                       self.diff('old', 'new', '--bpf=p.o'))
 
     def test_kfuncs_with_other_numbers(self):
-        """libbpf and the verifier accept a number of any size and sign up to 8 bytes, and any enum, for another one."""
+        """libbpf and the verifier accept numbers that differ in size (up to 8 bytes) or sign, and other enums."""
         changes = {  # the prototype in the old and in the new kernel
             'sign': ('int %s(int n)', 'int %s(unsigned n)', 'unknown'),
             'size': ('int %s(int n)', 'int %s(long n)', 'unknown'),

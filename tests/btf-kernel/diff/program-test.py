@@ -373,7 +373,7 @@ class Diff(DiffCase):
             self.assertIn(words, done.stdout + done.stderr)
 
     def test_attach_points(self):
-        """A function may be asked for in one module. Programs of kind .multi load without their function."""
+        """A program may name the module of its function. Programs of kind .multi load without their function."""
         function = 'int %s(long a) { return a; }\n'
         kernel = self.folder_with('k', vmlinux=function % 'here', m=function % 'there')
         expected = {'fentry/here': 'holds', 'fentry/there': 'holds', 'fentry/m:there': 'holds',

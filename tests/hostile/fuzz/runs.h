@@ -14,7 +14,7 @@ namespace btflink::fuzz
 
 struct Run {
     std::optional<Error> error; // the error that the tool would print
-    // The bundle's files, and a folder that run_emit() may make. The file that an error names must
+    // The bundle's files, and a folder that run_emit() may make. The file name in an error must
     // begin with one of these paths.
     std::vector<std::string> paths;
 };

@@ -29,7 +29,7 @@ CASES = TESTS / 'emit' / 'cases'
 # Values of Feature in common/object_btf/features.h. ALL_FEATURES: from var to true_signature.
 ALL_FEATURES = 0x3fff & ~1
 TRUE_SIGNATURE = 0x2000
-# The default without encode_force, and global_var.
+# The default features without encode_force, but with global_var.
 USUAL_FEATURES = 0x1fe | 0x400
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
         'merge': 128}

@@ -35,7 +35,7 @@ LAST_LINES = 25
 # emulated CPU may pause while its timers continue. The kernel would report a hanging CPU in its log,
 # so its detectors of RCU stalls and soft lockups are off.
 KERNEL_ARGUMENTS = 'panic=-1 rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup'
-# One thread for both CPUs. The kernel patches its own code. With a thread for each CPU, a CPU in QEMU 7.2
+# QEMU runs both CPUs in one thread. The kernel patches its own code. With a thread for each CPU, a CPU in QEMU 7.2
 # once executed a breakpoint that the other CPU had already replaced, and the kernel panicked ("Oops: int3").
 ACCELERATOR = 'tcg,thread=single'
 

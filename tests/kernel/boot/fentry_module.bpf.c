@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // A program at the entry of a function of the module dummy. The function is in the module's split
-// BTF, the type of its argument in the kernel's BTF.
+// BTF. The type of its argument is in the kernel's BTF.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A program at the exit of a kernel function. The kernel takes the number of arguments from BTF,
-// and with it the position of the result. A test run of the program makes the kernel call this
-// function.
+// A program at the exit of a kernel function. The kernel takes the number of arguments from BTF;
+// the position of the result depends on this number. A test run of the program makes the kernel
+// call this function.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

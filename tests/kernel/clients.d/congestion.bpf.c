@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A congestion control of TCP: struct_ops, whose functions the kernel finds by BTF.
+// A TCP congestion control by struct_ops: libbpf and the kernel find its functions by BTF.
 #include "tests/kernel/boot/bpf_types.h"
 
 #include <bpf/bpf_helpers.h>

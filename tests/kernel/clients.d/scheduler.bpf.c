@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A scheduler of sched_ext that leaves all decisions to the kernel, and counts.
+// A scheduler of sched_ext that leaves all decisions to the kernel, and counts how often tasks start
+// to run.
 #include "tests/kernel/boot/bpf_types.h"
 
 #include <bpf/bpf_helpers.h>
