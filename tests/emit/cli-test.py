@@ -366,7 +366,7 @@ class Output(CliCase):
         self.assertEqual(self.read('out.o'), before)
 
     def warned(self, pattern, *arguments, **options):
-        """Checks that a run succeeds and prints only warnings that match `pattern`; with -q or --quiet, nothing."""
+        """Checks that a run succeeds and prints only warnings that match `pattern`, or nothing with -q or --quiet."""
         self.assertRegex(self.emit(*arguments, **options), f'^btf-emit: WARNING: {pattern}\n$')
         self.good('-q', *arguments)
         self.good('--quiet', *arguments)

@@ -140,7 +140,7 @@ class Forms(CliCase):
         return self.emit('-v', '--features=+global_var', *arguments, made=made)
 
     def same_objects(self, plain, other, reader='fast'):
-        """Checks that `other`, which is `plain` in another form, gives the same BTF, and is read by this reader."""
+        """Checks that `other`, which is `plain` in another form, gives the same BTF, and is read by `reader`."""
         for name in (plain, other):
             said = self.said('-o', name + '.btf.o', name, made=[name + '.btf.o'])
             self.assertNotIn('skipped', said)
@@ -466,7 +466,7 @@ int use(user *v) { return v->last; }
                              r'STRUCT user size 24; \*void take@0; \*void give@64; int last@128')
 
     def test_cxx_declared_member_elsewhere(self):
-        """Each function takes struct user as in its own object: in home.o with member h, in other.o without it."""
+        """Each function takes struct user as its own object describes it: home.o with member h, other.o without it."""
         struct = '''struct home { int t; virtual void far(); };
 struct user { int a; home h; long z; };
 struct outer { user u; user *p; };

@@ -55,7 +55,7 @@ class LinkageNames(CliCase):
         return found
 
     def expect(self, lines, functions):
-        """Checks how many FUNCs match each pattern. `functions` has pattern of "NAME: PROTOTYPE" -> number."""
+        """Checks how many FUNCs match each pattern: `functions` maps patterns of "NAME: PROTOTYPE" to these numbers."""
         found = [line for line in lines if line.startswith('FUNC ')]
         for pattern, count in functions.items():
             hits = [line for line in found if re.fullmatch('FUNC ' + pattern, line)]

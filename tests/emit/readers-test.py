@@ -17,8 +17,8 @@ from helpers.directives import directives, values  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
-# Compilers for other machines, used only in the first and the last of WAYS. Those of CROSS differ in word size, byte
-# order or form of relocations. Those of OTHERS compile only FEW of the sources.
+# Compilers for other machines, used only in the first and the last of WAYS. The machines of CROSS differ from x86-64 in
+# word size, byte order or form of relocations. The compilers of OTHERS compile only FEW of the sources.
 CROSS = ['arm-linux-gnueabihf-gcc', 'powerpc-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
          'mips64el-linux-gnuabi64-gcc']
 OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc', 'powerpc64le-linux-gnu-gcc',

@@ -22,7 +22,7 @@ with DWARF 4, other clangs with DWARF 5. With MACHINEs, cross compilers for thes
 with compressed DWARF 5.
 
 Except with "linked: yes", these merges must have equal results: of the objects, of their `ld -r`, and of the objects
-with the `ld -r` as the image. So must these merges over the linked image: of the objects with DWARF and without, and of
+with the `ld -r` as the image. So must these merges with the linked image: of the objects with DWARF and without, and of
 the `ld -r`. In all cases, variables must be where the image's symbol table has them. pahole's result for the image is
 compared by meaning if pahole is at least as new as the reference, except with the plugin.
 """
@@ -264,7 +264,7 @@ def age(command):
 
 
 def has_plugin(command):
-    """True if btf-cc has a plugin for this compiler: --settings then prints plugin=1 and the plugin's hash."""
+    """True if btf-cc has a plugin for this compiler: --settings then prints plugin=1 and plugin=HASH."""
     btf_cc = os.environ.get('BTFLINK_BTF_CC')
     return btf_cc and call(btf_cc, '--plugin', '--settings', *command).stdout.count(' plugin=') == 2
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests DWARF that is not in the unit or file that needs it: in type units, in the .dwp file of a stripped program, in
-compiled clang modules, or nowhere, because the link makes it.
+compiled clang modules, or nowhere yet, because link-time optimisation makes it at the link.
 
 usage: separate-dwarf-test.py BTF-EMIT BTF-LINES [TEST...]
 """
@@ -72,7 +72,7 @@ class SeparateDwarf(CliCase):
                 self.assertEqual(self.skips_and_types('program'), expected)
                 self.must('ld', '-r', '-o', 'all.o', 'main.o', 'a.o')
                 self.assertIn('STRUCT used_in_cast size 4; int a@0', self.btf_of('all.o', '--strip-dwarf'))
-        if shutil.which('dwp'): # it does not read DWARF 5
+        if shutil.which('dwp'): # dwp does not read DWARF 5; this program has DWARF 4
             self.must('dwp', '-e', 'program', '-o', 'program.dwp')
             os.remove(self.path('a.dwo'))
             self.assertEqual(self.skips_and_types('program'), expected)

@@ -68,7 +68,7 @@ class ArrayForm(CliCase):
     def results(self, module):
         """Returns the module's own types as text, once for each way to make the module's BTF."""
         texts = []
-        # libbpf 1.7 repeats typedefs of the base (docs/limits.md), so its result is not that of the other ways.
+        # libbpf 1.7 repeats typedefs of the base (docs/limits.md), so its result differs from the others.
         libbpf = ctypes.CDLL('libbpf.so.1')
         with_libbpf = (libbpf.libbpf_major_version(), libbpf.libbpf_minor_version()) != (1, 7)
         indexed = ['--base-index=index'] # the first run makes the index
@@ -97,7 +97,7 @@ class ArrayForm(CliCase):
                 module = self.make('module', HEADER + OWN, compiler, version)
                 for text in self.results(module):
                     names = re.findall(r"(?:STRUCT|TYPEDEF|FUNC) '(\w+)'", text)
-                    # clang writes the typedef `row`, gcc the array in its place.
+                    # clang writes the typedef `row`, but gcc writes the array in its place.
                     self.assertEqual(set(names) - {'row'}, {'own', 'own_function'}, text)
                     self.assertEqual(self.arrays(text), gcc if compiler == 'gcc' else clang, text)
 

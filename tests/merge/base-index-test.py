@@ -49,7 +49,8 @@ class BaseIndex(MadeOnceCase):
         return self.read('out.btf'), used[0].endswith(' 1')
 
     def check(self, module, index, used, **options):
-        """Checks that the bytes are the same as without an index. `used`: must the index be used? None: either."""
+        """Checks that the bytes are the same as without an index, and that the index is used (`used`: True), not used
+        (False), or either (None)."""
         expected, _ = self.merge(module, None, **options)
         result, was_used = self.merge(module, index, **options)
         self.assertEqual(result, expected)
@@ -142,7 +143,8 @@ class BaseIndex(MadeOnceCase):
         self.assertIn("'new.base' is already used by this merge", done.stderr)
 
     def test_links_that_lead_to_no_file(self):
-        """A link to a file that the merge will write; and links that lead nowhere, of which none is another's."""
+        """A link to a file that the merge will write is refused. Two paths through a link to itself are not the same
+        file."""
         os.symlink('new', self.path('link'))
         os.symlink('link', self.path('link2'))
         for name in 'link', 'link2':

@@ -152,8 +152,8 @@ TEST(ChangingIndex, DoesNotCrash)
         ASSERT_LT(raw(lowest), raw(index->btf()->end_id()));
         found += index->btf()->name(id).size();
     };
-    // At least 500 rounds, and until the reader has met an impossible number. On a busy machine,
-    // the writer may not run for a while.
+    // The reader makes at least 500 rounds, and ends only after it has met an impossible number. On
+    // a busy machine, the writer may not run for a while.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (int round = 0; round < 500 || !index->is_malformed(); ++round) {
         ASSERT_LT(std::chrono::steady_clock::now(), end);

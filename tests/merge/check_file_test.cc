@@ -197,7 +197,8 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_TRUE(has(found[0], "split BTF needs its base"));
 }
 
-/// Kernels refuse BTF of the other byte order. A file with wrong ids and one that breaks no rule.
+/// Kernels refuse BTF of the other byte order. Over vmlinux, the module breaks no other rule; over
+/// `less`, it also refers to a type that does not exist.
 TEST_F(CheckFile, OtherByteOrder)
 {
     constexpr ByteOrder other =
@@ -310,7 +311,7 @@ TEST_F(DistilledBases, OtherByteOrder)
 }
 
 /// If a kernel has several structs or unions of one name, only those of the right size are
-/// candidates (kernel/bpf/btf_relocate.c). A forward declaration always is one.
+/// candidates (kernel/bpf/btf_relocate.c). A forward declaration is always a candidate.
 TEST_F(DistilledBases, AmbiguousNames)
 {
     const std::string task = "STRUCT 'task' size=8",
@@ -331,7 +332,7 @@ TEST_F(DistilledBases, AmbiguousNames)
         Lines());
 }
 
-/// Kernels with a bug take the flag of a struct with bitfields for the mark of a union.
+/// Because of a bug, kernels take the kflag of a struct with bitfields for the mark of a union.
 TEST_F(DistilledBases, ForwardsOfBitfields)
 {
     const std::string state = "ENUM 'state' size=4 encoding=UNSIGNED";

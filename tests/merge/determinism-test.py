@@ -70,7 +70,7 @@ class Determinism(MadeOnceCase):
                 self.same(expected, *self.objects, threads=threads, image=image)
 
     def test_scheduling(self):
-        """Merges with many threads on one processor, then several merges at once, which keep the machine busy."""
+        """Merges with many threads on one processor, then runs several merges at once, which keep the machine busy."""
         expected = self.merge(*self.objects, threads=1)
         one = min(os.sched_getaffinity(0))
         for number in range(ROUNDS):

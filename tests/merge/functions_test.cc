@@ -71,8 +71,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// Without address pools, symbols show where functions are. The strong definition's symbol is not
-/// that of the weak one.
+/// Without address pools, symbols show where functions are. The symbol belongs to the strong
+/// definition, not to the weak one.
 TEST_F(Functions, StrongProvidesNamesWithoutPools)
 {
     const std::string weak = object("a", "f", "weak_name", define("f", ".weak"), ".text"),
@@ -196,11 +196,12 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
 {
     std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
     std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
-    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // pahole keeps the last name in the alphabet
+    // pahole keeps such a function if its name is the last one in the alphabet.
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'"));
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 
-/// As with target_clones: a resolver chooses the version that runs when the program starts.
+/// As with target_clones: when the program starts, a resolver chooses the version to run.
 TEST_F(Functions, VersionsBehindAnIfuncAreAmbiguous)
 {
     const std::string code = define("zz.default", ".local") + define("zz.avx2", ".local") +

@@ -138,8 +138,8 @@ protected:
         });
     }
 
-    /// Gives false hashes to one or more of the objects from number `first` on, then writes these
-    /// objects to a file.
+    /// Gives false hashes to one or more of the objects from number `first` on, then writes all
+    /// objects from `first` on to a file.
     void write_lying(Corpus &corpus, size_t first)
     {
         size_t liars = 1 + random_() % corpus.objects.size();
@@ -258,7 +258,7 @@ TEST_F(LyingHashes, EachByteIsVerified)
 
 TEST_F(LyingHashes, NumberOfTypesIsVerified)
 {
-    constexpr size_t number_at = 44; // of the hashes, in the trailer
+    constexpr size_t number_at = 44; // position in the trailer of the number of hashes
     BtfBuilder b;
     for (uint32_t i = 0; i < 7; ++i)
         b.add_composite(btf::Kind::STRUCT, "s" + std::to_string(i), 4, false);
@@ -377,7 +377,8 @@ TEST_F(CostOfLies, Walks)
     EXPECT_EQ(merged_, 1u);
 }
 
-// A walk that is long but real has no duplicates: both objects have a struct with many callbacks.
+// Here all hashes are true. Both objects have a struct with many callbacks. The walk is long, but
+// must stay below the limit, or types would be duplicated.
 TEST_F(CostOfLies, Callbacks)
 {
     BtfBuilder b = with_struct(1);

@@ -27,7 +27,7 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 /// agrees with another declaration only if `known.defined_by_one` does not contain the name, or
 /// inside a struct of the base. An enum that `object` only declares agrees with each enum of its
 /// name. Inside structs of the base, a declaration of the base agrees with each definition of its
-/// name in `object`. Inside any struct, all enums with a name in `known.declared_enums` agree.
+/// name in `object`. Inside any struct, enums of one name agree if `known.declared_enums` has it.
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
 /// The number of types after merging all types that agree in everything that they reach. A merge

@@ -117,7 +117,7 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     auto btf = Btf::parse(*blob, Where{name});
     EXPECT_TRUE(btf) << btf.error().str();
 
-    // By VAR, from its entry in a DATASEC.
+    // Maps from the id of a VAR to what its entry in a DATASEC states.
     std::map<uint32_t, uint64_t> entry_of; // position in the blob of the entry's field `offset`
     std::map<uint32_t, uint32_t> size_of;
     std::map<uint32_t, StrOff> section_of; // name of the DATASEC

@@ -72,7 +72,7 @@ struct ObjectSpec {
     uint8_t address_size = 8; // 4: i386, whose relocations keep their addends in the section
     FeatureSet features = default_features();
     uint32_t emitter = 100;                          // version of btf-emit: 0.1.0
-    std::string section_flags = "\"e\",@0x80425446"; // flags and type of .BTF; here: of object BTF
+    std::string section_flags = "\"e\",@0x80425446"; // flags and type of .BTF; default: object BTF
 };
 
 /// Writes DIR/NAME.o and returns its path.
@@ -81,7 +81,8 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
 std::string make_raw(const TempDir &dir, const std::string &name, std::string_view text);
 
 /// Merges into DIR/out.btf and returns the result as text. If there is nothing to encode, returns
-/// the merge's last warning as an error. The second form adds Feature::global_var to the default.
+/// the merge's last warning as an error. The second form merges with the default features and
+/// Feature::global_var.
 Result<std::string> merged(const TempDir &dir, Options options);
 Result<std::string> merged(const TempDir &dir, std::vector<std::string> inputs,
                            std::string image = "");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests the variables of BTF that other tools made: pahole, or gcc -gbtf. This BTF has no link
-// trailer and no relocations. Symbols show whether the offsets in its DATASECs are those of the
-// file.
+// trailer and no relocations. Symbols show whether the offsets in its DATASECs are right.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"
@@ -37,7 +36,8 @@ protected:
     }
 };
 
-/// Raw BTF of an object has that object's offsets; gcc -gbtf writes 0. Symbols have the addresses.
+/// Raw BTF made from an object has the offsets of this object, not those of the image. gcc -gbtf
+/// writes 0 for all offsets. The merge takes the offsets from symbols instead.
 TEST_F(OtherTools, OffsetsThatSymbolsContradict)
 {
     constexpr const char *zeros = R"(
@@ -76,7 +76,7 @@ TEST_F(OtherTools, OffsetsThatSymbolsContradict)
     }
 }
 
-/// Static variables of one name: their symbols do not show which is where.
+/// If static variables have one name, symbols do not show which of them is where.
 TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
 {
     const std::string btf = R"(
@@ -99,7 +99,7 @@ TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
     const std::string raw = make_raw(dir_, "raw", btf);
     EXPECT_FALSE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
     EXPECT_TRUE(has(text_of(merged(dir_, {raw}, link({a}))), "VAR"));
-    // Without symbols, nothing can confirm the offsets.
+    // If the image has no symbols, the offsets count.
     run("strip " + image);
     EXPECT_TRUE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
 }
@@ -182,7 +182,7 @@ TEST_F(OtherTools, SizeOfTheSymbolDecides)
     }
 }
 
-/// The symbol of a global variable is not that of a static one.
+/// A global symbol does not belong to a static VAR of its name.
 TEST_F(OtherTools, SymbolOfAnotherLinkageThanTheVar)
 {
     const std::string raw = make_raw(dir_, "raw", R"(

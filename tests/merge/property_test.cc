@@ -170,8 +170,8 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3, dir_ / "base"));
-        // The first merge makes an index of this base, instead of that of the previous seed's base.
-        // The other two merges use the new index.
+        // The first merge makes an index of this base, which replaces that of the previous seed's
+        // base. The other two merges use the new index.
         for (unsigned threads : {1, 1, 3})
             EXPECT_EQ(ours, merge_by(Engine::hash, threads, dir_ / "base", dir_ / "index"));
         compare(seed, corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));

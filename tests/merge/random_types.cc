@@ -47,7 +47,7 @@ struct Expr {
 struct Definition {
     bool is_union = false;
     bool bitfields = false; // sets the kflag: members may be bitfields
-    uint32_t bits = 0;      // of each integer member; 0: these are not bitfields
+    uint32_t bits = 0;      // width of each integer member; 0: these are not bitfields
     std::vector<ExprPtr> members;
 };
 
@@ -214,8 +214,9 @@ public:
         for (const auto &t : program.typedefs)
             typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
         for (const auto &e : program.enums) {
-            // Unlike in C, a member may have an enum that is only declared. The declaration has a
-            // size of 4 bytes, so an enum with a wider definition is always defined.
+            // Unlike in C, the type of a member may be an enum that is only declared. The
+            // declaration has a size of 4 bytes, so an enum with a wider definition is always
+            // defined.
             bool narrow =
                 std::all_of(e.begin(), e.end(), [](uint32_t values) { return !(values & wide); });
             enums_.push_back(rules.enum_forwards && narrow && random.chance(10)
@@ -324,9 +325,9 @@ private:
         return t;
     }
 
-    /// Gives ids to a type and its parts, unless they have one, and adds to writers_ how they are
-    /// written. Returns a pointer to the type's id. The parts get their ids first. A part that
-    /// refers back to the type keeps this pointer, and its writer reads the id.
+    /// Gives ids to a type and its parts, unless they have one, and adds to writers_ a function
+    /// that writes each of them. Returns a pointer to the type's id. The parts get their ids first.
+    /// A part that refers back to the type keeps this pointer, and its writer reads the id.
     std::shared_ptr<uint32_t> visit(const Expr &e)
     {
         std::string k = key(e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes random programs. The objects of a program share a few names of structs, unions, enums and
-// typedefs. A name has one definition or several. An object that uses a name has one of the
-// definitions. For a struct or union, an object may instead have two definitions or only a
-// declaration; for an enum, only a declaration.
+// typedefs. A name has one definition or several. An object that uses a name usually has one of the
+// definitions. Instead, it may have two definitions of a struct or union, or only a declaration of
+// a struct, union or enum.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -20,7 +20,7 @@ struct Corpus {
 };
 
 struct CorpusRules {
-    bool trailers = true;       // with link trailers, which hold hashes, but no link part
+    bool trailers = true;       // with link trailers, which hold hashes; all types are plain
     bool forwards = true;       // some objects only declare some structs and unions
     bool local_names = true;    // some objects have two definitions of one struct or union
     bool enum_forwards = true;  // some objects only declare some enums

@@ -108,7 +108,8 @@ TEST_F(Settings, VariablesThatAreNotRequestedDoNotMatter)
     const std::vector<std::string> mixed = {object("few", all), object("b", default_features()),
                                             object("c", default_features())};
     EXPECT_TRUE(warnings(mixed).empty());
-    // One warning says that an object differs from most, one that most objects lack the feature.
+    // One warning says that an object differs from most, the other that most lack a feature that
+    // the link asks for.
     EXPECT_EQ(warnings(mixed, all).size(), 2u);
 }
 

@@ -8,7 +8,7 @@
 //   == warning                      expected warnings, one per line
 //   == result of btf__dedup         the expected result of --dedup=libbpf, if it differs from ours
 //   == at most as many as btf__dedup  (no text) the result of --dedup=libbpf depends on libbpf's
-//                                   version, so it need only have as many types as ours or more
+//                                   version; it is not compared, but ours must not have more types
 // A line that begins with '#' is a comment.
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"

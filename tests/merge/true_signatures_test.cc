@@ -169,8 +169,8 @@ TEST_F(TrueSignatures, InstanceAtTheSymbolNeedNotAgreeWithInlinedOnes)
     }
     // The instance in b may also be at another symbol than f: the instance at f still counts.
     EXPECT_TRUE(has(all_ways({other("b", "any"), a}, with_signatures()), "\t'b' type_id=1\n"));
-    // A function in two parts, hot and cold, has no address. Symbol f may be the instance in c, so
-    // the parameters of the function at f are unknown.
+    // The instance in c has no address, as if its code were in two parts, hot and cold. It may be
+    // at symbol f, so the parameters of the function at f are unknown.
     EXPECT_FALSE(has(
         all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")}, with_signatures()),
         "FUNC 'f'"));
@@ -195,7 +195,7 @@ TEST_F(TrueSignatures, CloneInRawBtf)
     }
 }
 
-/// Both have the clone; the result has it once, with the tag that only the object has.
+/// The raw BTF and the object have the same clone. The result has it once, with the object's tag.
 TEST_F(TrueSignatures, CloneInRawBtfAndInAnObject)
 {
     const std::string a = object("a", "f.isra.0"), raw = make_raw(dir_, "raw", R"(

@@ -425,7 +425,7 @@ TEST_F(Variables, ModuleIsItsOwnImage)
     EXPECT_EQ(merged(dir_, {a, b}), expected);
 }
 
-/// Also large common symbols of x86-64 (-mcmodel=medium).
+/// `large` is a large common symbol of x86-64 (-mcmodel=medium).
 TEST_F(Variables, CommonAndUndefined)
 {
     std::string a = make_object(dir_, "a",

@@ -14,7 +14,7 @@
 // count: 3 ^DECL_TAG .* on STRUCT s\b
 // expect: DECL_TAG one on STRUCT shares part 0
 // expect: DECL_TAG two on STRUCT shares part 0
-// Redeclarations add up.
+// The tags of redeclarations add up.
 // expect: DECL_TAG first on VAR redeclared
 // expect: DECL_TAG second on VAR redeclared
 // expect: DECL_TAG third on VAR redeclared

@@ -1,6 +1,6 @@
 // With the feature, instances with changed parameters have two prototypes: that of the source, and that of the calls.
-// (gcc's DWARF lists parameters that are not passed after the others, so it does not show that the last parameter was
-// dropped.)
+// (gcc's DWARF first lists the parameters that are passed, then the others, so it does not show that the last parameter
+// was dropped.)
 // compilers: gcc
 // flags: -O2
 // emit: --address-pool --features=+true_signature

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Cases for type tags and decl tags. In clang's DWARF, tags are children of the tagged entry. In gcc 16's, the tagged
-entry refers to the first tag of a chain, and each tag to the next."""
+entry refers to the first tag of a chain, and each tag refers to the next."""
 import copy
 
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import

@@ -17,8 +17,8 @@ def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
 
 
 def left_out(name, what, line, *members, size=8, count=1, **more):
-    """A case in which `count` members of struct s are left out. The warning names b, the first of these, and says
-    `what` BTF cannot express. `line` has the members that are kept."""
+    """A case in which `count` members of struct s are left out. The warning names b, the first of these, and says that
+    BTF cannot express `what`. `line` has the members that are kept."""
     return Case(name, unit(INT, struct('s', size, *members), pointer('s')),
                 lines=[INT_LINE, f'STRUCT s size {size}{line}', 'PTR: *struct s'],
                 said=rf"\.debug_info\+{{b}}: 's': member 'b' is left out, as BTF cannot express {what}",

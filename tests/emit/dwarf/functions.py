@@ -267,7 +267,7 @@ CASES = [
                                                           'stack_value')), 'optimized'),
     first('register in the second entry only', loc(STACK, expr(RDI)), 'optimized'),
     # btf-emit ignores the rest of a location list after an expression that it cannot read. A wrong length of an
-    # operation would hide the entry value behind it, and the function would be optimized.
+    # operation would hide the entry value behind it, and the function would get the flag `optimized`.
     *[first(f'{name} has its length', loc(expr(Raw('\t.byte ' + operation)), ENTRY_VALUE), '')
       for name, operation in (
           ('const1u', '8, 1'), ('const2s', '0xb, 1, 2'), ('const4u', '0xc, 1, 2, 3, 4'),
@@ -390,7 +390,7 @@ CASES = [
          ['FUNCTION f address', 'FUNC f: void (int a)'], producer=form('strx', CLANG),
          versions=(5,)),
 
-    # For riscv64 and ppc64le, btf-emit knows only the number of parameter registers, so it expects any register.
+    # For riscv64 and ppc64le, btf-emit knows only the number of parameter registers, so it accepts any register.
     *[judged(f'{compiler} for {machine}: registers', [parameter('a', 'reg12'), parameter('b', 'reg11')], '',
              producer=producer, machines=(machine,))
       for machine in ('riscv64', 'ppc64le')

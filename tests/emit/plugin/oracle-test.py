@@ -37,8 +37,8 @@ M32 = ['-m32', '-O2']
 # Functions of the cases that DWARF and the plugin do not both keep on i386, which passes floating-point numbers on
 # the stack and returns structs in memory.
 OTHERWISE_ON_I386 = {'real', 'real_last', 'last', 'result_in_registers'}
-# With -m32, gcc 13 and newer use base types in locations of parts of 64-bit parameters. An INT that only these use is
-# not in the plugin's BTF.
+# With -m32, gcc 13 and newer use base types in locations of parts of 64-bit parameters. An INT that only such locations
+# use is not in the plugin's BTF.
 ONLY_IN_LOCATIONS = re.compile(r': missing: INT ')
 # gcc 9's DWARF has no definition of an array that was declared without its size. The cases in SIZED_LATER have such
 # arrays.

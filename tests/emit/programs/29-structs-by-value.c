@@ -1,6 +1,6 @@
 // A function with a struct by value is kept, in whichever registers its parameters seem to be, because the struct may
-// take several or none. The struct may be const, or a typedef. A union by value is no excuse: with gcc's DWARF, union_first is
-// left out.
+// take several or none. The struct may be const, or a typedef. This does not hold for a union by value: with gcc's
+// DWARF, union_first is left out.
 // flags: -O1
 // expect: FUNC pair_first: word (struct pair p, word x)
 // expect: FUNC constant: word (const struct pair p, word x)

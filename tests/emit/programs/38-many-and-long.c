@@ -1,4 +1,5 @@
-// Long names are complete (pahole truncates those of parameters to 127 characters). More parameters than fit into a byte.
+// Long names are complete (pahole truncates those of parameters to 127 characters). One function has more parameters
+// than a byte can count.
 // flags: -O1
 // pahole-ignore: FUNC FUNC_PROTO
 // expect: FUNC short_name: int (int pppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppp)

@@ -1,5 +1,5 @@
-// Declaration tags: the index of a member includes bitfields and unnamed members. A function has the tags of the instance
-// that was selected.
+// Declaration tags: the index of a member includes bitfields and unnamed members. A function has the tags of the
+// instance that was selected.
 // compilers: clang
 // flags: -O1
 // features: +global_var

@@ -14,7 +14,7 @@ int kf(int x) { return x * 3; }
 int fast(int x) { return x * 5; }
 int other(int x) { return x * 7; }
 static __attribute__((used, noinline)) int twice(int x) { return x * 9; }
-int zz(int x) { return x; } // pahole keeps the last name in the alphabet
+int zz(int x) { return x; } // pahole would keep `twice`, of which there are two, as the last name in the alphabet
 asm(".pushsection .BTF_ids,\"a\",%progbits\n"
     ".balign 4\n"
     "__BTF_ID__set8__kfuncs: .long 3, 1\n"

@@ -1,5 +1,5 @@
-// True signatures of functions that clang changed and marked (from 15 on). Parameters that are not passed are left out, and
-// a struct with one passed member becomes this member. Tags follow the remaining parameters.
+// True signatures of functions that clang changed and marked (from 15 on). Parameters that are not passed are left out,
+// and a struct with one passed member becomes this member. Tags follow the remaining parameters.
 // compilers: clang
 // flags: -O2
 // features: +true_signature

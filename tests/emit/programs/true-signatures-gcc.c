@@ -1,5 +1,5 @@
-// True signatures of gcc's clones: with the symbol's name, and without parameters that are not passed. gcc's DWARF shows
-// a dropped parameter only if the order changed. If a name has several clones, one is encoded.
+// True signatures of gcc's clones: with the symbol's name, and without parameters that are not passed. gcc's DWARF
+// shows a dropped parameter only if the order changed. If a name has several clones, one is encoded.
 // compilers: gcc
 // flags: -O2 -fno-ipa-icf
 // features: +true_signature

@@ -63,7 +63,7 @@ __attribute__((section(".init.text"))) int in_section(int a) { return a; }
 __attribute__((cold)) int cold(int a) { return a; }
 __attribute__((noreturn)) void stop(int a) { for (;;) ; }
 long long wide_on_i386(long long a, int b) { return a + b; }
-// 32-bit arm leaves a register free before `b` in the first function, so it is left out there.
+// 32-bit arm leaves a register free before `b` in the first function, so this function is left out on arm.
 long long apart_on_arm(int a, long long b) { return a + b; }
 long long even_on_arm(int a, int b, long long c) { return a + b + c; }
 long long in_memory_on_arm(int a, int b, int c, long long d, int e) { return a + b + c + d + e; }
