@@ -101,6 +101,7 @@ struct Partition {
     std::vector<ClassId> of;                // per type, as in Classes; see class_of()
     std::vector<std::vector<ClassId>> refs; // in the order of the type's words; none: void
 
+    /// Only after shorten_aliases().
     ClassId class_of(size_t index) const { return alias[of[index]]; }
     bool is_live(ClassId c) const { return classes[c].live && alias[c] == c; }
     size_t live_count() const
@@ -109,6 +110,16 @@ struct Partition {
         for (ClassId c : classes.ids())
             count += is_live(c);
         return count;
+    }
+    /// Makes each alias lead to a class that is not replaced itself.
+    void shorten_aliases()
+    {
+        for (ClassId c : alias.ids()) {
+            ClassId end = c;
+            while (alias[end] != end)
+                end = alias[end];
+            alias[c] = end;
+        }
     }
 };
 

@@ -187,12 +187,7 @@ void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKey
         add_as_direct_user(r, k);
     for (const UnresolvedForward &f : forwards)
         resolve_one(r, f);
-    for (ClassId c : partition.alias.ids()) {
-        ClassId end = c;
-        while (partition.alias[end] != end)
-            end = partition.alias[end];
-        partition.alias[c] = end;
-    }
+    partition.shorten_aliases();
 }
 
 } // namespace btflink::merge

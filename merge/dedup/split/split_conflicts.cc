@@ -54,6 +54,7 @@ Partition begin_partition(const Classes &classes, const ClassGraph &graph,
             !name.definitions.empty())
             out.alias[name.forward] = name.definitions.front();
     }
+    out.shorten_aliases();
     return out;
 }
 
