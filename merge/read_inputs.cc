@@ -55,14 +55,16 @@ Result<void> check_byte_order(const std::vector<Object> &objects, const Base &ba
     return {};
 }
 
-/// Raw BTF states only its byte order. A pointer has the size of `long`, if an object has this
-/// type; otherwise 8 bytes are assumed.
-Target target_of_raw(const std::vector<Object> &objects)
+/// Raw BTF states only its byte order. A pointer has the size of `long`, if an object or the base
+/// has this type; otherwise 8 bytes are assumed.
+Target target_of_raw(const std::vector<Object> &objects, const Base &base)
 {
     Target target;
     target.order = objects.front().btf.order();
     for (const Object &o : objects)
         target.address_size = std::min(target.address_size, guess_address_size(o.btf));
+    if (base.btf)
+        target.address_size = std::min(target.address_size, guess_address_size(*base.btf));
     return target;
 }
 
@@ -71,7 +73,7 @@ Result<Target> find_target(const MergeInputs &in, const Base &base)
 {
     const ElfFile *first = first_elf(in);
     if (!first) {
-        const Target target = target_of_raw(in.objects());
+        const Target target = target_of_raw(in.objects(), base);
         TRY(check_byte_order(in.objects(), base, target.order, in.objects().front().where.file));
         return target;
     }
