@@ -106,7 +106,8 @@ void compare_banners_and_configs(const Kernel &here, const Kernel &there, bool s
 std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
-    std::string out = strf("%s '%s'", btf.kind_name(id), std::string(btf.name(id)).c_str()), more;
+    std::string out = strf("%s '%s'", btf.kind_name(id), std::string(btf.name(id)).c_str());
+    std::string more = strf("%x", t.info); // also the kflag, and the linkage of a FUNC
     btf::for_each_word(t, [&](btf::Word role, const uint32_t &word) {
         if (role == btf::Word::size)
             out += strf(" of %u bytes", word);
@@ -221,6 +222,9 @@ Difference compare_references(const ModuleBtf &here, const ModuleBtf &there, con
 Difference compare_module(const Binary &here, const Binary &there, const Bases &bases)
 {
     using Kind = Difference::Kind;
+    for (const Binary *module : {&here, &there})
+        if (module->unreadable)
+            return {Kind::other, "cannot be compared: " + module->unreadable->str()};
     if (here.btf == there.btf && here.base == there.base)
         return {};
     if (here.has_btf != there.has_btf)
@@ -254,6 +258,8 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     auto base_here = parse_vmlinux(here), base_there = parse_vmlinux(there);
     if (!base_here || !base_there)
         return out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
+    for (const Error &error : there.left_out)
+        out.add(Rule::against, "", error);
     Bases bases{*base_here, *base_there, nullptr, nullptr};
     auto report = [&](const Binary &binary, const std::string &what) {
         out.add(Rule::against, binary.name, {binary.btf_where, what});

@@ -46,6 +46,23 @@ class Against(PackageCase):
         self.assertIn("only here (STRUCT 'files_struct' of 4 bytes, 1 elements)", what)
         self.assertIn("only there (STRUCT 'files_struct' of 8 bytes, 2 elements)", what)
 
+    def test_signs_of_an_enum(self):
+        """The sign of an enum's values is a difference, also in a module whose vmlinux differs."""
+        sources = SOURCE, SOURCE.replace('*next;', '*next, *last;')
+        module = MODULE % {'n': 1} + 'enum sign { last = %s } sign;\nint of(enum sign s) { return s; }\n'
+        said, notes = self.differences(*(self.with_module(f'sign-{n}', sources[n], module % ('-1', '0xffffffff')[n])
+                                         for n in range(2)))
+        self.assertEqual((len(said), notes), (2, []))
+        self.assertIn("(ENUM 'sign' of 4 bytes, 1 elements)", said[1])
+
+    def test_unreadable_module(self):
+        """A module that cannot be read in the other build is not one without BTF."""
+        here, there = (self.with_module(f'unreadable-{n}', SOURCE, MODULE % {'n': 1}) for n in range(2))
+        (there / 'mine.ko').write_bytes((there / 'mine.ko').read_bytes()[:100])
+        (what,), _ = self.differences(here, there)
+        self.assertIn('cannot be compared: ', what)
+        self.assertIn(f'{there}', what)
+
     def test_order(self):
         """The same objects, linked in reverse order."""
         (self.top / 'order').mkdir()
