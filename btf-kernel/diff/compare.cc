@@ -44,7 +44,7 @@ struct Delta {
     auto identity() const
     {
         return std::tuple(name, before ? before->shape : 0, after ? after->shape : 0,
-                          before != nullptr, after != nullptr);
+                          before != nullptr, after != nullptr, one_of_several);
     }
 };
 
@@ -292,7 +292,7 @@ Change describe(std::span<const Delta> same)
         compare_definitions(d, out);
     else if (out.space == Space::function || out.space == Space::kfunc)
         out.definition = prototype_text(*d.side().btf, d.any().id);
-    out.effects = find_effects(out, is_struct_ops(d));
+    out.effects = find_effects(out, std::ranges::any_of(same, is_struct_ops));
     return out;
 }
 
