@@ -158,7 +158,7 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
         if (blob[i] != std::byte{0})
             return at(i, "unknown fields are not 0");
     if (type_off != 0)
-        return at(8, "types do not begin after the header");
+        return at(8, "types do not begin right after the header");
     if (layout_len && layout_off != type_len)
         return at(layout_fields, "the layout does not begin where types end");
     if (layout_len % layout_entry_size)

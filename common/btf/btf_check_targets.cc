@@ -29,7 +29,7 @@ Result<void> check_array(BtfCheckState &c, TypeId id)
     if (is_irregular_int(element))
         return violation(c, id, "element type is an INT of irregular size or offset");
     if (c.sizes.of(id) > UINT32_MAX)
-        return violation(c, id, "is larger than 4 GB");
+        return violation(c, id, "has 4 GB or more");
     return {};
 }
 
@@ -76,17 +76,38 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
     return "";
 }
 
+/// The index of the first parameter without a name, except for the `...` of a prototype.
+std::optional<uint32_t> find_unnamed(const btf_type &proto)
+{
+    uint32_t i = 0;
+    for (const btf_param &p : elements<btf_param>(proto)) {
+        if (p.name_off == 0 && p.type != 0)
+            return i;
+        ++i;
+    }
+    return std::nullopt;
+}
+
 Result<void> check_func(BtfCheckState &c, TypeId id)
 {
     TypeId proto{c.btf.type(id).type};
     if (c.btf.kind(proto) != btf::Kind::FUNC_PROTO)
         return violation(c, id, strf("refers to type %u, which is not a FUNC_PROTO", raw(proto)));
-    uint32_t i = 0;
-    for (const btf_param &p : elements<btf_param>(c.btf.type(proto))) {
-        if (p.name_off == 0 && p.type != 0)
-            return violation(c, id, strf("parameter %u has no name", i));
-        ++i;
+    // Many FUNCs may share a long prototype. Most prototypes are so short that a table would take
+    // more time than it saves.
+    constexpr uint32_t many = 32;
+    const btf_type &t = c.btf.type(proto);
+    std::optional<uint32_t> unnamed;
+    if (btf::vlen_of(t) <= many) {
+        unnamed = find_unnamed(t);
+    } else {
+        auto [known, is_new] = c.unnamed_parameters.try_emplace(proto);
+        if (is_new)
+            known->second = find_unnamed(t);
+        unnamed = known->second;
     }
+    if (unnamed)
+        return violation(c, id, strf("parameter %u has no name", *unnamed));
     return {};
 }
 
@@ -119,7 +140,9 @@ Result<void> check_section_entries(BtfCheckState &c, TypeId id)
         if (c.btf.kind(var) != btf::Kind::VAR)
             return element_violation(c, id, i, strf("type %u is not a VAR", raw(var)));
         uint64_t size = c.sizes.of(TypeId{c.btf.type(var).type});
-        if (size == unsized || entry.size < size)
+        if (size == unsized)
+            return element_violation(c, id, i, "its variable has no size");
+        if (entry.size < size)
             return element_violation(c, id, i,
                                      strf("size is %u, less than its variable's", entry.size));
         ++i;

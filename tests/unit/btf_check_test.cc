@@ -117,7 +117,7 @@ TEST(BtfCheck, Header)
                   put(b, 8, 4);
                   put(b, 16, load<uint32_t>(b.data() + 16, host_order) + 4);
               }),
-              "f+0x8: BTF header: types do not begin after the header");
+              "f+0x8: BTF header: types do not begin right after the header");
     EXPECT_EQ(with([&](Blob &b) {
                   auto strings = load<uint32_t>(b.data() + 16, host_order);
                   b.insert(b.begin() + 24 + strings, 4, std::byte{0});
@@ -342,7 +342,7 @@ CASES(Arrays,
        "type 11 (ARRAY ''): element type has no size"},
       {"[11] ARRAY '' type_id=3 index_type_id=1 nr_elems=536870911", ""},
       {"[11] ARRAY '' type_id=3 index_type_id=1 nr_elems=536870912",
-       "type 11 (ARRAY ''): is larger than 4 GB"});
+       "type 11 (ARRAY ''): has 4 GB or more"});
 
 CASES(Members,
       {"[11] STRUCT '' size=4\n'm' type_id=0 bits_offset=0",

@@ -208,13 +208,13 @@ CASES = [
           'DATASEC .data size 32; v@0+24; w@24+4; x@28+4', 'VARIABLE v in .data size 24',
           'VARIABLE w in .data size 4', 'VARIABLE x in .data size 4'],
          {'atomic-qualifier-dropped': 1}),
-    case('larger than 4 GB', [array('int', 0x40000000, label='a'), variable('v', type=ref('a'))],
+    case('4 GB or more', [array('int', 0x40000000, label='a'), variable('v', type=ref('a'))],
          ['STRUCT size 0'], {'variable-too-large': 1, 'mended': 1},
-         said=r"\.debug_info: unit\.c: type 2 \(ARRAY ''\): is larger than 4 GB: it is written as a struct "
+         said=r"\.debug_info: unit\.c: type 2 \(ARRAY ''\): has 4 GB or more: it is written as a struct "
               'without members'),
     case('few large elements', [struct('big', 2 ** 20, label='big'), array('big', 4096, label='a'), pointer('a')],
          ['STRUCT big size 1048576', 'STRUCT size 0', 'PTR: *struct { }'], {'mended': 1},
-         said=r"\.debug_info: unit\.c: type 3 \(ARRAY ''\): is larger than 4 GB: it is written as a struct "
+         said=r"\.debug_info: unit\.c: type 3 \(ARRAY ''\): has 4 GB or more: it is written as a struct "
               'without members'),
 
     # Names.
