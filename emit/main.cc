@@ -243,8 +243,7 @@ int main(int argc, char **argv)
     if (traced)
         if (auto started = trace::start(command->trace_path, "btf-emit"); !started)
             return input_error(started.error());
-    if (command->emit.image)
-        report_lost_files("btf-emit");
+    report_lost_files("btf-emit");
     int status = 0;
     for (const std::string &path : command->files) {
         trace::Phase phase("file", path);

@@ -3,7 +3,6 @@
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include "common/object_btf/elf_append.h"
-#include "emit/dwarf/debug_cursor.h"
 
 #include <algorithm>
 #include <dwarf.h>
@@ -34,6 +33,47 @@ bool is_in_types(Dwarf_CU *unit)
     uint8_t type = 0;
     dwarf_cu_info(unit, &version, &type, nullptr, nullptr, nullptr, nullptr, nullptr);
     return version < 5 && type == DW_UT_type;
+}
+
+/// Reads the value as if it had the form `form`. Empty if it does not end inside its unit, which
+/// only dwarf_formudata() checks.
+std::optional<uint64_t> read_as(Dwarf_Attribute attr, unsigned form)
+{
+    attr.form = form;
+    Dwarf_Word value = 0;
+    return dwarf_formudata(&attr, &value) == 0 ? std::optional<uint64_t>(value) : std::nullopt;
+}
+
+std::optional<uint64_t> read_three_bytes(Dwarf_Attribute attr, ByteOrder order)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 3; ++i, ++attr.valp) {
+        const std::optional<uint64_t> byte = read_as(attr, DW_FORM_data1);
+        if (!byte)
+            return std::nullopt;
+        value |= *byte << 8 * (order == ByteOrder::little ? i : 2 - i);
+    }
+    return value;
+}
+
+/// The index of an address in .debug_addr. Empty if the form is another one.
+std::optional<uint64_t> index_of_address(const Dwarf_Attribute &attr, ByteOrder order)
+{
+    switch (attr.form) {
+    case DW_FORM_addrx:
+    case DW_FORM_GNU_addr_index:
+        return read_as(attr, DW_FORM_udata);
+    case DW_FORM_addrx1:
+        return read_as(attr, DW_FORM_data1);
+    case DW_FORM_addrx2:
+        return read_as(attr, DW_FORM_data2);
+    case DW_FORM_addrx3:
+        return read_three_bytes(attr, order);
+    case DW_FORM_addrx4:
+        return read_as(attr, DW_FORM_data4);
+    default:
+        return std::nullopt;
+    }
 }
 
 } // namespace
@@ -128,15 +168,10 @@ std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operan
 std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
                                                 uint64_t addr_base) const
 {
-    // An index has at most ten bytes.
-    DebugCursor in({reinterpret_cast<const std::byte *>(attr.valp), 10}, 0, 10, file_.order());
     if (attr.form == DW_FORM_addr)
         return address_in_info(attr.valp);
-    if (attr.form == DW_FORM_addrx || attr.form == DW_FORM_GNU_addr_index)
-        return file_.indexed_address(in.uleb(), addr_base);
-    if (attr.form >= DW_FORM_addrx1 && attr.form <= DW_FORM_addrx4)
-        return file_.indexed_address(in.read_sized(attr.form - DW_FORM_addrx1 + 1), addr_base);
-    return std::nullopt;
+    const std::optional<uint64_t> index = index_of_address(attr, file_.order());
+    return index ? file_.indexed_address(*index, addr_base) : std::nullopt;
 }
 
 /// What number_of() adds to the offset of each entry of `unit`.
