@@ -57,13 +57,14 @@ Result<void> collect_archive(const std::string &path, Collector &collector)
     return walk_archive(path, visitor);
 }
 
-/// Is this a folder in which Kbuild's package targets put copies of the build's files?
+/// Is this, a folder in `root`, one in which Kbuild's package targets put copies of the build's
+/// files?
 bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 {
     const fs::path name = folder.filename();
     std::error_code ignored;
     return (name == "debian" || name == "tar-install" || name == "rpmbuild") &&
-           folder.parent_path() == root && fs::exists(root / "include/config", ignored);
+           fs::exists(root / "include/config", ignored);
 }
 
 /// What release_in() needs before the paths in `folder`: "lib/modules/" if `folder` is itself a
@@ -89,7 +90,7 @@ bool may_be_closed(const fs::path &folder)
 Result<bool> is_skipped(const std::string &root, const fs::recursive_directory_iterator &at)
 {
     const fs::path &folder = at->path();
-    if (at.depth() >= int{most_depth} || is_copy_of_build(root, folder))
+    if (at.depth() >= int{most_depth} || (at.depth() == 0 && is_copy_of_build(root, folder)))
         return true;
     if (::access(folder.c_str(), R_OK | X_OK) == 0)
         return false;

@@ -153,7 +153,9 @@ class Package(PackageCase):
                  ('arch/x86/boot/compressed/vmlinux', b'\177ELF none'),
                  *((f'drivers/m-{n}.ko', data) for n, data in enumerate(self.modules)),
                  *((f'debian/linux/m-{n}.ko', data) for n, data in enumerate(self.modules))]
-        self.good(self.unpacked(files, 'build'))
+        folder = self.unpacked(files, 'build')
+        self.good(folder)
+        self.good(f'{folder}/')
 
     def test_sources_are_no_images(self):
         """A kernel's sources have files whose names begin like those of images."""
