@@ -62,6 +62,11 @@ std::string number(uint64_t value)
     return out;
 }
 
+std::string only_first(size_t count)
+{
+    return "<p class=\"dim\">Only the first " + number(count) + " are listed.</p>\n";
+}
+
 std::string tile(const std::string &value, const std::string &what)
 {
     return "<div class=\"tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
@@ -164,9 +169,7 @@ std::string places(const Data &d)
     for (const Node &node : d.places.children)
         add_place_line(node, d, room, out);
     out += "</div>\n";
-    if (room == 0)
-        out += "<p class=\"dim\">Only the first " + number(most_places) + " are listed.</p>\n";
-    return out;
+    return out + (room == 0 ? only_first(most_places) : "");
 }
 
 std::string modules(const Data &d)
@@ -192,7 +195,7 @@ std::string modules(const Data &d)
                size_cell(double(m.strings), " wide") + size_cell(double(m.file_bytes), " wide") +
                count_cell(m.redefined) + "</tr>\n";
     }
-    return out + table_end;
+    return out + table_end + (shown < d.modules.size() ? only_first(shown) : "");
 }
 
 std::string duplicates(const Data &d)
@@ -201,7 +204,7 @@ std::string duplicates(const Data &d)
     if (d.duplicates.empty())
         return out + "<p>None.</p>\n";
     out += "<p>Each name causes duplicates of its own type and of all types that reach it. "
-           "An entry shows first how the versions differ.</p>\n";
+           "An entry shows first how its first two versions differ.</p>\n";
     for (const Duplicate &duplicate : d.duplicates) {
         out += "<details><summary><code>" + html_text(duplicate.name) +
                "</code>: " + number(duplicate.versions.size()) + " versions, " +
@@ -241,11 +244,11 @@ std::string left_out(const Data &d)
                bar(double(count), double(most)) + "</tr>\n";
     out += table_end;
     const size_t shown = std::min(d.left_out.size(), most_rows);
-    out += "<h3>All of them</h3>\n" + table_begin("left-table", {{"function"}, {"reason"}}, true);
+    out += "<h3>By name</h3>\n" + table_begin("left-table", {{"function"}, {"reason"}}, true);
     for (size_t i = 0; i < shown; ++i)
         out += "<tr><td>" + html_text(d.left_out[i].function) + "</td><td>" +
                html_text(d.left_out[i].reason) + "</td></tr>\n";
-    return out + table_end;
+    return out + table_end + (shown < d.left_out.size() ? only_first(shown) : "");
 }
 
 std::string steps(const Data &d)
