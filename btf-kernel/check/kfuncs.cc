@@ -142,7 +142,7 @@ private:
             if (parsed.kind.empty())
                 continue;
             if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
-                return bad(symbol, "is outside .BTF_ids");
+                return bad(symbol, "is outside .BTF_ids or not aligned");
             if (!parsed.is_set()) {
                 check_single(parsed, symbol.offset);
                 continue;
@@ -247,7 +247,7 @@ private:
         if (id == 0) {
             if (may_find(kind, name))
                 report(Rule::ids, offset, title + " has id 0, but the BTF has the type", name,
-                       "ids of types that the BTF has are 0");
+                       "ids are 0, but the BTF has the types");
             else if (kind == btf::Kind::FUNC && !has(kind, name))
                 check_absent_function(name, offset);
             return;
@@ -410,8 +410,8 @@ private:
         counts_.tagged += tagged;
         if (!tagged && needs_tags_ && id >= btf_.first_id())
             report(Rule::kfunc_tag, offset,
-                   "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
-                   "kfuncs have no tag bpf_kfunc: loaders do not declare them");
+                   "kfunc " + name + " has no tag bpf_kfunc: vmlinux.h does not declare it", name,
+                   "kfuncs have no tag bpf_kfunc: vmlinux.h does not declare them");
         check_arguments(id, name, offset);
         if (flags & kf_implicit_args)
             check_implicit(id, name, offset);

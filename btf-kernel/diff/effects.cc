@@ -58,8 +58,7 @@ private:
 void add_type_effects(const Detail &d, Effects &out)
 {
     if (!d.fits)
-        out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
-                d.place);
+        out.add(Effect::Kind::core, "CO-RE does not accept the new type", d.place);
     else if (!d.same_size)
         out.add(Effect::Kind::size,
                 "another size: CO-RE adjusts only direct loads of pointers and unsigned integers",
@@ -102,8 +101,7 @@ void add_kind_effects(const Detail &d, Effects &out)
     else if (d.place.empty())
         out.add(Effect::Kind::core, "CO-RE finds no type of this kind");
     else
-        out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
-                d.place);
+        out.add(Effect::Kind::core, "CO-RE does not accept the new type", d.place);
 }
 
 void add_detail_effects(const Detail &d, Effects &out)

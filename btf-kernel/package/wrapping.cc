@@ -48,7 +48,7 @@ Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *n
 {
     if (start > file.size() || length > file.size() - start)
         return fail(where.after(start),
-                    std::string(name) + ": its header refers to bytes beyond the end of the file");
+                    std::string(name) + ": it is cut off, or refers to bytes beyond its end");
     return file.subspan(start, length);
 }
 
@@ -183,7 +183,9 @@ Result<Payload> open_android(Bytes file, const Where &where)
         return fail(where, strf("is a boot.img of version %u, which is not known", version));
     const uint32_t page = version < 3 ? u32(file, 36) : 4096;
     if (!std::has_single_bit(page) || page < 2048 || page > 65536)
-        return fail(where.at(36), strf("boot.img: its pages have %u bytes", page));
+        return fail(where.at(36), strf("boot.img: its pages have %u bytes, not a power of 2 "
+                                       "from 2048 to 65536",
+                                       page));
     auto part = TRY(part_of(file, page, u32(file, 8), "boot.img", where));
     if (part.empty())
         return fail(where, "is a boot.img without a kernel");

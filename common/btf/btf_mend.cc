@@ -177,7 +177,7 @@ private:
         if (!place.element && btf::vlen_of(head(words)) > most_elements_ && info.element.count)
             return drop_surplus_elements(words);
         if (place.element && info.element.name >= 0 && rename_elements(words))
-            return "it is renamed";
+            return "all such names in this type are changed";
         switch (btf::kind_of(head(words))) {
         case btf::Kind::STRUCT:
         case btf::Kind::UNION:
@@ -233,7 +233,7 @@ private:
         if (!is_misnamed(head(words).name_off))
             return std::nullopt;
         rename(head(words).name_off);
-        return "it is called '" + std::string(out_.btf.str(StrOff{head(words).name_off})) + "'";
+        return "it is renamed to '" + std::string(out_.btf.str(StrOff{head(words).name_off})) + "'";
     }
 
     bool rename_elements(Words &words)
@@ -407,11 +407,11 @@ private:
             is_new = replaced_forwards_.insert(raw(target)).second;
         }
         if (is_new)
-            out_.changes.push_back((is_union ? "union " : "struct ") +
-                                   std::string(btf_->name(target)) +
-                                   " is passed by value where it is only declared: it is written "
-                                   "without members (kernels refuse a prototype with a type that "
-                                   "has no size)");
+            out_.changes.push_back(
+                (is_union ? "union " : "struct ") + std::string(btf_->name(target)) +
+                " is passed or returned by value where it is only declared: "
+                "it is written without members (kernels refuse a prototype with a type that "
+                "has no size)");
         return "";
     }
 
@@ -426,7 +426,9 @@ private:
         if ((encoding & (encoding - 1)) == 0)
             return bits > max_int_bits ? make_opaque(words) : std::nullopt;
         // gcc before 14 writes char as SIGNED and CHAR.
-        const uint32_t left = encoding & BTF_INT_BOOL ? BTF_INT_BOOL : BTF_INT_SIGNED;
+        const uint32_t left = encoding & BTF_INT_BOOL     ? BTF_INT_BOOL
+                              : encoding & BTF_INT_SIGNED ? BTF_INT_SIGNED
+                                                          : BTF_INT_CHAR;
         words[3] = (words[3] & 0xffffff) | left << 24;
         return "one of the flags is kept";
     }
@@ -453,8 +455,9 @@ private:
 
     static Remedy drop(Words &words)
     {
+        const std::string kind = btf::kind_info(head(words)).name;
         words.clear();
-        return "it is left out";
+        return "the " + kind + " is left out";
     }
 
     /// Drops element `i` of a type in types_; after `single_drops` drops of this type's elements,

@@ -201,7 +201,7 @@ private:
         if (s.head.sh_link != symtab_) {
             if (image_.is_linked() || s.data.empty())
                 return {}; // none, or those for the dynamic linker, which refer to .dynsym
-            return fail(image_.place(index), "relocations without the symbol table");
+            return fail(image_.place(index), "the relocations are not linked to the symbol table");
         }
         if (symbols_stay_)
             return {}; // relocations of an image (--emit-relocs) may be hundreds of megabytes

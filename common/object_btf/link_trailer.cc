@@ -413,8 +413,9 @@ Result<Contribution> read_contribution(Bytes section, uint64_t at, const Where &
         if (length < least_trailer_length || length > rest.size() - *trailer)
             return fail(
                 where.after(at + *trailer),
-                strf("link trailer claims %llu bytes, but has at least %llu, and %llu are left",
-                     ull(length), ull(least_trailer_length), ull(rest.size() - *trailer)));
+                strf(
+                    "link trailer claims %llu bytes, but must have %llu or more, and %llu are left",
+                    ull(length), ull(least_trailer_length), ull(rest.size() - *trailer)));
         part.trailer = rest.subspan(*trailer, length);
         part.trailer_offset = at + *trailer;
     }

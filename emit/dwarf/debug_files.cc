@@ -125,7 +125,7 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     });
     if (found && !found->file)
         return fail(image.where.in(".gnu_debugaltlink"),
-                    "names '" + name + "', which was not found");
+                    "names '" + name + "', but no file with its build id was found");
     return found;
 }
 

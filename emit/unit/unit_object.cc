@@ -386,7 +386,8 @@ void leave_open(NewContribution &contribution, const std::shared_ptr<StringTable
 Result<void> check_names(const BtfBuilder &btf, const Where &where)
 {
     if (btf.is_full())
-        return fail(where, strf("names are longer than %u MB", StringTable::most_bytes >> 20));
+        return fail(where,
+                    strf("its names take more than %u MB in all", StringTable::most_bytes >> 20));
     if (btf.longest_name() >= long_name)
         TRY(check_long_names(btf.view(), where.in(".BTF")));
     return {};

@@ -323,7 +323,7 @@ private:
         const bool is_union = c.die.tag == DW_TAG_union_type;
         if (is_forward(c.die)) {
             if (!c.die.is(Die::declaration))
-                leave_out(c.die, c.name, "all members are", "a struct of more than 4 GB");
+                leave_out(c.die, c.name, "all members are", "a struct or union of 4 GB or more");
             out_.btf.add_fwd(str(c.name), is_union);
             return;
         }

@@ -88,7 +88,7 @@ int run_real_pahole(char **argv)
     if (is_wrong || pahole.empty())
         return input_error({{},
                             "without -J, pahole itself is run, but " +
-                                (is_wrong ? "BTF_PAHOLE_REAL=" + named + " is not another pahole"
+                                (is_wrong ? "BTF_PAHOLE_REAL=" + named + " names no other pahole"
                                           : "PATH has none; install it, or set BTF_PAHOLE_REAL")});
     setenv(passed_variable, (passed + id).c_str(), 1);
     argv[0] = pahole.data();

@@ -23,9 +23,8 @@ TEST_F(CheckKernel, TagsLost)
     set_vmlinux(replaced(vmlinux_text, "[9] DECL_TAG 'bpf_kfunc' type_id=7",
                          "[9] DECL_TAG 'other' type_id=7"));
     set_module(module_text);
-    EXPECT_EQ(
-        findings(),
-        Lines{"kfunc-tag vmlinux: kfunc bpf_take has no tag bpf_kfunc: loaders do not declare it"});
+    EXPECT_EQ(findings(), Lines{"kfunc-tag vmlinux: kfunc bpf_take has no tag bpf_kfunc: vmlinux.h "
+                                "does not declare it"});
 }
 
 TEST_F(CheckKernel, TagOfModuleLost)
@@ -33,7 +32,8 @@ TEST_F(CheckKernel, TagOfModuleLost)
     set_module(replaced(module_text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'"));
     EXPECT_EQ(
         findings(),
-        Lines{"kfunc-tag mine: kfunc bpf_mine has no tag bpf_kfunc: loaders do not declare it"});
+        Lines{
+            "kfunc-tag mine: kfunc bpf_mine has no tag bpf_kfunc: vmlinux.h does not declare it"});
 }
 
 TEST_F(CheckKernel, AllTagsLost)

@@ -236,7 +236,7 @@ class Forms(CliCase):
             for name in ('small', 'small2'):
                 self.program(version, output=name)
             self.must('dwz', '-m', 'common.debug', '-M', path, 'small', 'small2')
-            self.bad(rf"small: \.gnu_debugaltlink: names '{path}', which was not found",
+            self.bad(rf"small: \.gnu_debugaltlink: names '{path}', but no file with its build id was found",
                      '--image', '-o', 'out', 'small', same=['small'])
             os.makedirs(self.path('root/.dwz'), exist_ok=True)
             os.rename(self.path('common.debug'), self.path('root/.dwz/common.debug'))
@@ -251,7 +251,7 @@ class Forms(CliCase):
         self.same_programs('plain', 'small')
         # An alternate file with another build ID is not used.
         self.must('objcopy', '--update-section', '.note.gnu.build-id=shared.h', 'common.debug')
-        self.bad(r"small: \.gnu_debugaltlink: names 'common\.debug', which was not found",
+        self.bad(r"small: \.gnu_debugaltlink: names 'common\.debug', but no file with its build id was found",
                  '--image', '-o', 'out', 'small')
 
     def test_split(self):

@@ -195,6 +195,7 @@ class Sharing(KbuildCase):
     def test_prototypes(self):
         for options in ([], ['--dedup=libbpf'], ['--verify']):
             self.merge_ends('f', functions(N // 4, 60000), *options, status=0)
+        self.merge_ends('many', functions(N * 5, 65535), status=0)
 
     def test_names(self):
         for shared in (False, True):
@@ -234,7 +235,7 @@ class Sharing(KbuildCase):
             unit += b''.join(struct.pack('<BII', 5, i * step, 12) for i in range(N)) + b'\0'
             self.write_dwarf(struct.pack('<I', len(unit)) + unit, abbreviations, b'a' * N * 2 + b'\0')
             self.ends([self.btf_emit, 'x.o'],
-                      said='names are longer than 64 MB' if step else SHARED_NAMES)
+                      said='its names take more than 64 MB in all' if step else SHARED_NAMES)
 
     def write_dwarf(self, info, abbreviations, strings, rest=b'', **more):
         """Writes x.o. Its .debug_info is `info`; if `rest` is given, the address of a variable v and `rest` follow.
@@ -339,7 +340,7 @@ class Sharing(KbuildCase):
         for i in range(count):
             words += [3 + i, 4 * i, 4]
         self.merge_ends('variables', btf(words, b'\0int\0btf_max\0BTF_MAX_VLEN\0$\0.data\0'),
-                        '--features=+global_var', status=0, said='it is left out')
+                        '--features=+global_var', status=0, said='the VAR is left out')
 
     def test_bpf_programs(self):
         """First many externs and many weak symbols, then many types in the program and in the kernel."""

@@ -532,7 +532,7 @@ class HandOver(Command):
         self.real(self.path('second/pahole'), 'x', PATH=path, BTF_PAHOLE_REAL='')
         self.none('no/such: No such file or directory', BTF_PAHOLE_REAL='no/such')
         self.none('/: Permission denied', BTF_PAHOLE_REAL='/')
-        self.none('.*BTF_PAHOLE_REAL=nowhere is not another pahole', BTF_PAHOLE_REAL='nowhere')
+        self.none('.*BTF_PAHOLE_REAL=nowhere names no other pahole', BTF_PAHOLE_REAL='nowhere')
 
     def test_none(self):
         for path in (self.path_of(), '', None, '/no/such', ':'):

@@ -156,7 +156,7 @@ class Messages(InputsCase):
         said('WARNING: type N (...): RULE: ...', '-J', 'bad.o')
         self.write('value.c', 'struct s; void (*f)(struct s);\n')
         self.must(self.btf_cc, 'gcc', '-g', '-c', 'value.c')
-        said('WARNING: struct NAME is passed by value ...', '-J', 'value.o')
+        said('WARNING: struct NAME is passed or returned by value ...', '-J', 'value.o')
         self.must('gcc', '-c', 'add.c', '-o', 'add.ko')
         said('WARNING: FILE: ..., so it gets no BTF', '-J', 'add.ko')
         os.remove(self.path('vmlinux.o'))

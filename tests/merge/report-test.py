@@ -143,8 +143,8 @@ int add(int n) { state.x = n; return get(&state); }
                 self.assertEqual(self.said(image, 'main.o', 'add.o'), '')
                 said = self.said(image, 'main.o')
                 self.assertRegex(said, r'^btf-merge: WARNING: \S+ has 1 object that is not among the '
-                                 r'inputs, so its BTF is missing: .* \(add\.c\)\n$')
-                names = re.search('missing: (.*) [(]', said).group(1).split(', ')
+                                 r'inputs, so its BTF is missing; it has .* \(add\.c\)\n$')
+                names = re.search('it has (.*) [(]', said).group(1).split(', ')
                 self.assertEqual(set(names), {'add', 'get', 'state'})
                 self.assertIn('(main.c)', self.said(image, 'add.o'))
                 self.assertEqual(self.said(image, '-q', 'add.o'), '')
@@ -194,7 +194,7 @@ class Names(Report):
             for dedup in 'hash', 'libbpf':
                 said = self.merge('-o', 'out.btf', f'--dedup={dedup}', good, bad).stderr
                 self.assertRegex(said, rf'^btf-merge: WARNING: type \d+ {part}: name is not an identifier: '
-                                 rf"it is called 'pair_int_'; it comes from {bad}: \.BTF\+0x0 \({name}\)\n$")
+                                 rf"it is renamed to 'pair_int_'; it comes from {bad}: \.BTF\+0x0 \({name}\)\n$")
                 self.assertIn(b'\0pair_int_\0', self.read('out.btf'))
                 self.must(self.btf_merge, '--check=out.btf')
 

@@ -71,9 +71,10 @@ TEST(BtfMend, Names)
               plain("[6] STRUCT 'gr__e' size=4\n'l__nge' type_id=1 bits_offset=0\n"
                     "[7] TYPEDEF '_9x' type_id=6"));
     ASSERT_EQ(changes.size(), 3u);
-    EXPECT_TRUE(changes[0].ends_with("name is not an identifier: it is called 'gr__e'"))
+    EXPECT_TRUE(changes[0].ends_with("name is not an identifier: it is renamed to 'gr__e'"))
         << changes[0];
-    EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is not an identifier: it is called '_9x'");
+    EXPECT_EQ(changes[1],
+              "type 7 (TYPEDEF '9x'): name is not an identifier: it is renamed to '_9x'");
     // A function cannot get another name, so it is left out, with its tag.
     EXPECT_EQ(
         mended("[6] FUNC 'a b' type_id=5 linkage=static\n[7] FUNC 'c' type_id=5 linkage=static\n"
@@ -240,7 +241,7 @@ TEST(BtfMend, Prototypes)
     EXPECT_EQ(mended("[6] FUNC_PROTO '' ret_type_id=8" + std::string(rest), &changes),
               plain("[6] FUNC_PROTO '' ret_type_id=0" + std::string(rest)));
     ASSERT_EQ(changes.size(), 2u);
-    EXPECT_TRUE(changes[1].starts_with("struct fwd is passed by value")) << changes[1];
+    EXPECT_TRUE(changes[1].starts_with("struct fwd is passed or returned by value")) << changes[1];
     // The base is not changed.
     const TextBlob base = from_text("[1] FWD 'fwd' fwd_kind=union");
     EXPECT_EQ(
@@ -261,7 +262,8 @@ TEST(BtfMend, PrototypeWithDeclarationOfBase)
     const auto after = mend_btf(*btf, 8, BtfPart::whole);
     ASSERT_TRUE(after);
     ASSERT_EQ(after->changes.size(), 1u);
-    EXPECT_TRUE(after->changes[0].starts_with("union fwd is passed by value")) << after->changes[0];
+    EXPECT_TRUE(after->changes[0].starts_with("union fwd is passed or returned by value"))
+        << after->changes[0];
     const auto bytes = after->btf.serialize(host_order);
     btf = Btf::parse(bytes, Where{"mended"}, base.btf);
     EXPECT_EQ(btf_to_text(*btf), "[2] UNION 'fwd' size=0 vlen=0\n"

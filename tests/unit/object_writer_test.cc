@@ -208,7 +208,7 @@ TEST(ObjectWriterErrors, NameTheirPlace)
                   o.add_relocs(".data", sec_data, sec_symtab, {{0, sym_text}});
                   o.sections.back().link = 0;
               }),
-              "t.o: .rela.data: relocations without the symbol table");
+              "t.o: .rela.data: the relocations are not linked to the symbol table");
     EXPECT_EQ(error([](TestObject &o) { o.sections[sec_text].link = 99; }),
               "t.o: .text: sh_link is 99, but there are 17 sections");
     EXPECT_EQ(error([](TestObject &o) { o.sections[sec_text].link = sec_info; }),

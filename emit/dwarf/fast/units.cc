@@ -70,8 +70,9 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
     }
     if (in.overrun() || length > in.left())
-        return fail(where.at(offset), strf("unit claims %llu bytes, but %llu are left", ull(length),
-                                           ull(section.size() - offset)));
+        return fail(where.at(offset),
+                    strf("unit claims %llu bytes after its length, but %llu are left", ull(length),
+                         ull(in.left())));
     unit.end = in.offset() + length;
     unit.widths.version = in.read<uint16_t>();
     if (unit.widths.version < 2 || unit.widths.version > 5)

@@ -1,7 +1,7 @@
 // Constructs that compilers accept and kernels refuse. Types are changed just enough, with a warning; functions and
 // variables with illegal names are left out. An unaligned float, and a bitfield of a 64-bit enum, become INTs.
 // emit: --features=+global_var
-// said: btf-emit: WARNING: .*case\.o: \.debug_info: .*odd\.c: type \d+ \(STRUCT 'größe'\): name is not an identifier: it is called 'gr__e' \(and \d+ more\)
+// said: btf-emit: WARNING: .*case\.o: \.debug_info: .*odd\.c: type \d+ \(STRUCT 'größe'\): name is not an identifier: it is renamed to 'gr__e' \(and \d+ more\)
 // expect: STRUCT gr__e size 8; int l_nge@0; int breite@32
 // expect: TYPEDEF h_ufig = int
 // expect: ENUM farbe size 4; gr_n=0; rot=1

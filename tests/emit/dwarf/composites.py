@@ -136,8 +136,8 @@ CASES = [
              member('b', 'int', 0x20000000, label='b'), size=0x40000000),
     Case('struct of 4 GB', unit(INT, struct('s', 2 ** 32, member('a', 'int')), pointer('s')),
          lines=[INT_LINE, 'FWD s struct', 'PTR: *struct s'], skipped={'inexpressible': 1},
-         said=r"\.debug_info\+{s}: 's': all members are left out, as BTF cannot express a struct of "
-              'more than 4 GB'),
+         said=r"\.debug_info\+{s}: 's': all members are left out, as BTF cannot express a struct or union of "
+              '4 GB or more'),
     Case('struct of 4 GB without a name', unit(INT, struct(None, 2 ** 32, label='s'), pointer('s')),
          lines=[INT_LINE, 'PTR: *void'], skipped={'unnamed-declaration': 1}),
     Case('tags behind a member that is left out',
