@@ -26,7 +26,7 @@ public:
             std::fputs(wipe, stderr);
     }
 
-    /// `all`: 0 if unknown.
+    /// `all`: what `done` will be at the end; 0 if unknown.
     void set(const char *what, size_t done, size_t all = 0)
     {
         const Clock::time_point now = Clock::now();

@@ -37,7 +37,7 @@ struct Where {
 
 /// Where an error can be corrected.
 enum class ErrorKind {
-    input,       // a file, or an error of the system
+    input,       // a file, or the system (such as a full disk)
     usage,       // the command line
     environment, // an environment variable; `what` names it
 };
@@ -75,7 +75,7 @@ class [[nodiscard]] Result : public detail::Expected<T>
 {
 public:
     using detail::Expected<T>::Expected;
-    Result() {} // `= default` would make `return {}` clear all bytes of an Error first
+    Result() {} // `= default` would make `return {}` zero the whole object first
     Result(Failure failure) : detail::Expected<T>(detail::Unexpect(), std::move(failure.error)) {}
     /// Moves the value out. Precondition: there is one.
     T take() &&

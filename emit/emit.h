@@ -32,10 +32,10 @@ struct EmitOptions {
     /// Keep the object BTF of a relocatable file, and encode the units that this BTF does not
     /// cover. They come from objects without object BTF that `ld -r` has linked into the file.
     bool add_missing_units = false;
-    /// The number of units per source file whose DWARF is in this file although the merge gets
-    /// their BTF from other files. If this file has no more units of a source file than this
-    /// number, they are skipped. Otherwise all of them are encoded, because encoding a unit twice
-    /// is harmless. Not used if add_missing_units applies.
+    /// For each source file, the number of units whose BTF the merge gets from other files. If this
+    /// file has no more units of the source file than that, they are skipped. Otherwise all of them
+    /// are encoded, because encoding a unit twice is harmless. Not used if add_missing_units
+    /// applies.
     SourceCounts covered;
     uint32_t section_type = 0x80425446; // of .BTF; SHT_LOUSER + "BTF"
     bool exclude_flag = true;           // SHF_EXCLUDE on .BTF
@@ -62,7 +62,7 @@ struct EmitReport {
     Skips skips;
     // Also counted in `skips`:
     std::vector<RejectedVariable> rejected; // left out; errors without Feature::encode_force
-    std::vector<Error> left_out; // parts of types, functions and variables that BTF cannot express,
+    std::vector<Error> left_out; // functions, variables and parts of types that BTF cannot express,
                                  // and changes to types that kernels would refuse
     // Only for a file without DWARF. has_code: it has code but no BTF; has_lto_code: it has code
     // that is compiled at the link; has_lto_dwarf: the DWARF is made there, too.

@@ -54,8 +54,8 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
 }
 
 /// The contents of a detached file. For one unit, this is the blob alone, so that any reader of BTF
-/// can read the file. For several units, and in image mode, it is all contributions, which
-/// btf-merge separates by their link trailers.
+/// can read the file. For several units, or with EmitOptions::image, it is all contributions, for
+/// btf-merge.
 std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
                                     const EmitOptions &options)
 {

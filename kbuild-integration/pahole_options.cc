@@ -63,7 +63,7 @@ Result<void> add_all(PaholeCommandLine &line, std::string_view)
     return {};
 }
 
-/// The first list replaces what earlier options turned on; later lists add to it.
+/// The first list replaces all features so far, also legacy_features(); later lists add to them.
 template <bool strict>
 Result<void> add_features(PaholeCommandLine &line, std::string_view list)
 {
@@ -114,7 +114,7 @@ Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
     return {};
 }
 
-/// An option that has a purpose other than showing types.
+/// An option of pahole that is not among the display options below.
 struct PaholeOption {
     const char *name;
     int has_value; // has_arg of getopt_long()
@@ -182,7 +182,8 @@ constexpr const char display_options_with_value[] =
 /// Short options: first those of encoding_options, then pahole's others without and with a value.
 constexpr const char short_options[] = "+:Jj::VF:X:qaAdEIlmMnNpPrRsSTuB:C:D:H:c:f:i:t:w:x:y:z:";
 
-// What getopt_long() returns for a long option: its letter, or else one of these.
+// What getopt_long() returns for a long option: its letter, opt_ignored, opt_help, or opt_first
+// plus the option's index.
 constexpr int opt_ignored = 1000, opt_help = 1001, opt_first = 1002;
 
 /// What getopt_long() returns for an option.
@@ -245,8 +246,9 @@ bool next_file(PaholeCommandLine &line, const std::vector<char *> &argv)
     return true;
 }
 
-/// Reads options and files; words[0] is the program. Returns what is wrong with the first wrong
-/// option, or "". A wrong option is an error only in a command line that encodes.
+/// Reads options and files; words[0] is the program. Returns what is wrong with the first option
+/// that is unknown, or wrongly has or lacks a value; or "". (This is an error only in a command
+/// line that encodes.) Error: a wrong value.
 Result<std::string> read_words(std::vector<std::string> words, PaholeCommandLine &line)
 {
     std::vector<char *> argv;
@@ -266,7 +268,7 @@ Result<std::string> read_words(std::vector<std::string> words, PaholeCommandLine
                             long_options.data(), nullptr);
         if (c == -1) {
             bool more = next_file(line, argv);
-            while (more && word == "--") // getopt_long() must not be asked again
+            while (more && word == "--") // all words after it are files
                 more = next_file(line, argv);
             if (!more)
                 return wrong;

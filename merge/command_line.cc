@@ -96,11 +96,12 @@ Result<void> reject_merge_options(const CommandLine &line, const GivenWords &giv
 /// The place to which a path leads, also through links. The file need not exist. Empty: unknown.
 fs::path place_of(const std::string &path)
 {
-    std::error_code unknown; // then the result is empty
+    std::error_code unknown; // errors make the result empty
     fs::path place = fs::absolute(path, unknown);
+    // weakly_canonical() would not follow a link to a file that does not exist.
     constexpr int most_links = 40; // as in Linux
     for (int i = 0; i < most_links && fs::is_symlink(place, unknown); ++i)
-        place = place.parent_path() / fs::read_symlink(place, unknown); // the file may not exist
+        place = place.parent_path() / fs::read_symlink(place, unknown);
     return fs::weakly_canonical(place, unknown);
 }
 

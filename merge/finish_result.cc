@@ -17,7 +17,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Splits `result` into BTF and a distilled base, and returns that base.
+/// Turns result.blob into split BTF over a distilled base, and returns that base.
 Result<std::shared_ptr<const Btf>> distil_base(MergeResult &result, const Base &base,
                                                const Target &target, bool with_layout)
 {
@@ -68,8 +68,8 @@ bool has_name(const Object &o, std::string_view name)
            });
 }
 
-/// `error`: from check_btf() for `btf`. If the error is an illegal name, returns the first object
-/// with this name; otherwise, or if there is no such object, "".
+/// `error`: from check_btf() for `btf`. If the error is an illegal name, describes the first object
+/// that has this name; otherwise, or if there is no such object, returns "".
 std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects)
 {
     if (!error.what.ends_with(illegal_name))

@@ -31,8 +31,8 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
     report.warnings.push_back(std::move(text));
 }
 
-/// Reports objects that were not linked, linked objects that are not among the inputs, and what the
-/// image lacks.
+/// Reports objects that were not linked, linked objects that are not among the inputs, offsets of
+/// variables that contradict symbols, and what the image lacks.
 void report_image(const std::vector<Input> &inputs, const Image &image,
                   const std::vector<Object> &objects, const Locations &locations, Report &report,
                   Stats &stats)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes that find equal types and write one of each.
+// The passes that find equal types, select functions and variables, and write the merged BTF.
 #include "merge/passes.h"
 
 #include "merge/base_index/base_index.h"
@@ -67,7 +67,7 @@ void report_left_out(const std::vector<Object> &objects,
             report.warnings.push_back(lost->text());
 }
 
-/// What was selected, and why the rest was not.
+/// Reports what was selected, and why the rest was not.
 void report_selection(const std::vector<Object> &objects, const SelectedContents &selected,
                       Report &report, Stats &stats)
 {
@@ -91,8 +91,9 @@ void report_selection(const std::vector<Object> &objects, const SelectedContents
     report_left_out(objects, variables.skipped, report);
 }
 
-/// Passes trust all types that they read. Error: one of these types is malformed. This error takes
-/// precedence over that of a pass, which the malformed type may have caused.
+/// The passes trust the types and the index that they read. Error: one of these types, or the index
+/// of the base, is malformed. This error takes precedence over an error of a pass, which the
+/// malformed data may have caused.
 Result<void> check_trust(const MergeInputs &in, const Base &base,
                          const std::vector<bool> &not_linked)
 {
@@ -119,7 +120,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
         by_libbpf ? keep_all(objects, not_linked, base.btf.get())
                   : merge_types(in.loaded, not_linked, base.index.get(),
                                 options.why_dup.has_value(), options.threads, stats);
-    stats.begin_pass("select_contents"); // the rest of it, if it runs on another thread
+    stats.begin_pass("select_contents"); // only its rest if another thread runs it
     const SelectedContents selected = selection.get();
     report_selection(objects, selected, report, stats);
     if (options.why_dup) {

@@ -35,7 +35,8 @@ struct Options {
     /// reads the file.
     std::shared_ptr<const Base> read_base;
     /// File with an index of `base`, which only saves time. If the file does not exist, or its
-    /// index does not match, merge() writes a new index into it. Empty: no file.
+    /// index does not match, merge() writes a new index into it. Empty: no file. Not used with
+    /// `read_base` or Engine::libbpf.
     std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
@@ -50,7 +51,7 @@ struct Options {
     bool verbose = false;
     bool last = false;      // the process ends after this merge, so memory need not be freed
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
-    /// Sets Report::why_dup for this name, or for all names ("").
+    /// If set, Report::why_dup explains the definitions of this name, or of all names ("").
     std::optional<std::string> why_dup;
     /// Called after the inputs are loaded, with the source file of each object; "" if the object
     /// names none, or if the image lacks its DWARF. Returns the names of further inputs, which
@@ -66,8 +67,8 @@ bool writes_result(const Options &options);
 /// The files of --output: the result, and its distilled base.
 std::vector<std::string> result_files(const Options &options);
 
-/// Error: options that exclude each other. merge() checks this, too; a program that checks first
-/// can report a usage error.
+/// Error: options exclude each other, or one lacks another that it needs. merge() checks this, too;
+/// a program that checks first can report a usage error.
 Result<void> check_options(const Options &options);
 
 /// Error: an output is also an input or another output, or the file to update is the base. `files`:
@@ -80,7 +81,7 @@ Result<void> check_trace_apart(const Options &options);
 
 /// The messages and figures of a merge.
 struct Report {
-    std::vector<std::string> warnings; // always shown
+    std::vector<std::string> warnings; // shown unless --quiet
     std::vector<std::string> notes;    // shown with -v
     // Sorted by name; shown with -v.
     std::vector<std::pair<std::string, FunctionSkip>> functions_left_out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks which options exclude each other, and which files would be overwritten, also through
-// links.
+// Checks whether options exclude or need each other, and whether an output would overwrite another
+// file of the merge, also through links.
 #include "merge/merge.h"
 
 #include "common/io/file_io.h"

@@ -18,7 +18,7 @@ namespace btflink::merge
 
 // read_inputs.cc: opens, reads and checks the inputs.
 
-/// The checked inputs of a merge; later steps trust them.
+/// The inputs of a merge, checked as input/load_objects.h says; later passes trust them.
 struct MergeInputs {
     Inputs files;
     std::optional<Input> given_image; // --image
@@ -26,8 +26,9 @@ struct MergeInputs {
     Target target;
 
     const std::vector<Object> &objects() const { return loaded.objects; }
-    /// The given image, or the only linked file among the inputs. Null if there is none, or if the
-    /// image is a module that is also the only input. Error: several inputs are linked files.
+    /// The given image or, without one, the only linked file among the inputs. Null if there is
+    /// neither, or if the given image is a module that is also the only input. Error: no image is
+    /// given, and several inputs are linked files.
     Result<const Input *> image() const;
     std::set<uint64_t> object_ids() const;
 };

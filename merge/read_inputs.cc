@@ -43,7 +43,7 @@ Result<void> check_machines(const MergeInputs &in, const Base &base, const ElfFi
     return base.input ? check(*base.input) : Result<void>();
 }
 
-/// `name`: the file with this byte order.
+/// Error: an object or the base does not have `order`, the byte order of the file `name`.
 Result<void> check_byte_order(const std::vector<Object> &objects, const Base &base, ByteOrder order,
                               const std::string &name)
 {
@@ -114,9 +114,9 @@ void append(std::vector<T> &to, std::vector<T> &&from)
 }
 
 /// By object: the source file whose DWARF in the image the object covers. "" if the object has no
-/// trailer, names no source, or the image lacks its DWARF. The image lacks the DWARF if the object
-/// has none, if it was not linked, or after `strip --strip-debug`. In the last two cases, the image
-/// lacks the object's pool, too.
+/// trailer or names no source, or if the image lacks the object's DWARF: the object has none, was
+/// not linked, or `strip --strip-debug` removed the DWARF. In the last two cases, the image lacks
+/// the object's pool, too. (An object without a pool counts as linked.)
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));

@@ -105,9 +105,9 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
         return fail(Where{page}, "is an input, too; it would be overwritten");
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
-        objects_ = std::move(files); // only if needed: a command line may be too short for all
+        objects_ = std::move(files); // only if needed: all names may not fit into a command line
     image_ = options.image;
-    // The update removes the object BTF that the report needs, so the report gets a copy.
+    // The update removes the object BTF that the report needs, so btf-kernel reads a copy.
     for (std::string &object : objects_)
         if (is_updated(object)) {
             object = TRY(copy_in_memory(object));

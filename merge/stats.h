@@ -25,7 +25,7 @@ public:
             phase_->note(name, value);
         lines_.emplace_back(std::move(name), std::to_string(value));
     }
-    /// Adds a value that is not a count: milliseconds, a ratio.
+    /// Adds a value that is not a count, such as milliseconds.
     void add_measure(std::string name, double value)
     {
         lines_.emplace_back(std::move(name), strf("%.1f", value));

@@ -39,8 +39,9 @@ Result<void> read_relocations(Bytes bytes, ByteOrder order, const Where &where, 
         return {};
     if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
         return fail(where.at(begin), "CO-RE relocations have an unknown size");
-    // Each section with code has the offset of its name, the number of its relocations, and the
-    // relocations. A relocation is a struct bpf_core_relo: insn_off, type_id, access_str_off, kind.
+    // First comes the size of a relocation; then, for each section that has relocations, the offset
+    // of the section's name, the number of its relocations, and the relocations. A relocation is a
+    // struct bpf_core_relo: insn_off, type_id, access_str_off, kind.
     const uint32_t size = word(begin);
     for (uint64_t at = begin + 4; at < end;) {
         if (end - at < 8 || word(at) >= btf.str_size() ||
@@ -69,7 +70,7 @@ std::unordered_set<std::string_view> weak_names(const merge::ElfFile &elf)
 }
 
 /// Do the variables of a DATASEC with this name define struct_ops? If the name begins with '?',
-/// libbpf loads them only on request.
+/// libbpf loads these struct_ops only on request.
 bool is_struct_ops(std::string_view section)
 {
     section.remove_prefix(section.starts_with('?'));
@@ -96,7 +97,7 @@ void read_datasecs(BpfObject &object)
     }
 }
 
-/// Pointers into `relocations`, by the name of the section with the instruction.
+/// Pointers into `relocations`, by CoreRelocation::section.
 std::unordered_map<std::string_view, std::vector<CoreRelocation *>>
 by_section(std::vector<CoreRelocation> &relocations)
 {
@@ -106,7 +107,7 @@ by_section(std::vector<CoreRelocation> &relocations)
     return out;
 }
 
-/// The bytes that an instruction loads or stores; 0 if it does neither. `code`: its first byte.
+/// How many bytes an instruction loads or stores; 0 if it does neither. `code`: its first byte.
 uint8_t access_width(uint8_t code)
 {
     constexpr uint8_t widths[] = {4, 2, 1, 8}; // BPF_W, BPF_H, BPF_B, BPF_DW
@@ -137,8 +138,8 @@ std::string program_at(std::string_view section, uint32_t instruction,
 }
 
 /// Lists the sections with code, and sets CoreRelocation::program and CoreRelocation::width. If
-/// several sections with code have the same name, relocations of that name concern the first of
-/// them.
+/// several sections with code have the same name, all relocations with that section name belong to
+/// the first.
 Result<void> read_code(BpfObject &object)
 {
     auto relocations = by_section(object.relocations);

@@ -56,7 +56,8 @@ struct StructOps {
 };
 
 struct BpfObject {
-    merge::Input input; // keeps alive what the other members point to
+    // `input` and `btf_bytes` keep alive what the other members point to.
+    merge::Input input;
     SectionContents btf_bytes, ext_bytes;
     std::shared_ptr<const Btf> btf;
     std::vector<CoreRelocation> relocations;
@@ -82,7 +83,7 @@ struct Verdict {
     };
     Status status = Status::holds;
     std::string text;
-    // Of a Requirement for CO-RE: CoreRelocation::program of the relocations with this status.
+    // For CO-RE: the programs (CoreRelocation::program) whose relocations have this status.
     std::vector<std::string> programs = {};
 };
 

@@ -282,7 +282,8 @@ private:
         std::string type = text.substr(0, slash), name = text.substr(slash + 1), module;
         if (name.find_first_of("*?") != std::string::npos)
             return; // a pattern, which does not need a particular function
-        const bool multi = type.find(".multi") != std::string::npos; // gets no typed arguments
+        // Programs of a kind with .multi load without their function, and get no typed arguments.
+        const bool multi = type.find(".multi") != std::string::npos;
         type = type.substr(0, type.find('.')); // ".s": sleepable, ".w": writable
         // Keeps FUNCTION or EVENT of "MODULE:FUNCTION", "CATEGORY/EVENT", "FUNCTION+OFFSET".
         if (const size_t colon = name.find(':'); colon != std::string::npos)
@@ -393,8 +394,8 @@ private:
             return {item.weak ? Status::absent : Status::broken, "is not there"};
         const Btf &btf = *found.side->btf;
         const uint32_t target = behind_modifiers(btf, btf.type(TypeId{found.id}).type);
-        // libbpf drops a weak kfunc with another prototype, but refuses a weak variable with
-        // another type.
+        // libbpf treats a weak kfunc with another prototype as missing, but refuses a weak variable
+        // with another type.
         if (!types_are_compatible(btf_, type, btf, target))
             return {item.weak && function ? Status::absent : Status::broken,
                     function ? "has another prototype: " + prototype_text(btf, found.id)

@@ -60,8 +60,8 @@ struct KernelField {
 
 constexpr size_t max_indexes = 64; // BPF_CORE_SPEC_MAX_LEN
 
-/// A distilled base has only the names and sizes of structs and unions. When the kernel loads the
-/// module, it replaces these types by vmlinux's definitions. If `id` is a struct or union of a
+/// Of structs and unions, a distilled base has only names and sizes. When the kernel loads the
+/// module, it replaces these types by vmlinux's definitions. If the struct or union `id` is in a
 /// distilled base, and vmlinux has a definition that fits, returns this definition; otherwise the
 /// type itself. `vmlinux`: the types of vmlinux.
 std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
@@ -98,7 +98,7 @@ bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField 
 
 /// Moves from the array at `out` to the element step.index. Returns an explanation if `out` is not
 /// an array, or has too few elements. `first`: the step is the leading index of the access string.
-/// It counts whole structs from the pointer, like i in p[i], so `out` need not be an array.
+/// This index counts whole structs from the pointer, like i in p[i], so `out` need not be an array.
 std::optional<std::string> find_element(const Step &step, bool first, KernelField &out)
 {
     const Btf &btf = *out.btf;
@@ -178,8 +178,8 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     return out;
 }
 
-/// Looks up a program's field in the struct or union `root` of a kernel, and sets `out` to the
-/// field. Returns an explanation if there is no such field, or only one of another kind. `vmlinux`:
+/// Looks up a program's field in the type `root` of a kernel, and sets `out` to the kernel's field.
+/// Returns an explanation if the kernel has no such field, or only one of another kind. `vmlinux`:
 /// the types of vmlinux.
 std::optional<std::string> find_field(const Btf &local_btf, const LocalField &local,
                                       const DefinitionRef &root, const TypesByName &vmlinux,

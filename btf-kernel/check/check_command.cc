@@ -177,15 +177,16 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
     return report;
 }
 
-// Text output has a line for each cause; --verbose adds a line for each finding. JSON output has
-// all findings.
+// Text output has a line for each cause (for harmless ones only with --verbose or
+// --fail-on=harmless). If a cause has several findings, --verbose adds a line for each. JSON output
+// has all findings.
 
 constexpr size_t most_names = 3; // in one line
 
 /// Findings of one cause, so that a problem of a hundred modules is one line.
 struct Cause {
     std::vector<const Finding *> findings = {}; // in the order of the report
-    std::vector<std::string> files = {};        // names of modules, or paths; without duplicates
+    std::vector<std::string> files = {};        // "vmlinux", modules, paths; without duplicates
     std::vector<std::string> subjects = {};     // without duplicates, the most frequent first
 
     const Finding &first() const { return *findings[0]; }
@@ -200,7 +201,7 @@ std::string some_of(const std::vector<std::string> &names, const char *what)
     return text;
 }
 
-/// `seen`: the names in `list`. It points to `name`, which must outlive it.
+/// `seen`: views of the names in `list`. `name` must outlive `seen`.
 void add_once(std::vector<std::string> &list, std::set<std::string_view> &seen,
               const std::string &name)
 {

@@ -27,7 +27,7 @@ namespace
 /// One kernel, and the data that its checks share.
 struct CheckContext {
     const Kernel &kernel;
-    std::optional<KernelVersion> version = {}; // whose rules apply; std::nullopt: the newest's
+    std::optional<KernelVersion> version = {}; // its rules apply; std::nullopt: the newest ones
     // check_vmlinux() sets the rest.
     std::shared_ptr<const Btf> vmlinux = {}; // null: vmlinux has no BTF that follows the rules
     std::optional<NameIndex> names = {};     // of vmlinux
@@ -69,7 +69,8 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
     }
 }
 
-/// The problem with the per-CPU variable `name` at `entry`; "" if there is none.
+/// The problem with the per-CPU variable `name`, whose DATASEC entry is `entry`; "" if there is
+/// none.
 std::string per_cpu_problem(const Binary &binary, std::string_view name,
                             const btf_var_secinfo &entry)
 {
@@ -250,7 +251,7 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
                     check_distilled_base(context.version, *context.vmlinux, module.base_where);
                 !read) {
                 out.add(Rule::verifier, module.name, read.error());
-                return {}; // the kernel takes the BTF for split BTF over vmlinux
+                return {}; // a kernel that ignores .BTF.base takes .BTF for split BTF over vmlinux
             }
         good = verify_blob(context, module, module.base, *parsed.distilled, module.base_where, out);
     } else if (btf.base())

@@ -12,7 +12,7 @@ namespace btflink::kernel
 {
 
 enum class Rule : uint8_t {
-    unreadable, // a file is damaged, cannot be read, or was refused
+    unreadable, // a file is damaged, cannot be read, or was left out (see Kernel::left_out)
     no_btf,     // there is no vmlinux, or vmlinux or a module has no .BTF
     empty,      // BTF without types
     verifier,   // BTF is malformed, or breaks a rule of the kernel (common/btf/btf_check.h)
@@ -20,7 +20,7 @@ enum class Rule : uint8_t {
     ids,        // .BTF_ids was not filled in, is malformed, or does not match the BTF
     kfunc_func, // a kfunc has no FUNC
     kfunc_tag,  // a kfunc has no tag bpf_kfunc
-    kfunc_impl, // arguments that the kernel adds are not hidden, or there is no FUNC NAME_impl
+    kfunc_impl, // programs see a kfunc's implicit arguments, or there is no FUNC NAME_impl
     kfunc_type, // a kfunc takes or returns a type that the module defines again (see redefined)
     redefined,  // a module defines a type whose name vmlinux has, too
     ids_func,   // .BTF_ids names a function that has no FUNC
@@ -44,7 +44,9 @@ constexpr const char *rule_name(Rule rule)
 
 /// The severity of a finding.
 enum class Degree : uint8_t {
-    error,      // a kernel refuses the BTF, or a program breaks
+    // A kernel refuses the BTF, a program breaks, something that must be there is missing or
+    // unreadable, or (rule `against`) the builds differ.
+    error,
     suspicious, // a program may break
     harmless,   // no program breaks, except outdated ones: see Rule::layout
 };
@@ -88,13 +90,13 @@ struct Findings {
 
 struct CheckReport {
     Findings found;
-    std::optional<KernelVersion> version; // whose rules were applied; std::nullopt: the newest's
+    std::optional<KernelVersion> version; // its rules were applied; std::nullopt: the newest ones
     size_t modules = 0, with_btf = 0;
     size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; kfuncs that also have the tag
 };
 
 /// `version`: whose rules apply; std::nullopt: the kernel's own version or, if that is not known,
-/// the newest kernel's.
+/// the newest kernel's. (Whether kfuncs must have tags depends on the kernel's own version.)
 CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> version = {});
 
 /// Adds findings of rule `against`: differences of vmlinux, of the compiler, configuration, user
@@ -135,9 +137,10 @@ struct KfuncCounts {
 
 /// Adds findings about two questions: do the ids in .BTF_ids match the BTF, and does the BTF
 /// describe kfuncs as the kernel and program loaders expect? `index`: the BTF of `binary`.
-/// `of_vmlinux`: the BTF of vmlinux, null if it is not valid; if `binary` is vmlinux, `index`.
-/// `redefined`: the result of find_redefinitions(), or none. `kernel`: the version whose rules
-/// apply; std::nullopt: the newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
+/// `of_vmlinux`: the BTF of vmlinux; null if it is not valid. For vmlinux itself it must point to
+/// `index`, because this tells vmlinux from a module. `redefined`: the result of
+/// find_redefinitions(), or empty. `kernel`: the version whose rules apply; std::nullopt: the
+/// newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);

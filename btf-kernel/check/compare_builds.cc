@@ -4,8 +4,8 @@
 // BTF contains no times and no users; folders affect only the length of an array made from
 // __FILE__. BTF differs in the form of the header (another version of the encoder), in the order of
 // types (threads, order of inputs), or in types (another compiler, configuration or source). Types
-// are compared by kind, name, size, and names and offsets of members, but not by ids, so a type
-// that only moved is recognised.
+// are compared by kind, and by all names, sizes and values in them, but not by ids, so a type that
+// only moved is recognised.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/cli/program.h"
@@ -26,8 +26,8 @@ constexpr size_t most_options = 5; // in one line
 /// What differs between two BTFs.
 struct Difference {
     enum class Kind : uint8_t {
-        none,            // compare() ignores type ids, and offsets of strings in the base
-        follows_vmlinux, // a module has other ids and offsets only because vmlinux differs
+        none,            // at most type ids and string offsets, which compare() ignores
+        follows_vmlinux, // only a module's type ids and string offsets, because vmlinux differs
         order,           // of types or names
         other,
     };
@@ -170,8 +170,8 @@ Difference compare_types(const Btf &here, const Btf &there)
 /// The text if bytes differ, but compare() finds no difference.
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
-/// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the order of names.
-/// Split BTF has only the names that its vmlinux lacks, so its names differ if vmlinux differs.
+/// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the strings; false for
+/// modules over different vmlinux, because split BTF has only the strings that its vmlinux lacks.
 Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b, bool with_strings = true)
 {
     using Kind = Difference::Kind;
@@ -190,14 +190,14 @@ Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b, bool wit
     return {Kind::order, "strings: the same types, but their names are in another order"};
 }
 
-/// The BTF of both vmlinux. The sides are null if both are equal.
+/// The BTF of both vmlinux. The sides are null if the two BTFs are equal.
 struct Bases {
     std::shared_ptr<const Btf> here, there;
     std::unique_ptr<diff::Side> side_here, side_there;
 };
 
-/// Looks for a definition that refers to other types of the base here than there. `here`, `there`:
-/// a module in both builds, with the same types except for ids.
+/// Looks for a definition that refers to other types here than there. `here`, `there`: a module in
+/// both builds, with the same types except for ids.
 Difference compare_references(const ModuleBtf &here, const ModuleBtf &there, const Bases &bases)
 {
     auto distilled = [](const ModuleBtf &module) {

@@ -11,9 +11,9 @@
 // but not which id belongs to which name.
 //
 // The kernel finds a kfunc by its id in a set; programs find it by the name of its FUNC. vmlinux.h
-// declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has last
-// arguments that programs do not pass. It has two FUNCs: NAME without these implicit arguments, for
-// programs, and NAME_impl with them.
+// declares functions with the tag bpf_kfunc. If a kfunc has the flag KF_IMPLICIT_ARGS, its last
+// arguments are implicit: programs do not pass them. Such a kfunc has two FUNCs: NAME without the
+// implicit arguments, for programs, and NAME_impl with them.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/btf/id_symbols.h"
@@ -45,7 +45,8 @@ struct IdSet {
     std::vector<NamedType> types = {};      // of the entries, in another order; empty: unknown
 
     size_t size() const { return entries.size() / width; }
-    uint32_t id(size_t i) const { return entries[i * width]; } // 0: the BTF lacks the type
+    /// 0: resolve_btfids found no type, or the entry is unused.
+    uint32_t id(size_t i) const { return entries[i * width]; }
     uint32_t flags(size_t i) const { return entries[i * width + 1]; }
     /// The offset of entry `i`. The words before the entries (the count; in a SET8 also the flags)
     /// take the place of one entry.
@@ -55,8 +56,8 @@ struct IdSet {
 
 // From this version on, sets of kfuncs have the flag set_of_kfuncs.
 constexpr KernelVersion first_with_flag{6, 9};
-// The largest set that looks_like_kfuncs() accepts, so that a search takes linear time. Kernels
-// allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
+// The size of the largest set that looks_like_kfuncs() accepts, so that a search takes linear time.
+// Kernels allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
 
 constexpr std::string_view kfunc_tag = "bpf_kfunc";
@@ -166,8 +167,9 @@ private:
         return {};
     }
 
-    /// Checks the sets of kfuncs, recognised by their form: a count and flags of plausible size,
-    /// and sorted ids, each 0 or that of a FUNC.
+    /// Checks the sets of kfuncs, recognised by their form: a plausible count, the flags of a set
+    /// of kfuncs, and entries with plausible flags and sorted ids, each 0 or that of a FUNC, but
+    /// not all 0.
     void check_by_form()
     {
         for (size_t at = 0; at < words_.size();) {
@@ -337,7 +339,7 @@ private:
             check_absent_types(set, missing);
     }
 
-    /// Of a set that is not one of kfuncs. `missing`: how many of its ids are 0.
+    /// Checks the ids of 0 in a set that is not one of kfuncs. `missing`: how many there are.
     void check_absent_types(const IdSet &set, size_t missing)
     {
         // Entries without a symbol (BTF_ID_UNUSED) are always 0.
@@ -362,8 +364,9 @@ private:
         };
         return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
-    /// Should resolve_btfids have found the type? For a module with a distilled base, it does not
-    /// see the types of vmlinux.
+    /// Should resolve_btfids have found the type? Always no for a module with a distilled base:
+    /// there resolve_btfids does not see the types of vmlinux, and has() does not tell them from
+    /// the module's own.
     bool may_find(btf::Kind kind, const std::string &name) const
     {
         return binary_.base.empty() && has(kind, name);

@@ -108,9 +108,9 @@ private:
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
     }
 
-    /// Compares two types to which the compared types refer at the same place, but not their
-    /// contents. Records an edge or a difference, or nothing if the two are equal. Returns false if
-    /// the contents must be compared.
+    /// `pair`: two types to which the compared types refer at the same place. Without a look at
+    /// their contents, records an edge or a difference, or nothing if the two have the same id or
+    /// one is void. Returns false if the contents must be compared.
     bool settle(TypePair pair)
     {
         const auto [own, base] = pair;
@@ -152,9 +152,9 @@ struct Entry {
     size_t root = SIZE_MAX; // index of the clash that makes it differ; SIZE_MAX: none
 };
 
-/// The types of the module that have the name and kind of a type of vmlinux, by id. Entry::root is
-/// not set yet. If vmlinux has several such types, the first one without a difference counts, or
-/// else the first.
+/// The types of the module that have the name and kind of a type of vmlinux, sorted by id.
+/// Entry::root is not set yet. If vmlinux has several such types, the first one without a
+/// difference counts, or else the first.
 std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlinux,
                                const NameIndex &names)
 {

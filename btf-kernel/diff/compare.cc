@@ -48,8 +48,8 @@ struct Delta {
     }
 };
 
-/// If the two kernels together have more unpaired definitions of a name than this, the first one
-/// of each kernel is paired. A search for the most similar ones would take too long.
+/// If the two kernels together have more unpaired definitions of a name than this, the first ones
+/// of both kernels are paired. A search for the most similar ones would take too long.
 constexpr size_t most_compared = 64;
 
 /// Sorted by shape, each shape once.
@@ -59,7 +59,7 @@ using DefinitionList = std::deque<const Definition *>;
 struct Definitions {
     const Side *side;
     DefinitionList list;
-    bool own; // from the place itself; false: from vmlinux, as the module has none
+    bool own; // from the place itself; false: none, or those of vmlinux, as the module has none
 };
 
 Shape shape_of(const Definition *definition)
@@ -227,8 +227,8 @@ std::unordered_set<uint64_t> all_numbers(const Sides &sides)
     return all;
 }
 
-/// Drops definitions that only moved: one place lost or gained them, and the other kernel has them
-/// in another place.
+/// Drops types and constants that only moved: one place lost or gained them, and the other kernel
+/// has them in another place.
 void drop_moved(const ComparedKernels &sides, std::vector<Delta> &deltas)
 {
     const auto old_all = all_numbers(sides.before), new_all = all_numbers(sides.after);

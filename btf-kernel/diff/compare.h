@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares two kernels' BTF, or two definitions, by meaning. Finds the effects on BPF programs that
-// were compiled with the old kernel's types.
+// Compares two kernels' BTF, or two definitions, by meaning. Finds the effects of changes on BPF
+// programs that were compiled with the old kernel's types.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -36,7 +36,7 @@ public:
     /// with a name, this is a hash of kind and name; a forward declaration equals its definition.
     /// For any other type, it is a hash of the contents.
     Shape reference(uint32_t id) const { return of(id).reference; }
-    /// The type's definition: size, members, values, prototype, tags.
+    /// A hash of the type's definition: size, members, values, target or prototype, tags.
     Shape definition(uint32_t id) const { return of(id).definition; }
 
 private:
@@ -74,7 +74,7 @@ struct Name {
 /// A definition of a name.
 struct Definition {
     // Of a constant: its value; a negative int is converted to unsigned, so that -1 equals
-    // 4294967295. Of a variable: depends also on its DATASEC.
+    // 4294967295. Otherwise Shapes::definition(), for a variable plus a hash of its DATASEC's name.
     Shape shape;
     uint32_t id;              // of a constant: the id of its enum
     bool in_bare_enum = true; // of a constant: its enum has no name, and nothing refers to it
@@ -99,7 +99,7 @@ struct Side {
     /// The tags of a type.
     std::span<const Tag> tags_of(uint32_t id) const;
     bool is_kfunc(uint32_t id) const;
-    /// The name of the DATASEC that has a VAR, or "".
+    /// The name of the DATASEC that contains a VAR; "" if there is none.
     std::string_view section_of(uint32_t id) const;
 
     std::shared_ptr<const Btf> btf;
@@ -118,16 +118,16 @@ private:
 uint64_t number_of(const Name &name, Shape shape);
 
 struct ModuleTypes {
-    std::string name;               // by plain_text()
+    std::string name;               // escaped by plain_text()
     std::shared_ptr<const Btf> btf; // its base is KernelTypes::vmlinux, a distilled base, or null
 };
 
 /// One of the two kernels.
 struct KernelTypes {
-    std::string name; // by plain_text()
+    std::string name; // escaped by plain_text()
     std::shared_ptr<const Btf> vmlinux;
     std::vector<ModuleTypes> modules;  // names are unique
-    std::set<std::string> without_btf; // names of modules without readable BTF, by plain_text()
+    std::set<std::string> without_btf; // names of modules without readable BTF, escaped
 };
 
 /// A definition in a kernel.
@@ -142,8 +142,9 @@ struct DefinitionRef {
 /// The prepared BTF of one kernel.
 struct Sides {
     std::unique_ptr<Side> vmlinux;
-    std::vector<std::unique_ptr<Side>> bases;   // distilled bases of modules
-    std::vector<std::unique_ptr<Side>> modules; // in the order of Difference::modules; null: absent
+    std::vector<std::unique_ptr<Side>> bases; // distilled bases of modules
+    // In the order of Difference::modules; null: this kernel has no readable BTF of the module.
+    std::vector<std::unique_ptr<Side>> modules;
     const Side *at(uint32_t place) const
     {
         return place ? modules[place - 1].get() : vmlinux.get();
@@ -157,7 +158,7 @@ struct Sides {
                        const Sides *without = nullptr) const;
 };
 
-/// The result of compare(), and the prepared BTF of both kernels for further look-ups.
+/// The difference between two kernels, and their prepared BTF for further look-ups.
 struct ComparedKernels {
     Sides before, after;
     Difference difference;

@@ -16,8 +16,8 @@ namespace
 
 using Kind = Detail::Kind;
 
-/// A type inside pointers, arrays, const and volatile; `how` has these as text, from the outside
-/// in: "c->[4]".
+/// A type inside pointers, arrays, const and volatile. `how` has these as text, from the outside
+/// in: "c->[4]" for a const pointer to an array of four.
 struct WrappedType {
     std::string how;
     uint32_t inner;
@@ -47,7 +47,8 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
     return static_cast<uint32_t>(a.value) == static_cast<uint32_t>(b.value);
 }
 
-/// Of an enum of up to 4 bytes only the bits count: -1 in one BTF may be 4294967295 in the other.
+/// In an enum of up to 4 bytes the sign does not count: -1 in one BTF may be 4294967295 in the
+/// other.
 bool same_value(const SideType &before, const EnumValue &a, const SideType &after,
                 const EnumValue &b)
 {

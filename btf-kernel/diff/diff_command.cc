@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel diff: parses options, opens both kernels, and prints the differences.
+// btf-kernel diff: parses options, opens both kernels, and prints the differences, or the answers
+// to --bpf and --symbols.
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/bpf/bpf_program.h"

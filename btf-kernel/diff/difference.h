@@ -13,11 +13,13 @@ namespace btflink::kernel::diff
 
 /// Kinds of names. Equal names in different spaces are unrelated, except for functions and kfuncs.
 enum class Space : uint8_t {
-    type,     // struct, union, enum, number
-    alias,    // typedef
-    constant, // enumerator; reported only for unnamed enums to which nothing refers
+    type,  // struct, union, enum, number
+    alias, // typedef
+    // Enumerator; reported only if, in one of the kernels, its enum has no name and nothing refers
+    // to this enum.
+    constant,
     function,
-    kfunc, // of a Change only: a function with the tag bpf_kfunc on either side
+    kfunc, // only in Change::space: a function with the tag bpf_kfunc in either kernel
     variable,
 };
 constexpr size_t space_count = 6;
@@ -46,18 +48,19 @@ struct Detail {
         result,
         parameter_type,
         // With other texts.
-        kind, // struct, union, enum; `fits` is set
+        kind, // struct, union, enum; see `fits`
         member_renamed,
         parameter_added,   // new_text
         parameter_removed, // old_text
         meaning,           // name_for_verifier() of a parameter
         section,           // of a variable
-        encoding,          // of an integer
+        encoding,          // of a number
         tag_added,         // new_text
         tag_removed,       // old_text
     };
     Kind kind;
-    // "member", "member.inner", "ENUMERATOR", "parameter 2 (flags)"; empty: the whole definition.
+    // "member", "member.inner", "ENUMERATOR", "parameter 2 (flags)"; empty: the whole definition,
+    // or the result. The position of "member.inner" is counted from the start of `member`.
     std::string place = {};
     std::string old_text = {}, new_text = {}; // types and members: as in C
     int64_t old_number = 0, new_number = 0;
@@ -76,8 +79,8 @@ struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
         relocated, // CO-RE adapts programs to another place, size, width or encoding
-        // CO-RE finds a member, but its size changed. Direct loads work only for pointers and
-        // unsigned integers.
+        // CO-RE finds a field, but its size changed. Direct loads of the field work only if it is a
+        // pointer or an unsigned integer.
         size,
         pointee, // a type or a pointer's target means something else: programs misread the data
         core,    // CO-RE does not find a type, member or enumerator, or refuses a member's type
@@ -131,7 +134,7 @@ struct ModuleChange {
     std::string name;
     ChangeKind what;  // changed: the other side has the module, without readable BTF
     bool lost_btf;    // the old side has the BTF
-    bool is_built_in; // the other side's vmlinux has most of the module's functions
+    bool is_built_in; // added, removed: the other side's vmlinux has most functions of the module
 };
 
 struct Difference {
@@ -157,7 +160,7 @@ struct Difference {
 // print.cc.
 
 /// The lines of details, without indentation. Consecutive members that moved by the same distance
-/// are one line.
+/// share a line.
 std::vector<std::string> detail_lines(const std::vector<Detail> &list);
 
 // Text from files, for Markdown. Control characters become escapes such as \x0a.

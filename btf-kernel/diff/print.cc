@@ -203,7 +203,7 @@ constexpr ModuleList module_lists[] = {
     {ChangeKind::changed, false, "modules without readable BTF in the old kernel"},
 };
 
-/// The modules of a list, separated by commas. The first `most` are named.
+/// The modules of a list, separated by commas. Only the first `most` are named.
 std::string modules_text(const Difference &d, const ModuleList &list, size_t most = SIZE_MAX)
 {
     std::vector<std::string> names;

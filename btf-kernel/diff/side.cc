@@ -38,7 +38,7 @@ public:
     explicit HashInput(uint64_t first) { add(first); }
     void add(uint64_t value) { words_.push_back(value); }
     void add(std::string_view text) { add(XXH3_64bits(text.data(), text.size())); }
-    /// Never 0, which means that a shape is not computed yet.
+    /// Never 0: Shapes::compute() takes 0 for a shape that is not computed yet.
     Shape result() const { return XXH3_64bits(words_.data(), words_.size() * 8) | 1; }
     void restart(uint64_t first)
     {
@@ -282,8 +282,8 @@ Shapes::Shapes(const Btf &btf, const Shapes *base)
 void Shapes::compute(const Btf &btf)
 {
     ShapeHasher shaper(btf, *this);
-    // First the references to named types, which need only the names and cut all cycles. Then the
-    // definitions, each after the unnamed types to which it refers.
+    // First the references to named types. They need only the names, and every cycle of valid BTF
+    // has a named type. Then the definitions, each after the unnamed types to which it refers.
     for (uint32_t i = 0; i < types_.size(); ++i)
         if (is_by_name(btf.type(TypeId{first_ + i})))
             types_[i].reference = shaper.named(TypeId{first_ + i});

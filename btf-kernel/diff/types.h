@@ -13,7 +13,7 @@ namespace btflink::kernel::diff
 {
 
 // Limits for malformed BTF, whose types may refer to each other in loops.
-constexpr unsigned max_steps = 64; // of chains of pointers, arrays and modifiers
+constexpr unsigned max_steps = 64; // along a chain of pointers, arrays and modifiers
 constexpr unsigned max_depth = 16; // of nested unnamed structs, and in mean_the_same()
 
 /// A declaration of `name` with the type, on one line, cut after 160 characters.
@@ -58,9 +58,10 @@ std::string number_text(int64_t value, bool is_unsigned);
 bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                            uint32_t target);
 
-/// Do values of both types mean the same to a reader? Typedefs, qualifiers, names of numbers and
-/// the signedness of bytes do not count. Structs, unions and enums count by name, unnamed ones by
-/// size and number of members or enumerators. A pointer to void equals any pointer.
+/// Do values of both types mean the same to a program that reads them? Typedefs, qualifiers, type
+/// tags, names of numbers and the signedness of bytes do not count. Structs, unions and enums count
+/// by name, unnamed ones by size and number of members or enumerators. A pointer to void equals any
+/// pointer.
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
 
 /// "name" for "name___flavour": the kernel's name for a type of a BPF program.

@@ -7,8 +7,8 @@
 // file with DWARF, or the archive) is newer. The settings file is empty while vmlinux.btf is
 // replaced; if the run fails then, the next run keeps nothing. The BTF of modules that earlier runs
 // wrote is removed only after vmlinux.btf has been replaced, so an unsuitable package does no
-// damage. For the same reason, an archive is first read only for the releases in its paths: several
-// kernels are an error.
+// damage. For the same reason, without --release, all paths in an archive are read before it may
+// replace the vmlinux.btf of an earlier run: several kernels are an error.
 //
 // Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
 // encoded at a time. vmlinux and each module get a process of their own.
@@ -103,8 +103,7 @@ Error about(Error error, const std::string &shown)
     return error;
 }
 
-/// The text of an error, for output after the name of the file `shown`. The text names only other
-/// files.
+/// The text of an error, for output after the file name `shown`, which the text does not repeat.
 std::string beside_name(Error error, const std::string &shown)
 {
     error = about(std::move(error), shown);
@@ -285,9 +284,9 @@ private:
         return 0;
     }
 
-    /// May this vmlinux be encoded? Without --release any may, otherwise only one of that release.
-    /// If the path states no release, the release in the banner counts, and is noted. `bytes`: the
-    /// contents of the file.
+    /// May this vmlinux be encoded? size_limit() has checked the release in the path. If the path
+    /// states none, the banner counts: its release is noted, and must be that of --release if that
+    /// is given. `bytes`: the contents of the file.
     bool is_chosen(const std::string &path, Bytes bytes)
     {
         const std::string own = release_in(path).empty() ? release_of(bytes) : "";
@@ -376,7 +375,7 @@ private:
     Result<void> encode_vmlinux(const std::string &file, const std::string &path,
                                 const std::string &shown)
     {
-        // If this run ends before vmlinux.btf fits these settings, the next run keeps nothing.
+        // If this run ends before the settings are written (below), the next run keeps nothing.
         TRY(write_file(settings_path_, Bytes()));
         // A child, so that this process stays small: each later fork() copies its page tables.
         WorkerPool alone(1);
@@ -432,8 +431,8 @@ private:
         return (fs::path(line_.output) / (path + ".btf")).string();
     }
 
-    /// Makes the output folder, and decides whether files of an earlier run may be kept: only if it
-    /// had the same settings. Changes no files.
+    /// Makes the output folder, and decides whether files of an earlier run may be kept: only if
+    /// that run had the same settings, and without --force. Changes no files.
     Result<void> check_settings()
     {
         std::error_code error;

@@ -24,11 +24,11 @@ std::string path_of(int file);
 Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where);
 
 /// Writes the bytes to an unnamed file in `folder`, so that they do not occupy memory during the
-/// encoding. `file`: set to the file.
+/// encoding. `file`: gets the open file.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file);
 
-/// BTF of modules in an output folder, recognised by their names (.ko.btf). Skips links, and
-/// subfolders that are output folders themselves or cannot be read.
+/// The files with BTF of modules in an output folder, recognised by their names (.ko.btf,
+/// .ko.xz.btf). Skips links, and subfolders that are output folders themselves or cannot be read.
 Result<std::vector<std::filesystem::path>> earlier_modules_in(const std::string &output);
 
 } // namespace btflink::kernel

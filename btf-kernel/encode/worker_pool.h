@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Runs each piece of work in its own forked process. So a crash ends one piece and not the run, and
-// all processes share the memory from before the fork that they do not change.
+// all processes share the memory that they inherit and do not change.
 #pragma once
 
 #include "common/result.h"

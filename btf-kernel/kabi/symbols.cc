@@ -33,8 +33,8 @@ using Status = Symbol::Status;
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
-/// Finds the change of a type or symbol of the old kernel in a place (Change::places). The result
-/// is an index into Difference::changes, or `none`.
+/// Finds the change of a symbol or type. `place`: where the old kernel has the symbol
+/// (Change::places). A result is an index into Difference::changes, or `none`.
 class ChangeIndex
 {
 public:
@@ -60,8 +60,7 @@ public:
         return found == by_name_.end() ? none : found->second;
     }
 
-    /// `side`: the BTF in `place`. It may refer to types of vmlinux; the place of their changes is
-    /// 0.
+    /// `side`: the BTF in `place`. Changes of types of its base, vmlinux, are found at place 0.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
         const uint64_t key = number(side, id);
@@ -116,7 +115,7 @@ private:
         bool done;
     };
 
-    /// Adds the change of type `at`, if it has one that `out` does not have yet. Returns false,
+    /// Adds the change of type `at`, if there is one and `out` does not have it yet. Returns false,
     /// and sets out.more, if `out` has no room for it.
     bool meet(uint32_t at, Symbol &out)
     {
@@ -184,8 +183,8 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     const DefinitionRef old = kernels.before.find(spaces, name);
     if (!old)
         return out;
-    // The symbol is lost if its place no longer has it. A lost symbol is gone if no other place
-    // gained it.
+    // The symbol is lost if its module is absent, or if neither its place nor vmlinux has it any
+    // longer. A lost symbol is gone if no other place gained it.
     const uint32_t own = index.of_symbol(name, old.place);
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
     // A module that only the old kernel has is not compared, so there is no change for its symbols.

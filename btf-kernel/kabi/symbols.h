@@ -19,8 +19,8 @@ struct ReachedChange {
 
 struct Symbol {
     /// signature: the symbol's own definition changed; reaches: only types that it reaches changed;
-    /// unknown: the old kernel's BTF does not have the symbol, or the new kernel has its module
-    /// without BTF.
+    /// unknown: the old kernel's BTF does not have the symbol, or the new kernel has the symbol's
+    /// module, but without readable BTF.
     enum class Status : uint8_t { same, reaches, signature, gone, unknown };
     std::string name;
     Status status = Status::same;
@@ -40,7 +40,7 @@ std::vector<Symbol> check_symbols(const std::vector<std::string> &names,
                                   const diff::ComparedKernels &kernels);
 
 std::string as_text(const std::vector<Symbol> &symbols, const diff::Difference &difference);
-/// To be short, symbols without BTF are only counted: a Module.symvers has thousands of them if the
+/// Symbols without BTF are only counted, because a Module.symvers has thousands of them if the
 /// package lacks the modules.
 std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Difference &difference);
 std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &difference);

@@ -2,9 +2,10 @@
 // Reads Alpine packages of version 3. Layout: doc/apk-v3.5.scd and src/adb.h of apk-tools. All
 // numbers are little-endian.
 //
-// A package is a sequence of blocks. The first block has the names and sizes of all files, as a
-// tree of objects. Blocks with signatures may follow; they are skipped. Each other block has the
-// contents of a file, after the numbers of its folder and of the file in the tree.
+// After a header of eight bytes, a package is a sequence of blocks. The first block has the names
+// and sizes of all files, as a tree of objects. Blocks with signatures may follow, which are
+// skipped. Each other block has the number of a folder in the tree, the number of a file in this
+// folder, and the contents of this file.
 #include "btf-kernel/package/steps.h"
 
 #include <algorithm>
@@ -70,8 +71,8 @@ public:
     bool is_known() const { return block_.size() >= header && block_[0] == std::byte{0}; }
     uint32_t root() const { return apk_word(block_, 4); }
 
-    /// The number of words of an object or array, including its first word, which has this number.
-    /// 0: there is no valid object or array.
+    /// The first word of an object or array: how many words it has, including this one. 0: there is
+    /// no valid object or array.
     uint32_t members(uint32_t value) const
     {
         const uint32_t at = place(value);
@@ -207,8 +208,8 @@ private:
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 
-    /// Counts a file that has a block of data. Of the others, passes on empty files, and reports
-    /// hard links and devices.
+    /// Counts a file that has a block of data. Otherwise passes on an empty file, refuses a hard
+    /// link or a device, and skips a symbolic link.
     Result<void> list(uint32_t folder, uint32_t file)
     {
         if (has_data(file)) {
@@ -236,8 +237,8 @@ private:
             return damaged();
         const uint32_t folder = tree_.member(folders(), apk_word(bytes, 0));
         const uint32_t file = tree_.member(tree_.member(folder, folder_files), apk_word(bytes, 4));
-        // Places must ascend, so no file has two blocks. If there are as many blocks as files, each
-        // file has one.
+        // Places must ascend, so no file has two blocks. Then run() need only compare the number of
+        // blocks with the number of files that have data.
         const uint64_t place = uint64_t{apk_word(bytes, 0)} << 32 | apk_word(bytes, 4);
         bytes = bytes.subspan(8);
         if (place <= last_place_ || !has_data(file) ||
@@ -252,7 +253,7 @@ private:
 
     uint32_t folders() const { return tree_.member(tree_.root(), package_folders); }
 
-    /// False for links and empty files.
+    /// False for links, devices and empty files.
     bool has_data(uint32_t file) const
     {
         return tree_.text(tree_.member(file, file_target)).empty() &&
@@ -278,7 +279,7 @@ private:
             const uint32_t folder = tree_.member(folders(), i);
             const uint32_t files = tree_.member(folder, folder_files);
             for (uint32_t j = 1; j < tree_.members(files); ++j) {
-                // Folders can share a list, so a small tree can name many files.
+                // Folders can share a list of files, so a small tree can name many files.
                 if (++count > most_members)
                     return fail(where_, "has more than 4,000,000 members");
                 TRY(visit(folder, tree_.member(files, j)));
@@ -293,7 +294,7 @@ private:
     const ArchiveVisitor &visitor_;
     FileTree tree_{{}};
     uint64_t files_with_data_ = 0, blocks_of_data_ = 0;
-    uint64_t last_place_ = 0; // of a block of data: its folder and file
+    uint64_t last_place_ = 0; // of the last block of data: the numbers of its folder and file
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads members of archives one after the other, straight from the file.
 //
-// Problem. A .deb contains archives: it is an ar archive with control.tar.xz and data.tar.xz.
-// control.tar usually has the file md5sums, which lists the files in data.tar.
+// Problem. A .deb is an archive of archives: an ar archive with, for example, control.tar.xz and
+// data.tar.xz. control.tar usually has the file md5sums, which lists the files in data.tar.
 //
 // Method. libarchive reads the inner archive through a callback, which returns the next block of
 // the outer archive's current member. Walk holds only one member in memory, and passes it on before
@@ -49,7 +49,7 @@ Failure fail_archive(archive *a, const Where &where)
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
 }
 
-/// How many compressions are around the archive.
+/// How many compressions are around the archive. The header of an RPM counts as one, too.
 int compressions(archive *a)
 {
     return archive_filter_count(a) - 1; // one filter stands for "no compression"
@@ -63,7 +63,7 @@ Result<void> check_nesting(archive *a, const Where &where)
     return fail(where, strf("has more than %u compressed files inside each other", most_nested));
 }
 
-/// The contents of the current member. `expected`: their probable size. Error: the contents are
+/// The contents of the current member. `expected`: their probable size. Errors: the contents are
 /// damaged, or have more than `most` bytes.
 Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t expected,
                                           const Where &where)
@@ -110,7 +110,7 @@ struct OuterArchive {
     }
 };
 
-/// The paths in md5sums. A line: 32 digits, two blanks, a path.
+/// The paths in md5sums, without those that have '..'. A line: 32 digits, two blanks, a path.
 std::vector<std::string> listed_paths(std::string_view text)
 {
     constexpr size_t before_path = 34;
@@ -124,7 +124,7 @@ std::vector<std::string> listed_paths(std::string_view text)
     return paths;
 }
 
-/// The path of a member by clean_path(); "" if it has none, or one with '..'.
+/// The path of a member by clean_path(); "" if the member has no path, or one with '..'.
 std::string path_in_package(archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
@@ -212,8 +212,8 @@ private:
         return read(inner.get());
     }
 
-    /// Passes on the list of files in a control.tar. A list is not required, so damage is not
-    /// reported.
+    /// Passes on the paths in the md5sums of a control.tar. md5sums is not required, so damage is
+    /// not reported.
     Result<void> list(archive *a)
     {
         archive_entry *entry = nullptr;

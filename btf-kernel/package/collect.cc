@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Goes through folders and archives, and passes the files of a kernel to the Collector.
+// Goes through folders and archives, and passes the files of a kernel to the Collector. Also finds
+// the paths of vmlinux and modules in a folder, for btf-kernel encode.
 #include "btf-kernel/package/steps.h"
 
 #include "common/io/file_io.h"
@@ -99,9 +100,9 @@ Result<bool> is_skipped(const std::string &root, const fs::recursive_directory_i
     return fail_errno(Where{folder.string()}, "cannot be read");
 }
 
-/// Wanted files of a folder, sorted by path, which is relative to the folder. Links are not
-/// followed; folders nested deeper than most_depth are skipped. Errors: the folder or one in it
-/// cannot be read (see may_be_closed()); there are too many files.
+/// The paths of wanted files, relative to the folder; sorted. Links are not followed. Some folders
+/// are skipped (see is_skipped()). Errors: the folder, or one in it that is not skipped, cannot be
+/// read; there are too many files.
 Result<std::vector<std::string>> list_folder(const std::string &folder, Collector &collector)
 {
     std::error_code error;
@@ -225,8 +226,9 @@ Result<FoundFiles> find_files(const std::string &folder)
 }
 
 /// Drops the files of all releases but one: `release`; if it is empty, the release of the modules;
-/// if no module has one, that of the images. If `release` is empty and no path states a release,
-/// all files stay. Errors: those of find_kernel_files(), except for a `folder` that cannot be read.
+/// if no module has one, that of the images. Files without a known release stay. If `release` is
+/// empty and no path states a release, all files stay. Errors: those of find_kernel_files(), except
+/// for a `folder` that cannot be read.
 Result<void> choose_release(FoundFiles &found, const std::string &folder,
                             const std::string &release)
 {
@@ -249,8 +251,8 @@ Result<void> choose_release(FoundFiles &found, const std::string &folder,
     return {};
 }
 
-/// The path of an image: of those with a known release, if there are any, the first one with the
-/// lowest image_rank(); "" if there is no image.
+/// The path of the first image with the lowest image_rank(). Images whose release is not known
+/// count only if there are no others. "" if there is no image.
 std::string best_image(const std::vector<FoundFile> &images)
 {
     const auto best = std::ranges::min_element(images, {}, [](const FoundFile &image) {

@@ -110,9 +110,9 @@ std::string find_config(Bytes memory, const Where &where)
     return config ? std::string(as_text(*config)) : std::string();
 }
 
-/// Unpacks data that begin somewhere after code. The code may contain the bytes of a magic number
-/// by chance; only the right data unpack to the size in the last four bytes. `left`: how many bytes
-/// may be unpacked; failed attempts reduce it.
+/// Unpacks data that begin somewhere after code; nothing if none are found. The code may contain
+/// the bytes of a magic number by chance; only the right data unpack to the size in the last four
+/// bytes. `left`: how many bytes may be unpacked; failed attempts reduce it.
 std::optional<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t &left,
                                                         const Where &where)
 {
@@ -153,8 +153,9 @@ Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t &left, 
     return fail(where, "has no compressed kernel after its code");
 }
 
-/// Unpacks data to which Kbuild may have appended the unpacked size. In some kernels the length of
-/// the data includes these four bytes, in others it does not. `left`: as for unpack_after_code().
+/// Unpacks data that may end with four bytes which Kbuild appends: the unpacked size. The length in
+/// the header of a wrapping includes these bytes in some kernels, but not in others. `left`: as for
+/// unpack_after_code().
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t &left, const Where &where)
 {
     if (bytes.size() >= 8 && !has(bytes, 0, "\x1f\x8b")) { // gzip data end with the size anyway
@@ -207,7 +208,7 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
         auto unpacked = payload.after_code ? unpack_before_zeros(payload.bytes, left, where)
                                            : unpack_sized(payload.bytes, left, where);
         if (!unpacked && payload.after_code && !find_banner(image.bytes).empty())
-            return image; // stored without compression
+            return image; // the kernel follows the code without compression
         if (!unpacked)
             return fail(std::move(unpacked).error());
         auto kept = std::make_shared<const std::vector<std::byte>>(*std::move(unpacked));

@@ -133,8 +133,8 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
         module.unreadable = std::move(facts).error();
     module.name = module_name(file.content.path);
     module.path = file.content.path;
-    // module.path lacks folders that the user named, such as /usr/lib/debug. They count, too,
-    // unless they are those of an archive.
+    // Folders that the user named, such as /usr/lib/debug, are not in module.path, but count, too.
+    // The folders in which an archive lies do not count.
     const std::string_view place = file.content.place;
     module.is_debug =
         is_debug_file(module.path) || is_debug_file(place.substr(place.rfind('(') + 1));
@@ -142,8 +142,8 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
 
 /// The release of the kernel to open, from the first of these that states one: the user, paths of
 /// modules, paths of images, Kbuild's file kernel.release, contents of images, contents of modules;
-/// empty: none does. Errors: paths state several releases; the user has chosen one, but paths, or
-/// else contents, state only others.
+/// empty: none does. Errors: paths of modules, or else of images, state several releases; the user
+/// has chosen one, but paths, or else contents, state only others.
 Result<std::string> Collector::choose_release() const
 {
     if (!options_.release.empty()) {
@@ -186,18 +186,18 @@ Result<std::string> Collector::choose_release() const
 }
 
 /// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
-/// among all that can be read. Images of another release do not count. A path states the
-/// release of its image. Where it states none, the contents do, but only if the user has chosen a
-/// release that the contents of some image state. Also sets kernel.banner and kernel.other_builds,
-/// and kernel.config if that is empty; a banner or configuration that the chosen image lacks comes
-/// from the first image that has one. `unreadable`: set to the error of the first image that cannot
-/// be read. Error: there are images, but none can be read.
+/// among all that can be read. Images of another release than kernel.release do not count. The path
+/// of an image states its release. If a path states none, the contents do, but only if the user has
+/// chosen a release that the contents of some image state. Also sets kernel.banner and
+/// kernel.other_builds, and kernel.config if that is empty; a banner or configuration that the
+/// chosen image lacks comes from the first image that has one. `unreadable`: set to the error of
+/// the first image that cannot be read. Error: there are images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     auto stated_by = [](const Image &image) {
         return image.facts ? std::string_view(image.facts->release) : std::string_view();
     };
-    // Names such as vmlinuz-linux and vmlinuz-linux-lts do not say which one the user has chosen.
+    // Names such as vmlinuz-linux and vmlinuz-linux-lts state no release.
     const bool by_contents =
         !options_.release.empty() &&
         std::ranges::find(own_.images, options_.release, stated_by) != own_.images.end();
@@ -342,8 +342,8 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
         out.distilled = TRY(shared_btf(module.base, module.base_where));
     } else {
         // Only raw BTF can be self-contained: kernels read the BTF of an ELF module as split BTF.
-        // Split BTF does not parse without a base, because the strings of split BTF do not begin
-        // with the empty string. BTF without types may be either; it is read as split BTF.
+        // Split BTF does not parse without a base, because its strings do not begin with the empty
+        // string. BTF without types may be either; it is read as split BTF.
         if (module.form == Binary::Form::raw_btf)
             if (auto whole = shared_btf(module.btf, module.btf_where); whole && (*whole)->size())
                 return ModuleBtf{nullptr, *whole};

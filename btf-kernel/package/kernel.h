@@ -70,8 +70,8 @@ struct Kernel {
     // none; empty: not known.
     std::string banner;
     std::string config; // the kernel's configuration; empty: not known
-    // Files that were wanted but not taken (hard links, devices, too large, unreadable), and the
-    // first image that cannot be read; sorted.
+    // Files that were wanted but not taken (hard links, devices, paths with '..', too large,
+    // unreadable), and the first image whose contents cannot be read; sorted.
     std::vector<Error> left_out;
     std::vector<Error> other_builds; // images with another banner, and so from another build
 
@@ -94,8 +94,10 @@ struct OpenOptions {
 /// vmlinux, a boot image (wrapping.cc), a module, raw BTF. Files may be compressed. The number of
 /// threads does not change the result. The order of paths changes Kernel::package. It may change
 /// Kernel::release if no path states one, and Kernel::vmlinux if several images have the same name.
-/// Errors: a file is of an unknown kind, or an archive is damaged; there are several kernels, or
-/// none. A damaged module is not an error: see Binary::unreadable.
+/// Errors: a path cannot be read; a file in `paths` is of an unknown kind; an archive is damaged;
+/// there are too many files, or too much BTF; there are images, but none can be read; there are
+/// several kernels, or none (of options.release). A damaged module is not an error: see
+/// Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
 /// Paths of vmlinux and modules, relative to the folder of find_kernel_files().
@@ -111,7 +113,7 @@ struct KernelFiles {
 /// or all files of vmlinux, are of other releases.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
-/// Parses the BTF of vmlinux. Errors: there is no BTF, or it is malformed.
+/// Parses the BTF of vmlinux. Errors: there is no vmlinux, or its BTF is missing or malformed.
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 
 /// The BTF of a module, with its base.

@@ -110,9 +110,9 @@ bool has_image_name(std::string_view file)
                                [&](std::string_view name) { return is_called(file, name); });
 }
 
-/// The release in the name of an image, without the suffixes of the file. Red Hat's releases may
-/// end with .debug (vmlinuz-3.10.0-123.el7.x86_64.debug), so .debug is removed only from SUSE's
-/// vmlinux-RELEASE.debug.
+/// The release in the name of an image. `release`: what follows the dash, perhaps with suffixes of
+/// the file. Red Hat's releases may end with .debug (vmlinuz-3.10.0-123.el7.x86_64.debug), so
+/// .debug is removed only from SUSE's vmlinux-RELEASE.debug.
 std::string_view without_image_suffix(std::string_view release, bool is_vmlinux)
 {
     release = without_end(without_compression(release), {".efi"});

@@ -23,7 +23,7 @@ namespace btflink::kernel
 // are in bytes, after unpacking.
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
-constexpr uint64_t most_of_text = 64 << 20;  // a configuration, a System.map
+constexpr uint64_t most_of_text = 64 << 20;  // a configuration, the md5sums of a .deb
 constexpr uint64_t most_of_ids = 1 << 20;    // .BTF_ids of an image without section headers
 constexpr uint64_t most_pending = 128 << 20; // files to read together, perhaps still compressed
 constexpr size_t most_pending_files = 1024;
@@ -44,8 +44,8 @@ struct ArchiveVisitor {
     /// Takes the error for a wanted member that is a hard link or a device, has '..' in its path,
     /// or is too large.
     std::function<void(Error)> refuse;
-    /// Takes the paths of all members before the first one is unpacked, if the archive has a list
-    /// of them. An error ends the walk. A visitor need not have this function.
+    /// Takes the paths in the md5sums of a Debian package, before the first file is unpacked. An
+    /// error ends the walk. A visitor need not have this function.
     std::function<Result<void>(const std::vector<std::string> &paths)> list = {};
 };
 
@@ -61,10 +61,10 @@ struct WantedMember {
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
                                           std::string_view name, uint64_t size, const char *flaw);
 
-/// Goes through the members of a Debian or OpenWrt package (its data), an RPM, a cpio or tar
-/// archive, compressed or not, an Alpine package (version 2 or 3), or through a compressed file.
-/// Errors: the file is none of these; it is damaged (members before the damage were passed on); a
-/// function of `visitor` failed.
+/// Goes through the members of a Debian or OpenWrt package (its data), an RPM, an Alpine package
+/// (version 2 or 3), or a cpio or tar archive, compressed or not. Or passes on a compressed file.
+/// Errors: the file cannot be read, or is none of these; it is damaged or exceeds a limit (members
+/// before this place may have been passed on); a function of `visitor` failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
 /// Is the file, by its magic number, an Alpine package of version 3, compressed or not? libarchive
@@ -75,7 +75,7 @@ Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor
 
 /// Unpacks compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
 /// `most` bytes, are damaged, or are not compressed. `unpacked`: gets the number of bytes that were
-/// unpacked, also before an error.
+/// unpacked, also before an error; stays as it is if unpacking does not begin.
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where,
                                       uint64_t *unpacked = nullptr);
 
@@ -122,7 +122,7 @@ bool is_linked_image(std::string_view path);
 /// vmlinuz), then the one in fewer folders.
 unsigned image_rank(std::string_view path);
 
-/// A member's path without empty parts and parts ".". Error: it has "..".
+/// A member's path without its empty and "." parts. Error: it has a part "..".
 Result<std::string> clean_path(std::string_view path);
 
 /// Does the file have the bytes `magic` at this offset?
@@ -150,15 +150,15 @@ struct Wrapping {
     const char *name;
     size_t header; // bytes that open() needs at least
     bool (*begins)(Bytes file);
-    /// Null: the file is the kernel itself, as it is in memory. Errors: the file is damaged, or has
-    /// no kernel.
+    /// Null: the file is the kernel itself, as it is in memory. Errors: the file is damaged, of an
+    /// unknown version, or has no kernel.
     Result<Payload> (*open)(Bytes file, const Where &where);
 };
 
 /// The wrapping of a file; null: not known.
 const Wrapping *find_wrapping(Bytes file);
 
-/// A module: an ELF file, compressed or not, or raw BTF.
+/// Reads a module: an ELF file, compressed or not, or raw BTF.
 Result<Binary> read_module(Bytes file, const Where &where);
 
 /// The release in the banner of a vmlinux, an ELF file; empty: there is no banner, or the file
@@ -169,15 +169,15 @@ struct ImageFacts {
     Binary binary;
     std::string release, config, banner; // empty: not in the image
 };
-/// Any image of a kernel. `owner` keeps the bytes of `file` alive.
+/// Reads any image of a kernel. `owner` keeps the bytes of `file` alive.
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);
 
 // kernel.cc, collect.cc: take the files of a package in any order, and make a kernel of them.
 
 /// A file of the package.
 struct Content {
-    std::string path;  // as clean_path() gives it
-    std::string place; // with its package or folder: "PACKAGE(PATH)"
+    std::string path;  // in its package or folder, as clean_path() gives it
+    std::string place; // with its package or folder: "PACKAGE(PATH)", "FOLDER/PATH"
     Bytes bytes;
     std::shared_ptr<const void> owner; // keeps `bytes` alive
 };
@@ -190,11 +190,11 @@ class Collector
 public:
     explicit Collector(const OpenOptions &options) : options_(options) {}
 
-    /// The role of a file; none: it is not wanted.
+    /// The role of a file; none: it is not wanted, because of its name or its release.
     Role wants(const std::string &path);
-    /// Keeps the file until there are enough files to read them on several threads. Role::none: the
-    /// user named the file, and its name and contents decide whether it is a module or an image.
-    /// Error: too much BTF is kept.
+    /// Reads a configuration or kernel.release at once. Keeps any other file until there are enough
+    /// to read them on several threads. Role::none: the user named the file, and its name and
+    /// contents decide whether it is a module or an image. Error: too much BTF is kept.
     Result<void> take(Role role, Content content);
     void refuse(Error error) { left_out_.push_back(std::move(error)); }
 
@@ -203,7 +203,7 @@ public:
 private:
     struct PendingFile {
         Role role;
-        bool encoded; // by its name, btf-kernel encode wrote it
+        bool encoded; // by its name, btf-kernel encode wrote it; false if the user named it
         Content content;
     };
     struct Image {

@@ -41,8 +41,8 @@ uint32_t be32(Bytes file, size_t at)
     return load<uint32_t>(file.data() + at, ByteOrder::big);
 }
 
-/// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping. `where`:
-/// the place of the file's first byte, if it is a part of another file.
+/// `length` bytes of `file` from `start`. Error: they are not all there. `name`: of the wrapping.
+/// `where`: the place of the first byte of `file`; without an offset, the start of a whole file.
 Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
                       const Where &where)
 {
@@ -110,9 +110,9 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     return Payload{.bytes = part, .after_code = true};
 }
 
-/// The header states neither beginning nor end of the compressed data. From Linux 6.1 on, and after
-/// stable updates of older kernels, zeros pad the file to a whole page, of which the last 32 bytes
-/// are a trailer for secure boot.
+/// The header states neither beginning nor end of the compressed data. From Linux 6.1 on, and in
+/// later stable releases of older kernels, zeros pad the file to a whole page. The last 32 bytes of
+/// this page are a trailer for secure boot.
 Result<Payload> open_s390(Bytes file, const Where &)
 {
     constexpr size_t trailer = 32;
@@ -209,7 +209,7 @@ struct Property {
 Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
     constexpr size_t most_parts = 3;
-    constexpr size_t longest_name = 16; // of the properties that are needed
+    constexpr size_t longest_name = 16; // the properties that are needed have shorter names
     enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
     std::vector<Property> out;
     std::vector<std::string_view> path; // begins with the root

@@ -4,10 +4,10 @@
 //
 // Problem. The final BTF does not say where a type is from; the object BTF of the build does.
 //
-// Method. Equal types of all objects have equal hashes (common/FORMAT.md). The bytes of a type are
-// divided among the files that have it. They also count as "alone" for the innermost folder that
-// has all of these files, or for the only file: without that folder or file, the kernel would not
-// have the type.
+// Method. Equal types have equal hashes in all objects (common/FORMAT.md). The bytes of a plain
+// type are divided among the files that have it. They also count as "alone" for the innermost
+// folder that has all of these files, or for the only file: without that folder or file, the kernel
+// would not have the type.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"
@@ -29,7 +29,7 @@ struct HashOf {
     size_t operator()(const Hash128 &h) const { return h.low; }
 };
 
-/// The innermost folder of both paths, or the path if they are equal.
+/// The innermost folder that has both paths or is one of them; the path if they are equal.
 std::string_view common_folder(std::string_view a, std::string_view b)
 {
     size_t end = 0, i = 0;

@@ -72,7 +72,8 @@ std::string tile(const std::string &value, const std::string &what)
     return "<div class=\"tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
 }
 
-/// A cell of a table. Scripts sort rows by `value`, not by `text`. `more`: further classes.
+/// A cell of a table. Scripts sort rows by `value`, not by `text`. `more`: further classes, each
+/// after a blank.
 std::string cell(double value, const std::string &text, const char *more = "")
 {
     return strf("<td class=\"n%s\" data-v=\"%.0f\">", more, value) + text + "</td>";
@@ -126,8 +127,8 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     return out + table_end + "</div>\n";
 }
 
-/// Adds a line for a folder or file, then lines for its contents. `room`: lines that may be added.
-/// Modules share no types, so only sources have the column "alone".
+/// Adds a line for a folder or file, then lines for its contents. `room`: lines that may still be
+/// added. Modules share no types, so only sources have the column "alone".
 void add_place_line(const Node &node, const Data &d, size_t &room, std::string &out)
 {
     if (room == 0)

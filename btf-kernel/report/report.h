@@ -18,6 +18,7 @@ struct KindSize {
 
 struct ModuleSize {
     std::string name, path;
+    // `bytes`: of the BTF; `strings`: bytes of its strings; `file_bytes`: of the module's file.
     uint64_t types = 0, bytes = 0, strings = 0, file_bytes = 0;
     uint64_t redefined = 0; // structs, unions and enums whose names vmlinux also defines
 };

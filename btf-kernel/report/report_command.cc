@@ -45,8 +45,8 @@ constexpr Option<ReportCommandLine> report_options[] = {
      sets<&ReportCommandLine::traces>},
 };
 
-/// Sets the default of --objects: the objects of the build in `folder`, if they have object BTF.
-/// Sets the default of --image: vmlinux of the build.
+/// Sets the default of --objects: the objects of the build in `folder`, if they have object BTF. If
+/// --image is not given, sets its default: the vmlinux of the build.
 Result<void> find_objects(const std::string &folder, ReportCommandLine &line)
 {
     const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";

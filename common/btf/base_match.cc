@@ -11,8 +11,9 @@
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, other first
 //             ids of the split BTF are tried. If exactly one id fits, the right base ends before
 //             this id.
-// For a module with a distilled base (`.BTF.base`), the types of this base are looked up by name
-// and size instead, as the kernel does when it loads the module.
+// If the guess is impossible, or none or several first ids fit, that misfit is not reported.
+// For a module with a distilled base (`.BTF.base`), the types of this base are looked up in the
+// kernel's BTF instead, as the kernel does when it loads the module.
 //
 // Cost. Linear, except for the search for another id: references times types of the split BTF.
 #include "common/btf/btf_check.h"
@@ -146,7 +147,8 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
 }
 
 /// By id of the distilled base: does a struct or union of the module have a member of this type, or
-/// of an array of it? If this type is a struct or union, the kernel's type must have the same size.
+/// of a modifier or array of it? If this type is a struct or union, the kernel's type must have the
+/// same size.
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id()));
@@ -194,8 +196,8 @@ bool may_be_found(btf::Kind kind)
 
 /// Does the kernel accept its type `there` for the type `wanted` of a distilled base? Both have the
 /// same name. `embedded`: the sizes of structs and unions must be equal. The rules are those of
-/// kernel/bpf/btf_relocate.c, even where they look wrong: for a FWD, the kflag of the kernel's
-/// struct or union decides; for a struct or union, the kinds are not compared.
+/// kernel/bpf/btf_relocate.c, even where they look wrong: any FWD matches each STRUCT without kflag
+/// and each UNION with kflag; for a struct or union, the kinds are not compared.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
@@ -223,9 +225,10 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
     return false;
 }
 
-/// Why a kernel does not find a type of a distilled base (kernel/bpf/btf_relocate.c), or "".
-/// `embedded`: see find_embedded(). For an embedded type, the kernel compares sizes only until it
-/// has found a match. `whole`: the kernel's types; `name`: what to call the kernel.
+/// Why a kernel does not find a type of a distilled base, or finds two (kernel/bpf/btf_relocate.c);
+/// "" if it finds one. `embedded`: see find_embedded(). For an embedded type, the kernel compares
+/// sizes only until it has found a match. `whole`: the kernel's types; `name`: what to call the
+/// kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)
 {

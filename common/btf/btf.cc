@@ -75,7 +75,8 @@ Failure bad_type(std::span<const uint32_t> words, size_t at, uint32_t id, const 
                             btf::vlen_of(t)));
 }
 
-/// The error of the first type with a type id or string offset out of range. There must be one.
+/// The error of the first type with a type id or string offset out of range. Precondition: there is
+/// such a type.
 Failure bad_reference(const Btf &btf, const Where &types)
 {
     const uint32_t end = raw(btf.end_id()), str_end = btf.str_base() + btf.str_size();

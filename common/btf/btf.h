@@ -5,8 +5,9 @@
 // btf_check.h).
 //
 // btf-merge reads only one of equal types, so most types of an object's blob are never read. For
-// such blobs, sampled() makes a Btf that finds and checks a type only when it is accessed. The
-// guarantee then holds for every accessed type; a MalformedFlag records whether one was malformed.
+// such blobs, and for a base with an index, sampled() makes a Btf that finds and checks a type only
+// when it is accessed. The guarantee then holds for every accessed type; a MalformedFlag records
+// whether one was malformed.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -73,8 +74,9 @@ constexpr uint32_t sample_count(uint32_t types)
 }
 
 /// The types and strings of a blob, without copying them; the caller adds samples and `plain_end`.
-/// Nothing if the blob is malformed, not in host order, not aligned, or too short for `count`
-/// types; also nothing if it has very long strings, because only parse() limits these.
+/// Nothing if the header or the strings are malformed, or if the blob is split BTF, not in host
+/// order, not aligned, or too short for `count` types. Also nothing if a string is very long,
+/// because only parse() calls check_long_names().
 std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Records whether an accessed type was malformed (Btf::sampled()).
@@ -107,7 +109,7 @@ public:
     static Result<Btf> parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base = nullptr);
 
     /// True if the strings of the blob at the start of `bytes` do not begin with the empty string:
-    /// the blob is split BTF, or malformed. False if `bytes` do not begin with a BTF header.
+    /// the blob is split BTF, or malformed. False if `bytes` do not begin with a valid header.
     static bool seems_split(Bytes bytes);
 
     /// A Btf of words and strings that were already checked or come from a BtfBuilder. They must
@@ -120,8 +122,8 @@ public:
     static Btf stored(const TypeStore &store, uint32_t count, std::string_view strings,
                       ByteOrder order);
 
-    /// A Btf of types that are checked on access. A malformed type is replaced by an INT
-    /// without a name, and sets `malformed`, which must outlive the Btf.
+    /// A Btf of types that are checked on access. For a malformed type, type() sets `malformed` and
+    /// returns an INT without a name. `malformed` and the memory of `types` must outlive the Btf.
     static Btf sampled(const SampledTypes &types, MalformedFlag &malformed);
     bool is_sampled() const { return samples_ != nullptr; }
 
@@ -179,7 +181,7 @@ public:
     /// Replaces words() by `words`, which are in host order and are not checked. Each type must
     /// have the same place and size as before.
     void replace_words(std::vector<uint32_t> words);
-    /// Word index in words() of a type of this blob.
+    /// Word index in words() of a type of this blob; 0 for a malformed type of a sampled() Btf.
     uint32_t word_index(TypeId id) const;
     /// Bytes of the blob that parse() read, from its header to the end of its last part.
     uint64_t blob_size() const { return blob_size_; }
@@ -221,7 +223,7 @@ private:
     ByteOrder order_ = host_order;
 };
 
-constexpr size_t long_name = 1024; // characters; kernels allow 512, except in tags
+constexpr size_t long_name = 1024; // characters; in most kinds of types, kernels allow 512
 
 /// Error: names of at least `long_name` characters add up to more than 64 MB. Any number of types
 /// may share one long name, so reading all names could take far longer than reading the file.

@@ -37,10 +37,10 @@ public:
     explicit StringTable(std::string_view section);
     /// The offset of `text`, which is added if it is new. Anything after a NUL byte is ignored.
     StrOff add(std::string_view text);
-    /// The same for text that may be in the section. Most strings of the section are read only
-    /// once.
+    /// Like add(), for NUL-terminated text. If `text` points into the section and was added from
+    /// there before, its characters are usually not read again.
     StrOff add_stable(const char *text);
-    /// Prefetches what add_stable(text) reads.
+    /// Prefetches what add_stable(text) reads first, if `text` is in the section.
     void prefetch(const char *text) const
     {
         if (const size_t at = section_offset(text); at < section_.size())
@@ -48,7 +48,8 @@ public:
     }
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
-    /// Was the limit reached? Strings that were not added have offset 0.
+    /// Did a string not fit within the limit? From then on, add() returns 0 for any text, even if
+    /// the table has it.
     bool is_full() const { return is_full_; }
     /// Characters of the longest string that was added.
     size_t longest() const { return longest_; }
@@ -100,7 +101,7 @@ public:
     StrOff str(std::string_view text) { return strings().add(text); }
     /// See StringTable::add_stable(). nullptr is "".
     StrOff stable_str(const char *text) { return text ? strings().add_stable(text) : StrOff{0}; }
-    /// Prefetches what stable_str(text) reads.
+    /// See StringTable::prefetch().
     void prefetch_str(const char *text) const { strings().prefetch(text); }
     std::string_view str(StrOff off) const { return strings().at(off); }
     /// See StringTable::has_odd_character(). Includes strings that other builders added to a shared

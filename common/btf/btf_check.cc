@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Checks BTF by the rules of the kernel.
 //
-// Problem. A kernel that refuses a module's BTF refuses the module, and says little about why.
+// Problem. A kernel that refuses a module's BTF refuses the module (unless it has
+// CONFIG_MODULE_ALLOW_BTF_MISMATCH), and says little about why.
 //
 // Method. Four passes; each relies on what the passes before it have checked:
 //   1. the header;
-//   2. the kinds, if the kernel is known; then each type by itself (btf_check_alone.cc);
+//   2. the kinds, if the kernel's version is known; then each type by itself (btf_check_alone.cc);
 //   3. loops; this pass also computes the size of each type (type_sizes.cc);
 //   4. each type against the types that it refers to, then chains of modifiers
 //      (btf_check_targets.cc).
 //
-// Cost. Linear in types and elements. The passes are not recursive, because a chain may have as
-// many links as there are types.
+// Cost. Linear in types and elements, except that the parameters of a prototype are read again for
+// each of its FUNCs. The passes are not recursive, because a chain may have as many links as there
+// are types.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"

@@ -52,10 +52,10 @@ struct KernelForms {
 /// kernel, `layout` has no value, and TYPE_TAGs may be anywhere.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
-/// Error: the kernel does not read distilled bases (.BTF.base of modules). Kernels do from 6.11 on;
-/// an older one does if it has a struct btf_relocate. `kernel`: std::nullopt if the version is not
-/// known; then only `btf` counts. `btf`: the kernel's or, if there is none, the distilled base.
-/// `where`: the position of the distilled base.
+/// Error: the kernel does not read distilled bases (.BTF.base of modules). Kernels read them from
+/// 6.11 on; an older kernel with a struct btf_relocate reads them, too. `kernel`: std::nullopt if
+/// the version is not known; then only `btf` counts. `btf`: the kernel's or, if there is none, the
+/// distilled base. `where`: the position of the distilled base.
 Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,
                                   const Where &where);
 
@@ -76,7 +76,8 @@ Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf
 /// The most bits of an INT, and the most that a bitfield may span.
 constexpr uint32_t max_int_bits = 128;
 
-/// The text of an error ends like this if the name of a type or of one of its elements is illegal.
+/// The text of an error ends like this if the name of a type or element must be an identifier, but
+/// is not. (Names that are too long, and those of tags and DATASECs, have other texts.)
 constexpr char illegal_name[] = "name is not an identifier";
 
 /// Error: the first violation, with the offset of the type or element, the type's id, kind and
@@ -86,7 +87,8 @@ constexpr char illegal_name[] = "name is not an identifier";
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8,
                        std::optional<KernelVersion> kernel = std::nullopt);
 
-/// Up to `most` violations, one per type, all from the first pass that finds any.
+/// Up to `most` violations, at most one per type. All are from the first pass, or part of a pass,
+/// that finds any (btf_check.cc lists the passes).
 std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
                                    uint32_t pointer_size, size_t most,
                                    std::optional<KernelVersion> kernel = std::nullopt);
@@ -149,10 +151,11 @@ private:
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 
-/// `distilled` is the distilled base of a module's BTF, `split`. `whole` has the types of a kernel.
-/// Returns an error for each type of `distilled` that this kernel does not find, or finds twice,
-/// when it loads the module, by the rules of kernel/bpf/btf_relocate.c; or one error that the byte
-/// order differs. `name`: what to call the kernel. `where`: the position of the distilled base.
+/// `distilled` is the distilled base of a module's BTF, `split`. Precondition: check_btf() accepts
+/// both. `whole` has the types of a kernel. Returns an error for each type of `distilled` that this
+/// kernel does not find, or finds twice, when it loads the module, by the rules of
+/// kernel/bpf/btf_relocate.c; or one error that the byte order differs. `name`: what to call the
+/// kernel. `where`: the position of the distilled base.
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name);
 
@@ -170,7 +173,7 @@ bool is_section_name(std::string_view name);
 /// addition to letters, digits and '_'.
 bool has_odd_character(std::string_view text);
 
-/// Characters of the longest name that legal_name() makes.
+/// Characters of the longest name that legal_name() makes by default.
 constexpr size_t max_legal_name = 511; // of a symbol: KSYM_NAME_LEN without the NUL byte
 
 /// An ASCII identifier like `name`, cut to `length_limit`: one '_' replaces each illegal character,

@@ -93,9 +93,9 @@ Failure element_violation(const BtfCheckState &c, TypeId id, uint32_t index,
 /// for strings of the blob itself, because most names are used more than once.
 bool is_identifier_at(BtfCheckState &c, uint32_t offset);
 bool is_short_enough(BtfCheckState &c, std::string_view name);
-/// What is wrong with a name that is too long.
+/// The text of the violation if a name is too long.
 std::string too_long(BtfCheckState &c, std::string_view name);
-/// What is wrong with a name for which is_identifier_at() is false.
+/// The text of the violation if is_identifier_at() is false for the name at `offset`.
 std::string identifier_fault(BtfCheckState &c, uint32_t offset);
 
 struct IntLayout {

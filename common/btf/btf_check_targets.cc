@@ -187,7 +187,8 @@ Result<void> check_targets(BtfCheckState &c, TypeId id)
     case btf::Kind::RESTRICT:
     case btf::Kind::TYPE_TAG: {
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
-        // (A kernel accepts a FUNC as target if it happens to have resolved this FUNC before.)
+        // (Kernels are less strict: they accept a FUNC as target if it is already resolved, or if a
+        // modifier makes them resolve it. This depends on the order of types.)
         if (!btf::is_type(kind))
             return violation(
                 c, id, strf("refers to a %s, which is not a type", btf::kind_info(kind).name));

@@ -48,7 +48,7 @@ enum class Kind : uint8_t {
     TYPE_TAG,
     ENUM64,
 };
-/// Not NR_BTF_KINDS: a newer kernel's <linux/btf.h> knows more kinds, which we must refuse.
+/// Not NR_BTF_KINDS: a newer kernel's <linux/btf.h> may have more kinds, which we must refuse.
 constexpr uint32_t kind_count = static_cast<uint32_t>(Kind::ENUM64) + 1;
 
 /// A family: similar kinds, which most code treats in the same way.

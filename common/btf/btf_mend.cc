@@ -18,10 +18,10 @@
 //                                 if it has up to 64 bits, an INT replaces the type; otherwise it
 //                                 is left out
 //   a FLOAT member (2, 4, 8 or 16 bytes) that is not aligned
-//                                 an INT of the same name and size replaces it
+//                                 an INT with the FLOAT's name and size replaces the type
 //   any other wrong member        left out
 //   an INT with several flags     one of the flags is kept
-//   a FLOAT, ARRAY or enum, an INT of more than 128 bits
+//   any other wrong FLOAT, ARRAY or enum, or an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
 //   a result that is void behind modifiers (const void)
 //                                 void
@@ -37,8 +37,8 @@
 // left out, too. One check with its remedies is a round. A round mends one violation of each type.
 // If the remedy changes the type or length of a member, later members that need such a change get
 // it in the same round. Rounds follow until nothing more can be mended, but no more than 64. The
-// ninth wrong element of a type is dropped with all later elements, so that the number of rounds
-// does not depend on the number of elements.
+// ninth time that an element of a type must be dropped, all later elements are dropped with it, so
+// that the number of rounds does not depend on the number of elements.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
@@ -475,7 +475,8 @@ private:
         return count == 1 ? "it is left out" : "it is left out with all that follows";
     }
 
-    /// Drops the DECL_TAGs of `count` dropped members, and adapts the member indexes of later ones.
+    /// Drops the DECL_TAGs of the `count` members from `first` on, which were dropped, and adapts
+    /// the index in each DECL_TAG of a later member.
     void drop_component_tags(const Words &of, uint32_t first, uint32_t count)
     {
         for_component_tags(of, [&](Words &tag) {
@@ -573,7 +574,8 @@ private:
     const Btf *btf_ = nullptr;             // all types as they were when this round began
     const TypeSizes *sizes_ = nullptr;
     // Made in each round when first needed.
-    std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_; // DECL_TAGs of an id
+    // By id of the tagged type: the indexes of its DECL_TAGs in types_.
+    std::optional<std::unordered_map<uint32_t, std::vector<uint32_t>>> tags_;
     std::optional<std::map<Words, size_t>> known_; // index of the first type with these words
 };
 

@@ -16,7 +16,7 @@ namespace btflink
 
 /// A flag of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
 constexpr uint32_t set_of_kfuncs = 1;
-/// Flags of a kfunc. The bits from kf_arena_shift on are KF_ARENA_RET, KF_ARENA_ARG1 and
+/// Flags of a kfunc. The three bits from kf_arena_shift on are KF_ARENA_RET, KF_ARENA_ARG1 and
 /// KF_ARENA_ARG2: the result or parameter is a pointer into an arena.
 constexpr uint32_t kf_fastcall = 1 << 12;
 constexpr unsigned kf_arena_shift = 13;

@@ -15,7 +15,7 @@ namespace
 struct NewKind {
     btf::Kind kind;
     KernelVersion since;
-    std::string_view enumerator; // of uapi/linux/btf.h; kernels that read the kind have it
+    std::string_view enumerator; // of uapi/linux/btf.h; a kernel that has it reads the kind
 };
 constexpr NewKind new_kinds[] = {
     {btf::Kind::FLOAT, {5, 13}, "BTF_KIND_FLOAT"},
@@ -94,7 +94,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.most_elements = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
-    // Unlike the structs of <linux/btf.h>, this one is only in kernels (kernel/bpf/btf.c).
+    // Only kernels have this struct (kernel/bpf/btf.c). Programs may have those of <linux/btf.h>.
     const bool is_of_kernel = has_struct(btf, "btf_verifier_env");
     if (is_of_kernel)
         forms.layout = has_struct(btf, "btf_layout");

@@ -13,8 +13,8 @@ namespace
 
 constexpr unsigned max_threads = 1024;
 constexpr size_t help_column = 25, help_width = 80;
-// getopt_long returns first_code + i for table[i]. This is larger than any letter: musl's
-// getopt_long reads letters as wide characters.
+// getopt_long returns first_code + i for the long name of table[i]. This is larger than any letter:
+// musl's getopt_long reads letters as wide characters.
 constexpr int first_code = 0x110000;
 
 /// The field has_arg of getopt_long's table.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The options of a program as a table, so that --help, abbreviations and error messages work alike
-// in all programs that use this file. btf-pahole parses pahole's options itself.
+// in all programs that use this file. btf-pahole uses only sets<>: it parses pahole's options
+// itself.
 #pragma once
 
 #include "common/result.h"
@@ -55,7 +56,7 @@ inline Result<void> store_option(bool &field, std::string_view)
     return {};
 }
 
-/// For std::string, and types to which a text can be assigned.
+/// For std::string and other types to which a text can be assigned.
 template <typename Text>
 std::enable_if_t<std::is_assignable_v<Text &, std::string_view>, Result<void>>
 store_option(Text &field, std::string_view value)

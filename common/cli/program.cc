@@ -27,8 +27,8 @@ namespace
 
 const char *program = "";
 
-/// Ends the program without allocating memory. Output that is not finished does no harm: the
-/// functions of file_io.h write its header last, or rename it last.
+/// Ends the program without allocating memory. An unfinished output file does no harm: the
+/// functions of file_io.h write its header last, or write a temporary file and rename it last.
 [[noreturn]] void exit_at_once(const char *what)
 {
     auto part = [](const char *text) { return iovec{const_cast<char *>(text), std::strlen(text)}; };
@@ -37,11 +37,11 @@ const char *program = "";
     std::_Exit(1);
 }
 
-/// Called for an exception. Only the standard library throws exceptions.
+/// Called for an exception that nothing catches. Only the standard library throws exceptions.
 [[noreturn]] void on_terminate()
 {
     // The cause may be a mapped file that has changed since a size in it was checked. The handler
-    // of SIGABRT that report_lost_files() has set reports this.
+    // of SIGABRT reports this, if report_lost_files() has set it.
     if (mapped_files_changed())
         std::abort();
     try {
@@ -73,7 +73,7 @@ void report_file_size_limit()
 void keep_freed_memory()
 {
 #ifdef __GLIBC__
-    // The maximum that every glibc accepts; with more, the threshold of older ones stays at 128 KB.
+    // The most bytes that every glibc accepts. Older ones ignore a larger value and stay at 128 KB.
     constexpr int most = sizeof(long) == 8 ? 32 << 20 : 512 << 10;
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);

@@ -56,7 +56,7 @@ constexpr DebugReloc riscv_relocs[] = {
     {riscv_sub_uleb128, 0, RelocOp::subtract},
 };
 
-// ELF ABI s390x supplement, table 3.2 (relocations) and 1.2.2 (r2 to r6).
+// ELF ABI s390x supplement: table 3.2 (relocations), section 1.2.2 (r2 to r6).
 constexpr DebugReloc s390_relocs[] = {{R_390_32, 4}, {R_390_64, 8}, {R_390_TLS_LDO64, 8}};
 constexpr int8_t s390_params[] = {2, 3, 4, 5, 6};
 
@@ -68,12 +68,13 @@ constexpr DebugReloc powerpc64_relocs[] = {
 };
 
 // The next four tables are from the supplements of the System V ABI for PowerPC, SPARC and 68000,
-// and from Alpha's assembler. pahole knows only the number of parameter registers of PowerPC and
-// SPARC.
+// and from Alpha's assembler. Of PowerPC and SPARC, pahole knows only the number of parameter
+// registers; of the others, nothing.
 constexpr DebugReloc powerpc_relocs[] = {
     {R_PPC_ADDR32, 4}, {R_PPC_UADDR32, 4}, {R_PPC_DTPREL32, 4}};
 
-// SPARC: types without UA need an aligned place. After ld -r, places in .BTF may be unaligned.
+// SPARC: types without UA need an aligned place. We write those with UA, because places in .BTF may
+// be unaligned after ld -r.
 constexpr DebugReloc sparc_relocs[] = {
     {R_SPARC_32, 4},   {R_SPARC_64, 8},           {R_SPARC_UA32, 4},
     {R_SPARC_UA64, 8}, {R_SPARC_TLS_DTPOFF32, 4}, {R_SPARC_TLS_DTPOFF64, 8},

@@ -11,8 +11,8 @@ namespace btflink
 {
 
 /// What a relocation does with the value at its place. RISC-V and LoongArch encode the difference
-/// of two addresses as two relocations at one place, because their linkers may move code between
-/// the addresses.
+/// of two addresses as two relocations at one place, because their linkers may shorten the code
+/// between the addresses.
 enum class RelocOp : uint8_t { set, add, subtract };
 
 /// A relocation type that debug sections use.

@@ -164,7 +164,7 @@ Result<void> read_sections(ElfImage &image)
     if (!image.names)
         return {};
     const std::string_view text = as_text(image.sections[image.names].data);
-    // Names may be tails of one long string.
+    // Names may be tails of one long string. So limit the work for all names together.
     uint64_t characters = 0;
     const uint64_t most = (uint64_t{64} << 20) + 4 * text.size();
     for (uint32_t i = 1; i < image.sections.size(); ++i) {

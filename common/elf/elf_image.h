@@ -17,7 +17,8 @@
 namespace btflink
 {
 
-// Section types that some <elf.h> lack: LLVM's table of symbol indexes, and compact relocations.
+// Section types that some <elf.h> lack: LLVM's table of address-significant symbols, and compact
+// relocations.
 constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
 constexpr uint32_t sht_crel = 0x40000014;
 
@@ -25,7 +26,7 @@ constexpr uint32_t sht_crel = 0x40000014;
 struct ElfSection {
     Elf64_Shdr head{}; // in host byte order, for both classes
     std::string_view name;
-    Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
+    Bytes data;                 // empty if not in_file(); points into the file or into `own`
     std::vector<std::byte> own; // contents that replace() has set; or empty
 
     /// Replaces the contents, and sets sh_size.
@@ -93,8 +94,8 @@ struct ElfImage {
     /// wrong size of the section or of an entry.
     Result<size_t> reloc_count(uint32_t section) const;
 
-    // The two parts of r_info. Their positions depend on the class, and differ on little-endian
-    // MIPS64.
+    // The two parts of r_info. Their positions depend on the class; little-endian MIPS64 has
+    // positions of its own.
     uint64_t reloc_info(uint32_t symbol, uint32_t type) const;
     uint32_t reloc_symbol(uint64_t info) const
     {
@@ -118,8 +119,9 @@ private:
     }
 };
 
-/// `file` must outlive the ElfImage. `where` names the file. Errors: malformed headers, and headers
-/// that describe something outside of the file.
+/// `file` must outlive the ElfImage. `where` names the file. Errors: malformed headers; headers or
+/// sections outside of the file (segments may be); section names that have no end, or are too long
+/// in total.
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
 bool is_elf(Bytes file);         // by the magic number
@@ -153,17 +155,17 @@ void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr
 /// section, groups without other members.
 Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop);
 
-/// Does a section that is kept refer to a section in `drop`, by a link, a symbol, or a member of a
-/// group?
+/// Does a section that is kept refer to a section in `drop`: by sh_link, by sh_info, as the section
+/// of a symbol, or as a member of a group?
 Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop);
 
 constexpr uint32_t dropped_symbol = UINT32_MAX;
 
 /// Drops sections and the symbols in them, and renumbers sections and symbols in all references.
 /// Returns the new index of each symbol of .symtab, or dropped_symbol. Call add_dependents(drop)
-/// first. Errors: something that stays refers to something that is dropped (except a group: its
-/// dropped members are removed); malformed tables; overlapping sections; references that cannot be
-/// renumbered.
+/// first. Errors: .symtab is in `drop`; something that stays refers to something that is dropped
+/// (except a group: its dropped members are removed); malformed tables; overlapping sections;
+/// references that cannot be renumbered.
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
 /// The file without section headers and dropped sections. Sections keep their order and are packed
@@ -194,8 +196,8 @@ class SymbolTable
 {
 public:
     SymbolTable() = default;
-    /// Errors: those of ElfImage::symbol_count(); a symbol whose section or name does not exist;
-    /// names that are too long in total.
+    /// Errors: those of ElfImage::symbol_count(); a missing or too short table of names or of
+    /// section indexes; a symbol whose section does not exist; names that are too long in total.
     static Result<SymbolTable> open(const ElfImage &image, uint32_t section);
 
     size_t size() const { return size_; }
@@ -203,9 +205,11 @@ public:
     /// The section of type SHT_SYMTAB_SHNDX, with section indexes that do not fit into st_shndx; or
     /// 0.
     uint32_t extended_section() const { return extended_section_; }
-    /// If the file has changed since open(), the result may be wrong, but is safe to use.
+    /// If the file has changed since open(), the result may be wrong, but its section exists and
+    /// its name begins in the table of names.
     Symbol operator[](size_t number) const;
-    /// The value alone, with the Thumb bit of functions of ARM; 0 for a common symbol.
+    /// The value alone, but with the Thumb bit of an ARM function (operator[] clears it), and 0 for
+    /// a common symbol.
     uint64_t value(size_t number) const
     {
         const Elf64_Sym symbol = record(number);
@@ -213,7 +217,7 @@ public:
     }
 
 private:
-    /// Does `section` (st_shndx) mark a common symbol, on all machines or on this one?
+    /// Does `section`, a value of st_shndx, mark a common symbol on this machine?
     bool is_common(uint16_t section) const
     {
         constexpr uint16_t x86_64_large_common = 0xff02; // not in all versions of <elf.h>
@@ -272,14 +276,14 @@ public:
         const std::byte *p = raw_.data() + i * entry_size_;
         return is64_ ? load<uint64_t>(p, order_) : load<uint32_t>(p, order_);
     }
-    /// The first index from `i` on whose offset is `offset` or more.
+    /// Like find(), but searches one by one from index `i` on.
     size_t skip_before(size_t i, uint64_t offset) const
     {
         while (i < count_ && this->offset(i) < offset)
             ++i;
         return i;
     }
-    /// Index of the first entry at or after `offset`.
+    /// Index of the first entry at or after `offset`; size() if there is none.
     size_t find(uint64_t offset) const;
     bool is_at(size_t i, uint64_t offset) const { return i < count_ && this->offset(i) == offset; }
 

@@ -3,7 +3,8 @@
 //
 // Problem. Sections of an ELF file refer to each other by index, in several places: links,
 // relocation targets, symbols (with a side table for indexes that do not fit), groups. Relocations
-// and group signatures refer to symbols by index, too. Dropping a section shifts all of these.
+// and group signatures refer to symbols by index, too. Dropping a section shifts both kinds of
+// indexes.
 //
 // Method. Also drop what is useless without the dropped sections: their symbols, their relocations,
 // and groups without other members. Number the remaining sections and symbols, then visit each
@@ -200,7 +201,7 @@ private:
             return {};
         if (s.head.sh_link != symtab_) {
             if (image_.is_linked() || s.data.empty())
-                return {}; // none, or those for the dynamic linker, which refer to .dynsym
+                return {}; // no relocations, or the dynamic linker's, which do not use .symtab
             return fail(image_.place(index), "the relocations are not linked to the symbol table");
         }
         if (symbols_stay_)
@@ -322,7 +323,7 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
 namespace
 {
 
-/// The sections by their offsets in the file.
+/// The indexes of all sections, in the order of their offsets in the file.
 std::vector<uint32_t> order_of_offsets(const ElfImage &image)
 {
     std::vector<uint32_t> order(image.sections.size());

@@ -92,8 +92,9 @@ void post_order(Vertex root, State state, std::vector<Vertex> &stack, Expand exp
 }
 
 /// The strongly connected components of a graph, by Tarjan's algorithm.
-/// for_successors(vertex, visit) calls visit(successor) for each successor. Returns the component
-/// number of each vertex. A component is numbered after all components that it reaches.
+/// for_successors(vertex, visit) calls visit(successor) for each successor, and is called twice per
+/// vertex. Returns the component number of each vertex. A component is numbered after all that it
+/// reaches.
 template <typename ForSuccessors>
 std::vector<uint32_t> strong_components(uint32_t count, ForSuccessors for_successors)
 {
@@ -158,7 +159,7 @@ std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 ///   count   the number of blocks, if they are already numbered in this way; otherwise 0
 ///   append  append(vertex, key) appends to `key` the blocks to which the vertex refers.
 ///   more    more() returns false to end the refinement before the next round.
-/// A round takes time in proportion to the keys. There is at most one round more than blocks.
+/// A round takes time in proportion to the keys. There are at most n + 1 rounds if n is the result.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)
 {

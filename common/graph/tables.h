@@ -36,8 +36,8 @@ public:
                 return slots_[i];
     }
 
-    /// The same, but if the slot is free, fills it with make(), and .second is true. The slot does
-    /// not move before the next call.
+    /// The same, but if the slot is free, fills it with make(), and .second is true. The pointer is
+    /// valid until the next find_or_add().
     template <typename Same, typename Make>
     [[gnu::always_inline]] std::pair<Slot *, bool> find_or_add(uint64_t home, Same same, Make make)
     {
@@ -78,11 +78,12 @@ private:
 class FlatIndex
 {
 public:
-    /// `expected`: the number of entries before the index has to grow.
+    /// `expected`: this many entries fit before the index has to grow.
     explicit FlatIndex(size_t expected) : table_(expected * 2 + 2) {}
 
     /// The number of the item with this hash for which same(number) holds. If there is none, adds
-    /// `fresh` (less than UINT32_MAX), and .second is true.
+    /// `fresh` (less than UINT32_MAX), and .second is true. same() is also called for some items
+    /// with other hashes.
     template <typename Same>
     std::pair<uint32_t, bool> find_or_add(uint64_t hash, uint32_t fresh, Same same)
     {

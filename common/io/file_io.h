@@ -41,9 +41,9 @@ private:
     int fd_;
 };
 
-/// Reads a file: a regular one, or anything else that has an end (/sys/kernel/btf/vmlinux, a pipe).
-/// The file is not mapped, so it may shrink or change afterwards. Errors include a file of more
-/// than `most` bytes, and one of more than 1 GB that is not regular, because it may be endless.
+/// Reads a regular file, or anything else that has an end, such as a pipe. The file is not mapped,
+/// so it may shrink or change afterwards. Errors include a file of more than `most` bytes, and one
+/// of more than 1 GB that is not regular, because it may be endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
 /// The folder of a path with its final slash; empty for the current folder.
@@ -57,9 +57,9 @@ bool same_file(const std::string &a, const std::string &b);
 
 /// Replaces or creates the file `path` by rename. The new file gets the mode of the old one, and
 /// its ownership if possible; a symbolic link is followed. On error the old file is untouched and
-/// no temporary file is left. Some targets are written directly: standard output, what is not a
-/// regular file (/dev/null, a pipe), and links in /proc/self/fd to files without a name.
-/// Errors include standard output that is a terminal.
+/// no temporary file is left. Some targets are written directly, and an error may leave them
+/// incomplete: standard output, what is not a regular file (/dev/null, a pipe), and links in
+/// /proc/self/fd to files without a name. Errors include standard output that is a terminal.
 Result<void> write_file(const std::string &path, Bytes bytes);
 /// The same with contents in several parts.
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
@@ -87,8 +87,8 @@ struct FileParts {
     std::shared_ptr<const void> owner;
 };
 
-/// Reads a file, or maps it if it is regular and larger than 64 KB. A mapped file must neither
-/// shrink nor change during use.
+/// Maps a regular file of more than 64 KB if possible, and reads any other. A mapped file must
+/// neither shrink nor change during use.
 Result<FileParts> read_parts(const std::string &path);
 
 /// If read_parts() mapped `part`, releases the pages of `part` until they are read again. Does
@@ -108,7 +108,7 @@ bool mapped_files_changed();
 /// `program` must stay valid until the process ends.
 void report_lost_files(const char *program);
 
-// file_change.cc: changes a file without copying the parts that stay.
+// file_change.cc: changes a file, usually without copying the parts that stay.
 
 /// A file's bytes, gathered from several places.
 class ByteParts
@@ -160,14 +160,15 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
 /// How words are split. By all three rules, white space separates words; quotes ('...', "...") and
 /// backslashes protect white space.
 enum class WordRules : uint8_t {
-    /// As in a shell, a backslash in '...' is an ordinary character.
+    /// A backslash in '...' is an ordinary character, as in a shell. Unlike in a shell, it protects
+    /// any character in "...", and a newline after it stays.
     shell,
     /// As gcc up to 14 and clang read response files: a backslash protects in '...', too, and the
     /// end of the text ends a quotation.
     gcc_14,
     /// As gcc from 15 on reads them: a backslash is an ordinary character in '...', and in "..."
-    /// except before $ ` " \ and newline; a backslash and a newline vanish together; the end of the
-    /// text ends a quotation.
+    /// except before $ ` " \ and newline; outside of '...', a backslash and a newline vanish
+    /// together; the end of the text ends a quotation.
     gcc_15,
 };
 

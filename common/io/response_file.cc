@@ -74,8 +74,8 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     std::string word;
     bool in_word = false;
     char quote = 0;
-    // In a word that is the name of a file, open() would ignore everything after a NUL byte, for
-    // example further names in a list separated by NUL bytes.
+    // open() ends a file name at a NUL byte. Of a list that is separated by NUL bytes, it would see
+    // only the first name.
     if (size_t nul = text.find('\0'); nul != text.npos)
         return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {

@@ -3,7 +3,7 @@
 // A phase has a name, a thread, wall and processor time. The phases of a thread nest.
 // While no trace is recorded, a phase reads no clock and allocates nothing.
 //
-//     TRY(trace::start(path, "btf-merge"));   // first of all: reports a bad path
+//     TRY(trace::start(path, "btf-merge"));   // first of all, to report a bad path early
 //     { trace::Phase phase("load"); ... }
 //     TRY(trace::write());
 #pragma once
@@ -31,8 +31,8 @@ inline bool on()
     return internal::recording.load(std::memory_order_relaxed);
 }
 
-/// A phase lasts from its construction to end() or its destruction, which must be on the same
-/// thread. A phase that began while nothing was recorded never appears.
+/// A phase lasts from its construction to end() or its destruction, and must end on the thread on
+/// which it began. A phase that began while nothing was recorded never appears.
 class Phase
 {
 public:

@@ -19,8 +19,8 @@ namespace btflink
 /// `strip --strip-debug` drops it.
 constexpr std::string_view pool_section = ".debug";
 
-/// Is a section of this name the one for pools? In GNU's older compression scheme, names of
-/// compressed sections begin with .z.
+/// Is this the name of the section for pools? In GNU's older compression scheme, it may begin with
+/// .z.
 constexpr bool is_pool_section(std::string_view section)
 {
     return section == pool_section || section == ".zdebug";
@@ -50,8 +50,7 @@ struct PoolPart {
     uint64_t address(uint32_t index) const;
 };
 
-/// All pools, in section order. Stops without an error where the section is not a sequence of pools
-/// and zeros.
+/// All pools, in section order. Stops without an error where anything but a pool or zeros begins.
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
 
 /// Does the section have at least one pool, and nothing but pools of these objects and zeros?

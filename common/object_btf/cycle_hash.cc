@@ -8,10 +8,10 @@
 //
 // Method. First, partition refinement divides the types into blocks. Types of one block have equal
 // contents and refer to the same blocks in the same order. Then a walk from each block numbers all
-// blocks that it reaches. The hash of the block covers the contents of each block in the walk, and
-// the numbers of the blocks to which that block refers. Example: function type F has one parameter,
-// a pointer P to F. In the walk from F, F is number 0 and P is number 1. The hash of F covers:
-// contents of F, 1, contents of P, 0.
+// blocks that it reaches. The hash of the first block covers, for each block in the walk, its
+// contents and the numbers of the blocks to which it refers. Example: function type F has one
+// parameter, a pointer P to F. In the walk from F, F is number 0 and P is number 1. The hash of F
+// covers: contents of F, 1, contents of P, 0.
 //
 // Correctness. Types that are the same at any depth are in one block, and walks from such types in
 // two blobs meet the same blocks in the same order. Equal walks describe equal graphs, so the

@@ -15,11 +15,11 @@ namespace btflink
 /// Alignment of appended sections.
 constexpr uint32_t new_section_alignment = 8;
 
-/// Finds the sections of object BTF (see common/FORMAT.md), and returns a flag per section: every
-/// `.BTF`, also one of another tool; sections that consist only of address pools; the relocations
-/// of these sections; and groups without other members. Pools are recognised by the object ids in
-/// the trailers of these `.BTF` and by `more_ids`. Errors: a `.BTF` that a linked file loads at run
-/// time, malformed groups, a compressed section that cannot be read.
+/// Finds the sections of object BTF (see common/FORMAT.md). Returns a flag per section, set for:
+/// every `.BTF`, also one of another tool; sections that consist only of address pools; the
+/// relocations of these sections; and groups without other members. Pools are recognised by the
+/// object ids in the trailers of these `.BTF` and by `more_ids`. Errors: a `.BTF` that a linked
+/// file loads at run time, malformed groups, a compressed section that cannot be read.
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
 
@@ -37,8 +37,8 @@ struct ElfBody {
 ElfBody new_file(const ElfImage &image);
 
 /// Drops the sections whose flag in `drop` is set, and what is useless without them. If the file
-/// has to be rewritten, also drops SHT_LLVM_ADDRSIG, a hint to the linker. `image` then describes
-/// the rest. Errors: malformed groups or symbol tables; those of drop_sections().
+/// has to be rewritten, also drops SHT_LLVM_ADDRSIG, a hint to the linker. Afterwards, `image`
+/// describes the rest. Errors: malformed groups or symbol tables; those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
 /// Appends sections to `body`, then names and headers of all sections. `image` must outlive the
@@ -48,8 +48,9 @@ class ElfAppender
 public:
     ElfAppender(ElfImage &image, ElfBody body);
 
-    /// Appends a section at the next aligned place. The rest of its header may be set until the
-    /// next section is added. `name` must outlive the ElfAppender, `data` only the call.
+    /// Appends a section at the next multiple of 8. `alignment`: its sh_addralign, at most 8. The
+    /// rest of its header may be set until the next section is added. `name` must outlive the
+    /// ElfAppender, `data` only the call.
     ElfSection &add_section(std::string_view name, uint32_t type, uint64_t alignment, Bytes data);
     /// Reserves memory for `bytes` more bytes after the body.
     void reserve(uint64_t bytes) { out_.reserve(bytes); }
@@ -70,7 +71,7 @@ private:
 
     ElfImage &image_;
     ElfBody body_;
-    ByteWriter out_;     // the new part: what follows `body`
+    ByteWriter out_;     // the new part: what follows body_
     uint64_t start_ = 0; // position of the new part in the file
     uint64_t last_ = 0;  // where in the new part the section that was added last begins
 };

@@ -29,7 +29,8 @@ enum class Feature : uint32_t {
     distilled_base = 1u << 11,    // split BTF gets a distilled base
     attributes = 1u << 12,        // mark arena pointers of kfuncs
     true_signature = 1u << 13,    // functions with the parameters that are really passed
-    layout = 1u << 14,            // final BTF has a layout section, if its kernel accepts one
+    layout = 1u << 14,            // final BTF without a base gets a layout section, if its kernel
+                                  // accepts one
     force_cu_merging = 1u << 15,  // no effect: units that refer to each other are always merged
     linkage_names = 1u << 16,     // DECL_TAGs with the symbols of functions (C++, Rust)
 };

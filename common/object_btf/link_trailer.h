@@ -88,7 +88,7 @@ struct LinkTrailer {
     FeatureSet features;         // that the object was emitted with
     uint32_t emitter = 0;        // version of btflink: major * 10000 + minor * 100 + patch
     uint64_t object_id = 0;      // connects blob and pool; set by encode_trailer()
-    StrOff source{};             // DW_AT_name of the unit that this contribution covers
+    StrOff source{};             // DW_AT_name of the unit, or of the first if LTO joined several
     TypeId plain_end{};          // lower ids: plain types and their tags; other ids: VAR, FUNC,
                                  // DATASEC, and the prototypes and tags that only they need
     uint32_t pool_entries = 0;   // entries of the pool after the object id; indices are 1..entries
@@ -116,7 +116,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
 Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
                                    bool keep_hashes = true);
 
-/// The object id in a trailer that is not decoded yet; nothing if the trailer is cut off.
+/// The object id in a trailer that is not decoded yet; nothing if the trailer ends before the id.
 std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order);
 /// Computes the object id over blob and trailer, with the id field and the flag trailer_no_dwarf
 /// zeroed.

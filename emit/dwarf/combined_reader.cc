@@ -61,7 +61,7 @@ private:
     }
 
     std::unique_ptr<DwarfReader> plain_, split_;
-    std::vector<Source> sources_; // of heads_
+    std::vector<Source> sources_; // of each unit in heads_
 };
 
 } // namespace

@@ -61,7 +61,7 @@ std::string_view name_in(const ElfSection &section)
 }
 
 /// The first of `paths` that exists, has DWARF, and for which belongs(file) is true. If there is
-/// none, the result has no file. Error: one of the files cannot be read as ELF.
+/// none, the result has no file. Errors: those of read_parts() and DwarfFile::open().
 template <typename Belongs>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Belongs belongs)
 {

@@ -73,7 +73,8 @@ struct EnumeratorValue {
 ///     bool flag()
 ///     std::optional<AddressRef> address()
 ///     std::optional<AddressRef> variable_address()   of a DW_AT_location
-///     std::optional<AddressRef> range_start()        of a DW_AT_ranges with one range
+///     std::optional<AddressRef> range_start()        of a DW_AT_ranges with one range;
+///                                                   only read in split DWARF 5
 ///     ParamLocation param_location()
 ///     void skip()
 template <typename Value>

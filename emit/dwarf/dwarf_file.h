@@ -37,7 +37,7 @@ struct DebugSection {
 };
 
 /// Bounds the time for reading shared data. Any number of entries may refer to one location list,
-/// and any number of units to one table of abbreviations, which is read again for each of them.
+/// and any number of units to one table of abbreviations. Each reference may cause another read.
 class SharedReads
 {
 public:
@@ -68,8 +68,8 @@ public:
     /// `bytes`, the whole file, must outlive the result. If `skeleton` is set, opens a file of
     /// split DWARF (.dwo, .dwp), whose debug sections are those with names that end in ".dwo", and
     /// the indexes of a .dwp. Its addresses are in `skeleton`, which must outlive the result, too.
-    /// Errors: a malformed ELF file; an unsupported architecture; a debug section that cannot be
-    /// decompressed; malformed relocations, or relocations of an unexpected type.
+    /// Errors: a malformed ELF file; an unsupported architecture or ABI; a debug section that
+    /// cannot be decompressed; malformed symbols or relocations; relocations of an unexpected type.
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton = nullptr);
     bool is_split() const { return skeleton_; }
@@ -167,7 +167,8 @@ struct DebugFile {
 Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_dir);
 
 /// The file that .gnu_debugaltlink of `image` names; DebugFile::file is nullptr if `image` does not
-/// have this section. Error: the file cannot be found.
+/// have this section. Errors: the section has no name; no file with DWARF and the right build id is
+/// found; those of read_parts() and DwarfFile::open().
 Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug_dir);
 
 } // namespace btflink::emit

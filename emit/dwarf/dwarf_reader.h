@@ -61,8 +61,8 @@ protected:
     /// Does the tree of `units` get all type units of this file and language, even those to which
     /// nothing refers? The tree of the first chosen unit of the file and language gets them, so
     /// those to which nothing refers are read once, and not at all if no unit of the language was
-    /// chosen. If no unit of the file has the language, the tree of the file's first chosen unit
-    /// gets them.
+    /// chosen. If the language is not stated, or no unit of the file has it, the tree of the file's
+    /// first chosen unit gets them.
     bool get_types(std::span<const uint32_t> units, FileLanguage types) const;
     /// Does the tree of `units` get all type units of this file in at least one language?
     bool get_types(std::span<const uint32_t> units, const void *file) const;

@@ -5,12 +5,13 @@
 // compiler that knows all callers may have put a parameter elsewhere, as the parameter's location
 // list shows.
 //
-// Method. The first entry of the list is valid at the function's entry, so it decides: it names a
-// register, a value computed from a register, the stack or a constant. Two kinds of later entries
-// count, too. An entry that begins with DW_OP_entry_value(register) names the register that held
-// the parameter when the function was entered. An entry that describes an aggregate in pieces names
-// the registers of the pieces; the first register in the list decides. The rules are pahole's, so
-// that both tools leave out the same functions.
+// Method. The first entry of the list is valid at the function's entry: it names a register, a
+// value computed from a register, the stack or a constant. Two kinds of later entries count, too:
+// 1. DW_OP_entry_value(register), perhaps with DW_OP_stack_value, names the register that held the
+//    parameter when the function was entered.
+// 2. An aggregate in pieces names the registers of the pieces.
+// The first register in the list decides. The rules are pahole's, so that both tools leave out the
+// same functions.
 #include "emit/dwarf/die_attributes.h"
 
 #include <algorithm>

@@ -61,11 +61,10 @@ constexpr uint16_t tags[] = {
     DW_TAG_subprogram,
     DW_TAG_variable,
 };
-// DWARF's encodings of base types, by BaseKind. For `other`, any one that BTF lacks will do.
+// DWARF's encodings of base types, by BaseKind. `other` gets one that BTF lacks.
 constexpr uint8_t encodings[] = {DW_ATE_signed, DW_ATE_unsigned, DW_ATE_boolean, DW_ATE_float,
                                  DW_ATE_complex_float};
 
-/// A parameter of a function.
 struct Parameter {
     DieIndex entry;
     uint32_t uid;
@@ -329,10 +328,10 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
     return found->second;
 }
 
-/// Adds an entry for a clone. `uids`: see Entries::emitted(). As in gcc's DWARF, the function's
-/// parameters that the clone takes come first, then those that it does not take. A taken
-/// parameter has a location if `displaced` is not set and no new parameter, such as a part of a
-/// struct, comes before it.
+/// Adds an entry for a clone. `uids`: as `clone` of Entries::emitted(). As in gcc's DWARF, the
+/// function's parameters that the clone takes come first, then those that it does not take. A taken
+/// parameter has a location if `displaced` is not set and all parameters before it are the
+/// function's, too: none is, for example, a part of a struct.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {
@@ -357,7 +356,7 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         auto found = std::ranges::find(not_taken, uid, &Parameter::uid);
         located &= found != not_taken.end();
         if (found == not_taken.end())
-            continue; // a new parameter, or a further part of one that was found already
+            continue; // new, of another type, or a further part of one that was found already
         add_parameter(*found, located);
         not_taken.erase(found);
     }

@@ -3,7 +3,8 @@
 //
 // gcc calls the functions in the table `debug_hooks` at fixed moments; without -g they do nothing.
 // The plugin installs a copy of this table with functions of its own. Each calls gcc's function,
-// and then records something. This list states when gcc calls a function, and what it records:
+// and then records something. For each function, the list has the moment of the call and what is
+// recorded:
 //   type_decl                  a type is declared outside functions: the base types in it, and what
 //                              a typedef names
 //   early_global_decl          a variable is declared, or, after parsing, a function was defined or
@@ -31,7 +32,7 @@ namespace
 
 struct Plugin {
     unsigned features = 0;
-    bool strict = false; // an object without BTF is an error
+    bool strict = false; // a failure to make object BTF is an error
     bool quiet = false;  // no notes
     gcc_debug_hooks hooks;
     const gcc_debug_hooks *original = nullptr;
@@ -107,9 +108,9 @@ bool has_hidden_parameter(tree function)
            !targetm.calls.struct_value_rtx(TREE_TYPE(function), 1);
 }
 
-/// Is a register skipped before the second parameter? On 32-bit arm, a 64-bit integer begins at a
-/// register with an even number. No register is skipped before a later parameter: a 64-bit integer
-/// that would begin at the fourth register is on the stack.
+/// Is a register skipped before the second parameter? On 32-bit arm, for example, a 64-bit integer
+/// begins at a register with an even number. No register is skipped before a later parameter: a
+/// 64-bit integer that would begin at the fourth register is on the stack.
 bool skips_register(tree first)
 {
     tree second = first ? DECL_CHAIN(first) : NULL_TREE;

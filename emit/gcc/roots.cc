@@ -5,13 +5,15 @@
 // at the variables and functions of the unit, and drops types that these do not reach.
 //
 // Method. The same roots, by the same rules:
-// - variables outside functions that are defined, or declared and used; each with the type of its
-//   first declaration and with the type of its definition;
+// - variables outside functions, if they are defined or used (gcc 9: all); each with the type of
+//   its first declaration and with the type of its definition;
 // - functions that are defined, with the types of the variables and functions that their blocks
 //   declare;
-// - the types of result and parameters of functions that are only called;
+// - the types of result and parameters of functions that are only called, or are defined only for
+//   inlining (`extern inline`);
 // - types that a defined function or variable names in a cast, in sizeof or by an enumerator;
-// - base types that occur in a type declared outside functions, used or not: gcc never drops them.
+// - base types that occur in a type declared outside functions: gcc keeps the base types even if it
+//   drops the type.
 //
 // Invariant. Trees are only read, but see trees.cc for the order of a type's variants.
 //
@@ -30,8 +32,8 @@ bool is_in_function(tree type)
     return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
 }
 
-/// Is `variable` an unused declaration? gcc drops such declarations from its symbol table, and from
-/// gcc 10 on does not describe them.
+/// Is `variable` an unused declaration that gcc does not describe? gcc drops such declarations from
+/// its symbol table. gcc 9 describes them nevertheless.
 bool is_left_out(tree variable)
 {
     return GCCPLUGIN_VERSION_MAJOR > 9 && TREE_PUBLIC(variable) && !varpool_node::get(variable);
@@ -184,8 +186,8 @@ void TreeReader::add_type_of_local(tree decl)
 }
 
 /// Of the types that gcc marks as used, adds those that gcc's DWARF describes for this reason
-/// alone: typedefs without qualifiers, and structs, unions and enums that are complete or declared
-/// inside a function. The others are described only if something else refers to them.
+/// alone: typedefs without further qualifiers, and structs, unions and enums that are complete or
+/// declared inside a function. Other types are described only if something else refers to them.
 void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });

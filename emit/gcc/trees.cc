@@ -14,8 +14,9 @@
 // plugin.
 //
 // Cost. One step per reference; a walk over the variants of a type if the reference needs other
-// qualifiers than the tree has, or more than one qualifier. Structs, unions, enums and prototypes
-// wait in a list, so recursion is only as deep as pointers, arrays and typedefs nest.
+// qualifiers than the tree has; another walk if it needs more than one qualifier and the variant
+// has no number yet. Structs, unions, enums and prototypes wait in a list, so recursion is only as
+// deep as pointers, arrays and typedefs nest.
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -45,7 +46,7 @@ int count_of(int quals)
 
 /// The largest proper subset of `quals` with which a variant of `type` exists. `qualified`: the
 /// variant with all of `quals`, or null. Variants made later than `qualified` do not count, because
-/// gcc described `qualified` before it made them.
+/// gcc -g has usually described `qualified` before it makes them (README.md has the exception).
 int nearest_variant(tree type, int quals, tree qualified)
 {
     int best = 0;
@@ -138,8 +139,8 @@ Entry member_entry(tree field)
 
 /// The type that the typedef `decl` names; null for a TYPE_DECL that is not a typedef in the
 /// source. gcc clears DECL_ORIGINAL_TYPE when the typedef is declared again, so `originals_` keeps
-/// the type. It does not keep array types, because a repeated typedef of an array has no entry in
-/// gcc's DWARF.
+/// the type. `originals_` has no array types, because a repeated typedef of an array has no entry
+/// in gcc's DWARF.
 tree TreeReader::original_of(tree decl) const
 {
     if (DECL_ORIGINAL_TYPE(decl) || DECL_ARTIFICIAL(decl))
@@ -172,9 +173,10 @@ TypeNumber TreeReader::new_type(tree type)
     return number_of(type) = entries_.new_type();
 }
 
-/// Describes `variant`, the variant of `type` with `quals`, by the typedef that gave `variant` its
-/// name. Returns nothing if `variant` is the typedef with further qualifiers: then the caller adds
-/// the qualifiers.
+/// Describes `variant`, the variant of `type` with `quals`, which has the name of a typedef: as the
+/// typedef, or as the type that the typedef names if `variant` lacks a qualifier of the typedef or
+/// has other attributes. Returns nothing if `variant` is the typedef with further qualifiers: then
+/// the caller adds the qualifiers.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree variant)
 {
     tree decl = typedef_of(variant), defined = TREE_TYPE(decl);
@@ -191,7 +193,8 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     const int defined_quals = TYPE_QUALS(defined) & known_quals;
     const bool lacks_qualifier = defined_quals & ~quals;
     const bool has_other_attributes = defined_quals == quals && original_of(decl) != type;
-    if (lacks_qualifier || has_other_attributes) // `variant` is not the typedef
+    // `variant` has only the name of the typedef: describe the type behind it.
+    if (lacks_qualifier || has_other_attributes)
         return type_of(original_of(decl), quals);
     return std::nullopt;
 }
@@ -247,7 +250,8 @@ TypeNumber TreeReader::add_qualified(tree type, int quals, tree qualified_type)
     const int have = count_of(quals) > 1 ? nearest_variant(type, quals, qualified_type) : 0;
     tree base = type;
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // gcc before 16 does not describe the typedef below a qualified array.
+    // For an array that a typedef names, gcc 16 puts the qualifiers on top of the typedef. Earlier
+    // versions put them on top of the array.
     if (TREE_CODE(type) == ARRAY_TYPE && typedef_of(type))
         base = TREE_TYPE(typedef_of(type));
 #endif
@@ -282,7 +286,7 @@ TypeNumber TreeReader::add_unqualified(tree type)
     }
     if (is_base_type(type))
         return add_base_type(type);
-    // Only C23's nullptr_t is described. A type without description is void.
+    // Of the remaining types, only C23's nullptr_t is described. The others are void.
     const TypeNumber number = new_type(type);
     if (const char *name = type_name(type);
         name && std::string(name).find("nullptr") != std::string::npos)

@@ -58,7 +58,7 @@ public:
     /// Notes a variable with the type that it has so far. A later declaration may complete the
     /// type.
     void declared_variable(tree decl);
-    /// Describes a function that is defined. If it is only called, describes only the types of its
+    /// Describes a function if it is defined. If it is only called, describes only the types of its
     /// result and parameters. Call this after parsing.
     void function(tree decl);
     /// Describes variables, the types that they use, base types, and all types that are still
@@ -122,7 +122,7 @@ private:
     // By DECL_UID of the variables in variables_: has a definition been seen?
     std::unordered_map<unsigned, bool> defined_;
     std::vector<tree> base_types_;    // main variants found in types declared outside functions
-    std::vector<Original> originals_; // of typedefs outside functions, except arrays; sorted by uid
+    std::vector<Original> originals_; // file-scope typedefs, except those of arrays; sorted by uid
 };
 
 // Small questions about trees.
@@ -163,7 +163,7 @@ inline const char *type_name(tree type)
     return text_of(name);
 }
 
-/// The value of a constant; -1 if `value` is null, not a constant, or does not fit.
+/// The value of a constant; -1 if `value` is null, not a constant, or does not fit in an int64_t.
 inline int64_t constant_value(tree value)
 {
     return value && TREE_CODE(value) == INTEGER_CST && tree_fits_shwi_p(value) ? tree_to_shwi(value)

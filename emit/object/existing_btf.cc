@@ -47,8 +47,8 @@ private:
         return {};
     }
 
-    /// Is the DWARF of an object in the file? `strip --strip-debug` and `ld -S` drop it together
-    /// with the pool.
+    /// Is the DWARF of the trailer's object in the file? A missing pool shows that
+    /// `strip --strip-debug` or `ld -S` has dropped the DWARF, too.
     bool has_dwarf(const LinkTrailer &trailer) const
     {
         return !(trailer.flags & trailer_no_dwarf) &&

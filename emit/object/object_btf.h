@@ -22,8 +22,8 @@ struct ObjectBtf {
     std::vector<Reloc> pool_relocs;     // pointer-sized
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
-    /// Drop sections of DWARF with their relocations: .debug*, .zdebug*, .gdb_index, and
-    /// .gnu.debuglto_* if the file does not have .gnu.lto_*.
+    /// Drop sections of DWARF that are not loaded, with their relocations: .debug*, .zdebug*,
+    /// .gdb_index, and .gnu.debuglto_* if the file does not have .gnu.lto_*.
     bool strip_dwarf = false;
 };
 
@@ -36,24 +36,24 @@ using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
 
 struct ExistingBtf {
     /// All contributions and pools, in order. Pools whose section has other contents, too, are not
-    /// here, because this section is not replaced.
+    /// here, because such a section stays in the file.
     ObjectBtf all;
     SourceCounts sources; // of the contributions whose DWARF is still in the file
     /// The union of the objects' features. Nothing if no BTF was made by btflink.
     std::optional<FeatureSet> features;
-    bool has_pool = false; // an object has an address pool, empty or not
+    bool has_pool = false; // an address pool, empty or not, was written for some object
 };
 
-/// Errors: a malformed `.BTF` or link trailer; an unexpected relocation; those of
+/// Errors: a malformed `.BTF`, link trailer or symbol table; an unexpected relocation; those of
 /// find_object_btf().
 Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch);
 
 // object_writer.cc: drops old object BTF and, if requested, DWARF; appends the new object BTF.
 
 /// The change that puts `added` into `object`. Replaces existing object BTF, so that running twice
-/// has the same result as running once. Errors: a malformed ELF file; a `.BTF` that is loaded at
-/// run time; relocations in a linked file, or of symbols that the new file does not have; a result
-/// that is too large for 32-bit ELF.
+/// has the same result as running once. Errors: a malformed ELF file; a section that cannot be
+/// dropped, such as a `.BTF` that a linked file loads at run time; relocations in a linked file, or
+/// of symbols that the new file does not have; a result that is too large for 32-bit ELF.
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 

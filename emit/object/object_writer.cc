@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Adds object BTF to an object file: drops old sections, and appends new ones with relocations.
+// Adds object BTF to an ELF file: drops old sections, and appends new ones with relocations.
 #include "emit/object/object_btf.h"
 
 #include "common/elf/elf_image.h"

@@ -2,8 +2,8 @@
 // The debugging information entries (DIEs) of one unit, or of several that are read as one, as a
 // flat array, with attributes decoded once. Only entries that BTF needs are kept: types with their
 // parts, functions with their parameters, annotations, variables outside functions, and
-// declarations (not definitions) of variables inside functions. Blocks and inlined calls are not
-// kept, but types and declarations nested in blocks are.
+// declarations (not definitions) of variables inside functions and classes. Blocks and inlined
+// calls are not kept, but types and declarations nested in blocks are.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -81,13 +81,13 @@ inline std::string skip_word(Skip skip)
 
 using Skips = std::map<Skip, uint64_t>;
 
-/// Units whose DWARF was not read. Their DWARF must not be dropped.
+/// Units that a reader could not read. Their DWARF must not be dropped.
 constexpr Skip unread_units[] = {Skip::clang_module, Skip::split_dwarf_unit, Skip::partial_unit,
                                  Skip::type_unit, Skip::unknown_unit};
 
-/// Why a unit is not read: `file`, which it names (DW_AT_dwo_name), was not found, or is a compiled
-/// clang module or precompiled header (`-gmodules`), which is never read. Clang gives a precompiled
-/// header the `id` -2, because it has no hash.
+/// Why a skeleton unit is not read: `file`, which it names (DW_AT_dwo_name), was not found, or is a
+/// compiled clang module or precompiled header (`-gmodules`), which is never read. Clang gives a
+/// precompiled header the `id` (dwo_id) -2, because the header has no hash.
 inline Skip skip_without(const char *file, uint64_t id)
 {
     const bool is_module = id == ~uint64_t{1} || (file && std::string_view(file).ends_with(".pcm"));
@@ -125,7 +125,7 @@ struct AddressRef {
     }
 };
 
-/// A variable that BTF cannot express.
+/// A variable of C whose name or type BTF cannot express.
 struct RejectedVariable {
     std::string name;
     bool bad_name; // BTF does not allow its name
@@ -204,7 +204,7 @@ struct Die {
         // Subranges:
         upper_bound = 1u << 18,
         lower_bound = 1u << 19,
-        unknown_bound = 1u << 20, // one of the bounds is not a constant, or too large
+        unknown_bound = 1u << 20, // a bound is not a constant, or the lower one is too large
     };
 
     // The offset of this entry, and the offsets of entries that it refers to; 0: none. They are
@@ -270,11 +270,12 @@ public:
         for (DieIndex c = i + 1; c < dies[i].end; c = dies[c].end)
             visit(dies[c], c);
     }
-    /// The language of the unit that has the entry; null if it is unknown.
+    /// The language of the last unit in `languages` that begins before the entry; null if there is
+    /// none, as in trees of the gcc plugin.
     const UnitLanguage *language_of(const Die &d) const;
-    /// Ends the DIE at `i`, after all its children have been added. Turns a subrange that is not a
-    /// dimension of an array into a typedef, a base type, or an entry through which references
-    /// pass, as through _Atomic.
+    /// Ends the DIE at `i`, after all its children have been added. Adds a type, function or
+    /// variable to its list. Turns a subrange that is not a dimension of an array into a typedef, a
+    /// base type, or an entry through which references pass, as through _Atomic.
     void end_die(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);

@@ -6,9 +6,9 @@
 // member of a struct, without saying so.
 //
 // Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
-// takes two. If only one piece of a struct has a location, only the member at the offset of this
-// piece is passed, unless the next parameter is in the register that follows those of the whole
-// struct.
+// takes two, except on s390. If only one piece of a struct has a location, only the member at the
+// offset of this piece is passed, unless the next parameter is in the register that follows those
+// of the whole struct.
 //
 // Cost. One walk, and a search through the members of each struct of which only one piece has a
 // location.
@@ -72,7 +72,7 @@ void ParamRegisters::check(std::span<Param> params) const
             else if (expected(next) >= 0 && expected(next) != p.reg)
                 p.unexpected = true;
         }
-        next += p.in_memory ? 1 : register_count(p); // pahole counts one for memory
+        next += p.in_memory ? 1 : register_count(p); // as pahole: 1 for a parameter in memory
     }
 }
 

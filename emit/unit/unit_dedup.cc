@@ -6,9 +6,9 @@
 // stay separate: a unit may have two structs of one name, in two functions.
 //
 // Method. Types with equal stub hashes form a block, so equal types are in one block. This
-// partition is the result unless a struct or union name has two definitions, or a definition and a
-// forward declaration. In that case it is refined (common/graph/graphs.h) until types of one block
-// refer to types of the same blocks.
+// partition is the result unless a struct or union name has two different definitions, or a
+// definition and a forward declaration. In that case it is refined (common/graph/graphs.h) until
+// types of one block refer to types of the same blocks.
 //
 // Cost. Linear, and linear again for each round of the refinement. There are at most as many rounds
 // as blocks; none if no name has such a conflict.

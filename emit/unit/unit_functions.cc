@@ -193,8 +193,8 @@ private:
         return false;
     }
 
-    /// The entry that states the type of the result: that of the instance, else its origin or, with
-    /// linkage names, its declaration.
+    /// The entry that states the type of the result: the instance, else its origin or, with linkage
+    /// names, a declaration (see first_with()).
     const Die &result_of(const Function &f) const
     {
         const Die &d = tree_.at(f.die);

@@ -202,8 +202,8 @@ std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
     return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
 }
 
-/// The prototype with this result and these words. If there is none, records and returns the id
-/// `fresh`, which the caller must give to a new prototype.
+/// The known prototype with this result and these words. If there is none, records and returns
+/// `fresh`, the id of such a prototype, which the blob has or the caller adds next.
 TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
                    std::span<const uint32_t> words, TypeId fresh)
 {
@@ -320,7 +320,8 @@ std::vector<Reloc> add_datasecs(NewContribution &contribution, Sections &&sectio
             contribution.btf.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
             end = std::max(end, offset + v.size);
             if (contribution.file.relocatable) {
-                // The head of a DATASEC, and each entry, has 3 words; the offset is the second.
+                // The head of a DATASEC has 3 words, and so has each entry. The second word of an
+                // entry is the offset.
                 const size_t offset_word = first_word + 3 + i * 3 + 1;
                 relocs.push_back(
                     {btf::header_size + offset_word * 4, v.address.symbol, v.address.addend});
@@ -437,10 +438,9 @@ Result<UnitObject> assemble(NewContribution contribution,
 /// Owns names that make_names_legal() has changed. Entries of the tree point to them.
 using LegalNames = std::deque<std::string>;
 
-/// Makes the names in `tree` identifiers: every character that BTF does not allow becomes '_', and
-/// names that are too long are cut. Base types keep their names, because an INT may have any name.
-/// In C only names of typedefs are changed, because compilers define some with illegal names for
-/// their own types. Counts changed names.
+/// Makes the names in `tree` legal by legal_name(). Base types keep their names, because an INT may
+/// have any name. In C only names of typedefs are changed, because compilers define some with
+/// illegal names for their own types. Counts changed names.
 LegalNames make_names_legal(DieTree &tree, Skips &skips)
 {
     LegalNames names;

@@ -48,10 +48,10 @@ struct UnitObject {
     std::vector<Reloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
     std::vector<RejectedVariable> rejected;
-    std::vector<Error> left_out; // parts of types, functions and variables that BTF cannot express,
+    std::vector<Error> left_out; // functions, variables and parts of types that BTF cannot express,
                                  // and changes to types that kernels would refuse
-    // For --stats. `types_before`: the unit's types with duplicates; `inline_only`: functions that
-    // have a prototype in the trailer instead of a FUNC.
+    // For --stats. `types_before`: plain types with duplicates; `types`: all types of the blob;
+    // `inline_only`: functions that have a prototype in the trailer instead of a FUNC.
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 

@@ -42,9 +42,9 @@ public:
         const DieIndex i = tree_.find(die.type);
         return tree_.atomics ? behind_atomics(i) : i;
     }
-    /// The same, also through typedefs, const, volatile and restrict.
+    /// The same as target(), also through typedefs, const, volatile and restrict.
     DieIndex stripped_target(const Die &die) const;
-    /// The same, through all types for which passes(type) is true.
+    /// The same as target(), also through all types for which passes(type) is true.
     template <typename Passes>
     DieIndex target_past(const Die &die, Passes passes) const
     {
@@ -57,7 +57,7 @@ public:
     /// Why the type at `i` is incomplete: "is only declared" or "is of a kind that BTF does not
     /// have" (also void); null if it is complete.
     const char *why_incomplete(DieIndex i) const;
-    /// Does `die` return a struct that is only declared?
+    /// Does the function or prototype `die` return a struct or union that is only declared?
     bool is_declared_result(const Die &die) const;
     /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays), and
     /// for an empty class, whose DW_AT_byte_size is 1.
@@ -95,8 +95,7 @@ private:
 };
 
 // param_registers.cc: compares the registers of a function's parameters with those that the ABI
-// prescribes. Finds parameters that callers in other files would put elsewhere, and those that are
-// not passed at all.
+// prescribes. Finds parameters that are in other places, and those that are not passed at all.
 
 struct Param {
     DieIndex die = 0;
@@ -108,7 +107,7 @@ struct Param {
     bool has_location = false;
     bool is_constant = false, on_stack = false; // see ParamLocation
     int reg = -1;                               // -1: unknown
-    uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
+    uint64_t pieces = 0;                        // see ParamLocation; 0 if it takes one register
     // Results:
     bool optimized = false;  // not passed, or in an unknown place instead of a register
     bool unexpected = false; // not in the register that the ABI prescribes
@@ -210,7 +209,7 @@ struct VariableCandidate {
     std::vector<std::string_view> tags;
 };
 
-/// The longest name of a variable that is encoded, in bytes.
+/// Bytes of the longest variable name that is encoded.
 constexpr size_t max_variable_name = 128;
 
 /// Returns the variables in the order in which their DIEs end. `rejected`: variables of C with a
@@ -221,8 +220,9 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
                                                  Skips &skips,
                                                  std::vector<RejectedVariable> &rejected);
 
-// unit_functions.cc: the functions that may become FUNCs: each named instance with named
-// parameters, and the properties by which the merge chooses.
+// unit_functions.cc: the functions that may become FUNCs, with the properties by which the merge
+// chooses: each instance that has a name, named parameters and, in languages other than C, complete
+// types.
 
 struct FunctionParam {
     std::string_view name;
@@ -233,7 +233,7 @@ struct FunctionParam {
 
 struct FunctionTag {
     std::string_view text;
-    int32_t component; // -1 or index of the parameter
+    int32_t component; // index of the parameter; -1: the function itself
     bool operator==(const FunctionTag &) const = default;
 };
 
@@ -255,7 +255,7 @@ struct FunctionCandidate {
     std::unique_ptr<FunctionCandidate> true_signature;
 };
 
-/// Returns the instances in the order in which their DIEs end.
+/// Returns the instances in the order of `tree.functions`.
 std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips);

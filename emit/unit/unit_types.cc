@@ -9,11 +9,11 @@
 // takes one for each tag, then its own; an array takes one for each dimension. The second writes
 // the types, with all ids known.
 //
-// Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
-// the second checks this.
+// Invariant. Both walks agree on which DIEs are types and how many ids each takes (run() checks).
 //
-// A type for which BTF has no substitute gets no id, and references to it become void. A type that
-// kernels may refuse is written, and UnitTypes::suspect is set; mend_btf() decides later.
+// A type that BTF can neither express nor replace gets no id. References to it become void, or what
+// refers to it is left out, too. A type that kernels may refuse is written. mend_btf() decides
+// later, for this unit (see UnitTypes::suspect) or in the merge.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
@@ -44,8 +44,7 @@ public:
     UnitTypes run()
     {
         number();
-        // Typical: three words per entry, a new name for every second entry, names of 20 bytes. A
-        // little more is reserved.
+        // A little more than typical: 3 words per entry, and a new name of 20 bytes per 2 entries.
         const size_t entries = tree_.dies.size();
         out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.types)
@@ -84,7 +83,7 @@ private:
 
     struct TypeVerdict {
         bool is_type;                           // the entry becomes a type of BTF
-        std::optional<Skip> why = std::nullopt; // why a type of DWARF does not become one
+        std::optional<Skip> why = std::nullopt; // if it does not: what to count, if anything
     };
     static TypeVerdict type_if(bool expressible, Skip why)
     {
@@ -152,8 +151,8 @@ private:
             if (d.tag == DW_TAG_base_type)
                 note_base_type(d, out_.ids[i]);
         }
-        // The index type of all arrays is "int", independently of the compiler: otherwise equal
-        // arrays from gcc and clang would differ.
+        // The index type of all arrays is "int". The index type in DWARF depends on the compiler:
+        // with it, equal arrays from gcc and clang would differ.
         if ((arrays || has_bytes_) && index_type_ == void_id)
             index_type_ = synthetic_int_ = TypeId{next++};
         if (has_bytes_ && byte_type_ == void_id)
@@ -178,8 +177,8 @@ private:
                (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
     }
 
-    /// Does the base type have a size that an INT cannot have? Then it becomes an array of bytes:
-    /// clang's 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
+    /// Does the base type have a size, other than 0, that an INT cannot have? Then it becomes an
+    /// array of bytes: clang's 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
     bool becomes_bytes(const Die &d) const
     {
         return d.byte_size && (d.byte_size > 16 || !std::has_single_bit(d.byte_size)) &&
@@ -271,8 +270,8 @@ private:
     {
         const Die &d = tree_.at(i);
         std::vector<std::string_view> tags;
-        // clang lists the tags of a pointer in source order, so the first one is innermost. gcc's
-        // chain begins with the outermost tag.
+        // clang and our gcc plugin list the tags of a pointer in source order, so the first tag is
+        // innermost. The chain in gcc's DWARF begins with the outermost tag.
         bool source_order = true;
         if (features_.has(Feature::type_tag))
             source_order = !for_each_annotation(tree_, i, "btf_type_tag",
@@ -291,7 +290,7 @@ private:
         out_.btf.add_ref(btf::Kind::PTR, StrOff{0}, count ? outermost : ref(d));
     }
 
-    /// An ARRAY per dimension, the last dimension first: each is an array of the one before it.
+    /// Adds an ARRAY per dimension: for `int a[2][3]`, first int[3], then an array of 2 of these.
     void array(DieIndex i)
     {
         const std::vector<uint32_t> dimensions = layout_.array_dimensions(i);
@@ -390,22 +389,20 @@ private:
     }
 
     /// Does the type of the DIE at `i` have btf::max_vlen elements, the most that all kernels
-    /// accept? Called for each element, so it first checks the number of DIEs, which rules out most
-    /// types.
+    /// accept? For speed, checks the number of DIEs first, which rules out most types.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
                btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen;
     }
 
-    /// Can BTF express a bitfield at this bit offset? BTF has 8 bits for its size and 24 for its
-    /// offset.
+    /// Can BTF, with 8 bits for sizes and 24 for offsets, express the bitfield `m` at bit `offset`?
     static bool fits_bitfield(const Die &m, uint64_t offset)
     {
         return m.bit_size <= 255 && offset <= 0xffffff;
     }
 
-    /// Why BTF cannot express the member, or null. `bitfields`: its struct has bitfields.
+    /// Why BTF cannot express the member, or null. `bitfields`: see Composite.
     static const char *why_inexpressible(const Die &m, uint64_t offset, bool bitfields)
     {
         if (m.bit_size > 255)
@@ -445,8 +442,8 @@ private:
     }
 
     /// Does the prototype return a struct that is only declared, or take a parameter of an
-    /// incomplete type? Always false for C: there, the merge mends the prototype if no object
-    /// defines the type (btf_mend.cc).
+    /// incomplete type? Always false for C: there, if no object defines the type, the merge writes
+    /// it with 0 bytes (btf_mend.cc).
     bool is_incomplete_prototype(DieIndex i) const
     {
         if (tree_.c_names)
@@ -457,8 +454,8 @@ private:
         return incomplete;
     }
 
-    /// Records that a part of type `name` is left out: "'NAME': PART left out, as BTF cannot
-    /// express REASON". `d`: the entry of this part.
+    /// Records that a part of type `name` is left out, such as "'s': member 'm' is left out, as BTF
+    /// cannot express a bitfield beyond 2 MB". `part` includes the verb. `d`: the place to state.
     [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *part,
                                                 const char *reason)
     {
@@ -469,9 +466,9 @@ private:
              strf("'%s': %s left out, as BTF cannot express %s", name, part, reason)});
     }
 
-    /// Calls visit(member, its index) in the order in which BTF has the members: for C that of the
-    /// source, otherwise that of their offsets, because kernels refuse members in another order.
-    /// Rust reorders members, and C++ has members without an address of their own.
+    /// Calls visit(member, its DieIndex) in the order of BTF's members: for C that of the source,
+    /// otherwise that of the offsets, because kernels refuse any other. (Rust reorders members, and
+    /// C++ has members without an address of their own.)
     template <typename Visit>
     void for_each_member(DieIndex i, Visit visit)
     {
@@ -588,7 +585,7 @@ private:
     // index_type_ and byte_type_, if they were added because the unit lacks them.
     TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
     bool has_floats_ = false, has_bytes_ = false; // a base type becomes a FLOAT, or bytes
-    std::set<uint32_t> inexpressible_;            // offsets of DIEs that were left out
+    std::set<uint32_t> inexpressible_;            // offsets of the DIEs given to leave_out()
     std::string why_;                             // a text that why_not_in() has returned
 };
 

@@ -3,7 +3,7 @@
 //
 // A variable is chosen if
 // - the source defines it at file level or in a namespace,
-// - it has a fixed address, in a section that the features select,
+// - it has a fixed address in a section that the features select (common symbols count as .bss),
 // - its type has a size, and
 // - BTF allows its name, and no macro has generated it (is_filtered_name()).
 // The merge finds out whether the linker kept the variable, and at which address.
@@ -120,7 +120,7 @@ private:
         if (is_filtered_name(v.name))
             return false;
         v.type = types_.of(layout_, typed);
-        if (v.name.empty()) { // a string literal (clang 19)
+        if (v.name.empty()) { // such as a string literal (clang 19)
             ++skips_[Skip::variable_name];
             return false;
         }

@@ -3,8 +3,8 @@
 // the compiler made. With --plugin, a plugin of the compiler makes the object BTF.
 //
 // Apart from btf-cc's own messages and errors, make sees what it would see from the compiler: the
-// same exit status, the same output, death by the same signal. If the command makes no object,
-// btf-cc only execs the compiler.
+// same exit status, the same output, death by the same signal. If no object gets BTF, the plugin
+// makes the BTF, or ccache will run btf-cc, then btf-cc only execs the compiler.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/elf/elf_image.h"
@@ -84,15 +84,15 @@ std::vector<char *> pointers_to(std::vector<std::string> &words)
     _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
 }
 
-/// Reports a failed system call that a compile depends on; errno has the reason.
+/// Reports that the system call `call` failed, with the reason in errno, and exits.
 [[noreturn]] void cannot(const char *call)
 {
     print_error(fail_errno({}, call).error);
     std::exit(exit_cannot_run);
 }
 
-/// Runs the compiler, or the builder of a plugin, and returns its waitpid() status. Signals that
-/// arrive meanwhile are passed on to this child.
+/// Runs the compiler, or the builder of a plugin, and returns the waitpid() status of this child.
+/// Passes on to the child those passed_signals that arrive meanwhile.
 int run(char **argv)
 {
     sigset_t all, before;
@@ -108,7 +108,7 @@ int run(char **argv)
     }
     // If SIGCHLD is ignored, the kernel does not keep the status of children.
     auto children = std::signal(SIGCHLD, SIG_DFL);
-    // vfork() instead of fork(): no memory is copied. This process waits until the compiler runs.
+    // vfork() instead of fork(): no memory is copied. This process waits until the child's exec.
     pid_t pid = vfork();
     if (pid == 0) {
         std::signal(SIGCHLD, children);
@@ -161,7 +161,7 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
     print_note(object + ": " + text);
 }
 
-/// Warnings about an object. `report`: emit_file()'s.
+/// Warnings about an object. `report`: from emit_file().
 std::vector<std::string> object_warnings(const std::string &object, bool dwarf_asked,
                                          const emit::EmitReport &report)
 {
@@ -222,7 +222,7 @@ void remove_object(const std::string &object)
         ::unlink(object.c_str());
 }
 
-/// Puts object BTF into an object if the compiler has written it. `before`: the object's version
+/// If the compiler has written the object, puts object BTF into it. `before`: the object's version
 /// before the compile. Returns false if the compile must fail.
 bool finish_object(const std::string &object, const FileVersion &before,
                    const CompileCommand &command, const Settings &settings)
@@ -292,8 +292,7 @@ int answer_question(const OwnArguments &own)
 }
 
 /// With --plugin: if the plugin can make the objects' BTF, replaces this process by the compiler
-/// with the plugin. Returns without an error if the BTF has to come from DWARF. Error: there is no
-/// plugin for this compiler.
+/// with the plugin; otherwise returns. Errors: those of with_plugin().
 Result<void> try_plugin(char **compiler, const CompileCommand &command, const Settings &settings)
 {
     std::vector<std::string> words;
@@ -344,7 +343,8 @@ int compile(char **compiler, const CompileCommand &command, const Settings &sett
     return 0;
 }
 
-/// The compiler's command line. It has no objects if Kbuild would not merge their BTF.
+/// Reads the compiler's command line. The result has no objects if Kbuild would not merge their
+/// BTF.
 CompileCommand read_command(char **compiler, char **end)
 {
     CompileCommand command = read_compile_command({compiler + 1, end});

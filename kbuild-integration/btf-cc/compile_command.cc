@@ -90,7 +90,7 @@ struct CommandLine {
     std::vector<std::string> sources;
     std::string language; // of the following sources, by -x; empty: by their suffixes
     bool compile_only = false;
-    bool makes_no_object = false; // ends before an object is made, or only prints information
+    bool makes_no_object = false; // it only prints, fails, makes other files, or is a probe
     bool lto = false, fat_lto = false;
     bool has_other_source = false; // a source that is not C
     bool build_vdso = false;       // -DBUILD_VDSO, -DBUILD_VDSO32, ...
@@ -213,7 +213,7 @@ size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandL
     for (const OptionRule &rule : option_rules) {
         if (rule.form == prefix ? !word.starts_with(rule.name) : word != rule.name)
             continue;
-        line.makes_no_object |= rule.form == next && is_last; // the compiler refuses it
+        line.makes_no_object |= rule.form == next && is_last; // without a value, gcc fails
         if (line.makes_no_object)
             return 1;
         rule.apply(line, rule.form == next ? std::string_view(arguments[i + 1])
@@ -222,7 +222,7 @@ size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandL
     }
     if (!contains(options_with_value, word))
         return 1;
-    line.makes_no_object |= is_last; // the compiler refuses this, too
+    line.makes_no_object |= is_last; // as above
     return 2;
 }
 
@@ -283,8 +283,8 @@ CompileCommand read_by(WordRules rules, const std::vector<std::string> &argument
     return command;
 }
 
-/// Adds `other`, another reading of the same command: its objects, and for each property the value
-/// that is safe for both readings.
+/// Adds `other`, another reading of the same command, to `command`: the objects of `other`, and for
+/// each property the value that is safe for both readings.
 void add_reading(CompileCommand &command, const CompileCommand &other)
 {
     for (const std::string &object : other.objects)

@@ -20,11 +20,11 @@ struct CompileCommand {
     /// that the objects are unknown. Empty if there are `objects`, or if the command makes no
     /// object.
     std::string left_alone;
-    /// A warning about objects that are not changed. Usually empty.
+    /// The text of why_no_btf_at_all() (steps.h), which btf-cc.cc adds. Usually empty.
     std::string warning = {};
     bool is_module = false; // -DMODULE
-    /// -g or the like. False if any source is an assembler file, because its DWARF describes no
-    /// types.
+    /// -g or the like. False if any source is an assembler file (.S, .s, -x assembler), because its
+    /// DWARF describes no types.
     bool asks_for_dwarf = false;
     /// All sources are C if the compiler is one for C. (g++ takes .c files for C++.)
     bool only_c = false;

@@ -100,7 +100,7 @@ Result<PluginSources> plugin_sources()
     return sources;
 }
 
-/// A hash that changes with the version of btflink, and when a source of plugins changes.
+/// A hash of btflink's version, and of the size and time of each source of plugins.
 std::string sources_id(const PluginSources &sources)
 {
     std::string text = BTFLINK_VERSION "\n";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads $objtree/include/config/auto.conf once, and derives what Kbuild will do with objects.
 //
-// why_not_merged() is called once per compile, so a PAHOLE named btf-pahole is accepted by its
-// name. Any other program may be a link to btf-pahole or a script around it, and is run to ask for
-// its version.
+// why_not_merged() is called in each compile. To save time, it accepts a PAHOLE named btf-pahole by
+// this name. Any other program may be a link to btf-pahole or a script around it, and is run to ask
+// for its version.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"
@@ -29,7 +29,7 @@ std::string tree()
 }
 
 /// auto.conf, read once, with a line break before each line and at the end; nothing if this is not
-/// a kernel build.
+/// a kernel build, or if auto.conf cannot be read.
 const std::optional<std::string> &configuration()
 {
     static const std::optional<std::string> text = []() -> std::optional<std::string> {
@@ -43,7 +43,7 @@ const std::optional<std::string> &configuration()
     return text;
 }
 
-/// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False if this is not a kernel build.
+/// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False without a configuration().
 bool is_set(const std::string &option)
 {
     return configuration() && configuration()->find("\n" + option + "\n") != std::string::npos;

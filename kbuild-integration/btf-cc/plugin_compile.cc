@@ -86,8 +86,8 @@ std::string later_compiler(const std::vector<std::string> &words, size_t place)
     return "";
 }
 
-/// The plugin for the compiler words[place]. If that is a program which runs the compiler and has
-/// options of its own, as in "nice -n 1 gcc", the error says how to write the command.
+/// The plugin for the compiler words[place]. If words[place] seems to be a program that runs the
+/// compiler, such as nice in "nice -n 1 gcc", the error says how to write the command.
 Result<std::string> plugin_for(const std::vector<std::string> &words, size_t place)
 {
     auto plugin = find_plugin(words[place]);

@@ -27,9 +27,10 @@ struct Settings {
 using OptionValues = std::map<std::string, std::string>;
 
 /// Reads the options, and the variables BTF_CC_* of options that are not given. If neither names
-/// features, the features of $PAHOLE_FLAGS count, which Kbuild exports, or else the default ones.
-/// The units to leave out are always those of $PAHOLE_FLAGS and $PAHOLE_LANG_EXCLUDE. strip_dwarf
-/// is turned off if Kbuild reads the DWARF later. Errors: an invalid value.
+/// features, those of $PAHOLE_FLAGS count, which Kbuild exports, or else the default ones. A list
+/// that begins with + adds to these. The units to leave out are always those of $PAHOLE_FLAGS and
+/// $PAHOLE_LANG_EXCLUDE. strip_dwarf is turned off if Kbuild reads the DWARF later. Errors: an
+/// invalid value.
 Result<Settings> read_settings(const OptionValues &options = {});
 
 /// Sets the variables of options, such as BTF_CC_STRIP_DWARF for "strip-dwarf", for the btf-cc that
@@ -63,13 +64,13 @@ bool reads_dwarf_later();
 // plugin_compile.cc: selects the compiles in which the gcc plugin makes object BTF, and their
 // options.
 
-/// Why the objects of `command` get their BTF from DWARF in spite of --plugin; empty if the plugin
-/// makes the BTF. Does not depend on the installed plugins. `words`: the whole command.
+/// Why the plugin does not make the BTF of the objects of `command`, in spite of --plugin; empty if
+/// it does. Does not depend on the installed plugins. `words`: the whole command.
 std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
                               const Settings &settings);
 
-/// `words` with the options that make the compiler load the plugin. Error: there is no plugin for
-/// this compiler.
+/// `words` with the options that make the compiler load the plugin. Errors: the compiler is clang;
+/// there is no plugin for the compiler.
 Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
                                              const Settings &settings);
 
@@ -84,16 +85,16 @@ std::string find_driver(const std::string &program);
 /// there is none.
 std::string first_program(const std::string &program);
 
-/// The plugin for the compiler `program`. Error: there is no plugin for exactly this compiler; the
-/// message says how to build it.
+/// The plugin for the compiler `program`. Errors: there is no such compiler; there is no plugin for
+/// exactly this compiler (the message says how to build one).
 Result<std::string> find_plugin(const std::string &program);
 
 /// A hash of a file's contents, as text.
 Result<std::string> file_hash(const std::string &path);
 
-/// The command (emit/gcc/build-plugin) that builds the plugin for the compiler `program` where
-/// find_plugin() looks for the plugin, and prints the plugin's path. Creates the folder for
-/// plugins.
+/// The command (emit/gcc/build-plugin) that builds the plugin for the compiler `program`, in a
+/// folder in which find_plugin() looks, and prints the plugin's path. Creates this folder. Errors
+/// include: `program` is clang or g++.
 Result<std::vector<std::string>> plugin_builder(const std::string &program);
 
 // compiler_cache.cc: ccache caches the output of the command that it runs. To cache objects with
@@ -102,8 +103,8 @@ Result<std::vector<std::string>> plugin_builder(const std::string &program);
 
 /// A line for ccache's `compiler_check`: `settings` and a hash of this executable. Unless
 /// `compiler` is empty, the compiler's name and the size and time of its file follow, as in
-/// ccache's default check, and with settings.plugin a hash of its plugin. Error: the compiler does
-/// not exist.
+/// ccache's default check, and with settings.plugin a hash of the compiler's plugin, if there is
+/// one. Errors include: the compiler does not exist.
 Result<std::string> cache_key(const Settings &settings, const std::string &compiler);
 
 /// Base names of the programs that $CCACHE_PREFIX tells ccache to put in front of the compiler.

@@ -73,8 +73,8 @@ std::string find_other(const std::string &name, const std::string &passed)
 }
 
 /// Replaces this process by a real pahole: $BTF_PAHOLE_REAL (a path, or a name to look up in
-/// $PATH), or else the first pahole in $PATH that passed_variable does not list. Returns the exit
-/// status if this fails.
+/// $PATH), or else the first pahole in $PATH that is neither this program nor listed in
+/// passed_variable. Returns the exit status if this fails.
 int run_real_pahole(char **argv)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
@@ -122,7 +122,7 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
         std::printf("%s : skipping BTF encoding of function due to %s\n", function.c_str(),
                     pahole_reason(reason));
     const std::string &out = options.detached.empty() ? options.files[0] : options.detached;
-    if (!report.written || file_id(out.c_str()).empty()) // /dev/null
+    if (!report.written || file_id(out.c_str()).empty()) // not regular: /dev/null
         return done;
     TRY(list_types(out, options.base));
     return flush_output();

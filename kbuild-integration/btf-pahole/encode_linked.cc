@@ -9,7 +9,7 @@
 //     a module             the module's objects. When vmlinux has changed, Kbuild of 6.12 and
 //     linked earlier       older makes the module's BTF again without a new link, so the module
 //                          has no object BTF any more
-//     units without        DWARF of the linked file or, for a module linked earlier, of the object
+//     units without        DWARF of the linked file or, for a module linked earlier, of its objects
 //     object BTF
 //     a module linked      DWARF of the module
 //     from bitcode
@@ -19,9 +19,9 @@
 // encoded by dwarf_units.cc, and reach btf-merge in one of these ways:
 //
 //     vmlinux with         btf-merge calls back when it knows which units its inputs cover. The
-//     object BTF           others are encoded into a file in memory, which is one more input
-//     a relocatable file   they are added to a copy of the file in memory, because addresses are
-//                          not final and relocations must be kept
+//     object BTF           other units are encoded into a file in memory, which is one more input
+//     a relocatable file   the units are added to a copy of the file in memory, because addresses
+//                          are not final and relocations must be kept
 //     anything else        gather_units() passes units to merge/gather one by one, to limit memory.
 //                          merge/gather supports neither a base nor strict mode; with these, the
 //                          units are encoded into a file in memory
@@ -130,8 +130,8 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     return sources;
 }
 
-/// There is nothing to encode: warns, or fails if BTF was due or `strict` is set. (For pahole this
-/// is never an error.)
+/// There is nothing to encode: warns, and removes an old options.detached. Fails if BTF was due or
+/// `strict` is set. (For pahole this is never an error.)
 Result<void> end_without_btf(const std::string &file, MissingPart missing, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {
@@ -249,7 +249,7 @@ void show_original(std::string &text, const ScratchFile &file)
     }
 }
 
-/// The same in all messages.
+/// Calls show_original() for all `files` and all messages.
 void show_originals(const std::vector<Scratch> &files, Result<void> &done, EncodeReport &report)
 {
     for (const Scratch &file : files) {

@@ -27,7 +27,7 @@ struct LinkedFile {
     bool relocatable = false; // a module, or an object
     bool has_symbols = false;
 };
-/// Reads ELF headers. Errors: the file is not ELF, or cannot be read.
+/// Reads ELF headers. Errors: the file is not valid ELF, or cannot be read.
 Result<LinkedFile> look_at_link(const std::string &path);
 
 /// Is the file bitcode, which a compiler left for link-time optimisation? The linker reads bitcode
@@ -35,7 +35,7 @@ Result<LinkedFile> look_at_link(const std::string &path);
 bool is_bitcode_file(const std::string &path);
 
 /// Does the file have a `.BTF` section with a link trailer? Final BTF has none. False for bitcode,
-/// and if the file does not exist.
+/// and if the file does not exist or is not readable.
 Result<bool> has_object_btf(const std::string &path);
 
 /// The objects from which `image`, a vmlinux, was linked, if they have object BTF: vmlinux.o in the
@@ -54,9 +54,9 @@ std::vector<std::string> module_inputs(const std::string &module);
 /// with -g.
 std::string why_btf_is_due(const std::string &file, bool empty);
 
-// dwarf_units.cc: makes object BTF, from the DWARF of a linked file, for units whose objects had no
-// object BTF: for code that link-time optimisation made, and for objects that were compiled without
-// btf-cc or for which btf-cc failed.
+// dwarf_units.cc: makes object BTF, from the DWARF of a linked file or of a module's object, for
+// units without object BTF: code that link-time optimisation made, and objects that were compiled
+// without btf-cc or for which btf-cc failed.
 
 /// A file in memory, without a name. It disappears with the ScratchFile, or when the process ends,
 /// also if the process is killed.
@@ -90,8 +90,9 @@ struct DwarfReport {
 
 // Each of the following functions adds to a report.
 
-/// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
-/// as an input of btf-merge. Null if there is nothing to encode.
+/// Object BTF of the units of the linked file `image` that have none, as an input of btf-merge.
+/// Null if there is nothing to encode. `covered`: the source file of each unit that has object BTF;
+/// may contain "". See EmitOptions::covered.
 Result<Scratch> encode_uncovered(const std::string &image,
                                  std::span<const std::string_view> covered,
                                  const PaholeOptions &options, DwarfReport &report);
@@ -115,16 +116,16 @@ struct EncodeReport : DwarfReport {
 };
 
 /// Encodes `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
-/// the second case `file` is not changed, except that a module loses its object BTF, and its
-/// time of modification becomes the current time. On an error `file` keeps its contents.
+/// the second case `file` is not changed, except that a module loses its object BTF, and gets the
+/// current time as its time of modification. On an error `file` keeps its contents.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 
 // final_types.cc: reads the final BTF of a file and its base; prints the list of types of
 // `btf-pahole -J -V` in pahole's format, which programs parse.
 //
-// fill_ids.cc: fills in the section .BTF_ids (include/linux/btf_ids.h of the kernel), with ids of
-// types and functions that C code asks for by name, and sets of kfuncs.
+// fill_ids.cc: fills in the section .BTF_ids (include/linux/btf_ids.h of the kernel) of a module:
+// ids of types and functions for which C code asks by name, alone or in sets.
 
 struct FinalTypes {
     std::optional<merge::Input> input;

@@ -7,8 +7,8 @@
 // base's.
 //
 // Method. First the form of the base is found:
-//  - A base with many chained arrays is chained. A few show nothing: arrays of vectors (GNU C's
-//    vector_size) are chained even in a flat base.
+//  - A base with many chained arrays is chained. A few chained arrays show nothing: arrays of
+//    vectors (GNU C's vector_size) are chained even in a flat base.
 //  - Otherwise members vote. If an object's struct has a chained array as a member, the same member
 //    of the base's struct shows the form of the base, unless it may be an array of vectors.
 //  - In a tie, the share of chained arrays in the base decides.
@@ -43,7 +43,7 @@ namespace
 constexpr unsigned chained_enough = 16;
 // In a chained base, at least one array in this many is chained. In kernels it is one in thirty.
 constexpr unsigned arrays_per_chained = 200;
-// A longer chain of arrays or of modifiers can only be a cycle.
+// A longer chain of arrays or of modifiers is taken for a cycle.
 constexpr unsigned max_chain = 64;
 
 const btf_type *array_at(const Btf &btf, uint32_t id)
@@ -93,14 +93,15 @@ std::optional<FlatArray> flattened(const Btf &btf, const btf_type &array)
     return flat;
 }
 
-/// Members of the objects' structs that show the form of the base's arrays.
+/// How many members of the objects' structs show that the base has the one form or the other.
 struct Votes {
     uint32_t flat = 0, chained = 0;
 };
 
 /// Compares a struct or union of an object (`mine`) with a type of the same name in the base
 /// (`its`). Each member of `mine` that is a chained array votes for the form that the same member
-/// of `its` has, if there is such a member. Arrays of vectors are chained in both forms.
+/// of `its` has, if there is such a member. A chained member of `its` that may be an array of
+/// vectors does not count, because such arrays are chained in both forms.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)
 {
@@ -194,7 +195,7 @@ private:
     }
 
     const Btf &btf_;
-    std::vector<bool> used_;      // by id: not only arrays refer to it
+    std::vector<bool> used_;      // by id: something that is not an array refers to it
     std::vector<uint32_t> outer_; // by id: the first array that has it as element; 0: none
     bool chained_ = false;
 };

@@ -7,7 +7,7 @@
 // Method. open() hashes all bytes of the BTF and of the index. File times and inodes are not
 // sufficient: a file can change within one clock tick, or through a mapping. Hashing takes a tenth
 // of the time of parsing the BTF. A forged file may have correct hashes, so each number from it is
-// also checked against its bounds before use; is_malformed() reports a wrong one.
+// also checked against its bounds before use; is_malformed() reports an impossible one.
 //
 // Cost. Opening: one pass over all bytes, at the speed of memory. A look-up: one or two cache
 // misses.

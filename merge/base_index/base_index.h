@@ -36,8 +36,8 @@ class BaseIndex
 public:
     /// Opens `bytes` as an index of `blob`, and verifies hashes of both. `owner` keeps `bytes`
     /// alive; `blob` must outlive the index. Null if `bytes` are not aligned to 8 bytes, are
-    /// damaged or are an index of other BTF, or if `blob` cannot be read in place
-    /// (types_in_place()).
+    /// damaged, or are an index of another version or of other BTF; or if `blob` cannot be read in
+    /// place (types_in_place()).
     static std::shared_ptr<const BaseIndex> open(Bytes bytes, Bytes blob,
                                                  std::shared_ptr<const void> owner);
     /// Wraps the bytes that make_index() made for `btf`.

@@ -44,7 +44,8 @@ bool must_not_be_overwritten(const std::string &path)
     return ::read(file.get(), &magic, sizeof magic) != 0 && magic != index_layout::magic;
 }
 
-/// Maps the file: reading it into memory would cost more than all look-ups.
+/// The index in `file`; null if there is none that matches `blob`. The file is mapped, because
+/// reading it into memory would cost more than all look-ups.
 std::shared_ptr<const BaseIndex> open_index(const std::string &file, Bytes blob)
 {
     if (file.empty() || is_special_file(file))

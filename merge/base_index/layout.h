@@ -29,7 +29,7 @@ struct Header {
     uint32_t types;      // of the BTF
     uint64_t file_bytes; // of this file
     uint64_t blob_bytes; // of the BTF
-    Hash128 blob;        // XXH3 of its bytes, as two numbers
+    Hash128 blob;        // XXH3 of the BTF, as two numbers
     // Numbers of entries of these tables.
     uint32_t hashes, named, strings, words;
     ArrayCounts arrays;
@@ -56,7 +56,7 @@ constexpr size_t bucket_count(uint32_t entries)
     return std::bit_ceil(entries / 4 + size_t{1});
 }
 
-/// The tables in the order of the file. Each begins at a multiple of 8.
+/// The tables in the order of the file. Each begins at a multiple of 8 bytes.
 struct Tables {
     std::span<const Hash128> hashes;
     std::span<const uint32_t> hashed; // the type with each of `hashes`
@@ -100,7 +100,7 @@ inline uint64_t bytes_of(const Header &h)
 
 /// Header::blob of an index of this BTF.
 Hash128 hash_of_blob(Bytes blob);
-/// Header::check of this index.
+/// What Header::check of this index must be, whatever it is now.
 uint64_t check_of(Bytes file);
 
 } // namespace btflink::merge::index_layout

@@ -134,7 +134,7 @@ struct MergedTypes {
 Sources make_sources(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
                      const Btf *base);
 
-/// The engine for --dedup=hash. `not_linked`: objects to leave out. `base`: null without one.
+/// The engine for --dedup=hash. `not_linked`: objects to leave out. `base` may be null.
 /// `explained`: every type of the base that the objects may share takes part, so that --why-dup can
 /// explain the result. If `loaded` has classes, there must be no base, and all objects must be
 /// linked.

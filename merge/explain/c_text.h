@@ -12,8 +12,8 @@ namespace btflink::merge
 
 /// Declares `name`, which may be empty, with type `id`: "int (*name)(struct s *)". Named types are
 /// not expanded. `indent`: the number of tabs before lines after the first; members have one more.
-/// `place` tells which part of a long type to show: the index of a member or enumerator; if this
-/// member is an unnamed struct or union, then the index of a member of it, and so on.
+/// `place` tells which part of a long type to show: the index of a member or enumerator; if the
+/// member's type is an unnamed struct, union or enum, then an index in this type, and so on.
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent = 0,
                           std::span<const uint32_t> place = {});
 
@@ -26,7 +26,7 @@ std::string c_definition(const Btf &btf, TypeId id, unsigned indent = 0,
 /// Member or enumerator `i` of a struct, union or enum; "nothing" if it does not exist.
 std::string c_element(const Btf &btf, TypeId id, uint32_t i);
 
-/// "struct s", "enum e", "foo_t", "int"; "struct" for an unnamed one.
+/// "struct s", "enum e", "foo_t", "int", "void"; "struct" for an unnamed struct.
 std::string c_name(const Btf &btf, TypeId id);
 
 } // namespace btflink::merge

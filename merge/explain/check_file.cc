@@ -6,7 +6,7 @@
 // another base.
 //
 // Method. Check the kernel's rules one after the other. If split BTF violates a rule, or has
-// another byte order than its base, also compare it with the base (common/btf/base_match.cc), and
+// another byte order than the given base, also compare the two (common/btf/base_match.cc), and
 // report signs of another base first. BTF with a distilled base is checked over that base; if both
 // pass, the types of the distilled base are looked up in the given base.
 #include "merge/explain/explain.h"

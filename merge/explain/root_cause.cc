@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the names whose own definitions differ, and what else was split because of each.
+// Finds the names whose definitions themselves differ, and what else was split because of each.
 //
 // Problem. Half of the objects see a `volatile` in a header, the other half do not, and the result
 // has thirty thousand structs twice. Only one of them differs itself, in the member with the

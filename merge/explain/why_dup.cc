@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr size_t objects_named = 3; // for each version
-constexpr size_t most_nested = 40;  // of unnamed structs in unnamed structs
+constexpr size_t most_nested = 40;  // levels of unnamed structs; also of pointers to pointers
 
 class DupReport
 {
@@ -159,7 +159,7 @@ private:
     struct VersionUsers {
         size_t count = 0;            // of sources with the version
         uint32_t last = UINT32_MAX;  // the source that was counted last
-        std::vector<uint32_t> first; // sources
+        std::vector<uint32_t> first; // the first of these sources
     };
 
     /// Finds the objects with each definition of these names.
@@ -178,7 +178,7 @@ private:
                 VersionUsers *users = users_of[c];
                 if (!users || users->last == source)
                     return;
-                // Objects that only declare the type are not listed.
+                // Objects that only declare a type are not listed for its definitions.
                 if (btf::is_declaration(sources_.list[source].btf->type(id)) &&
                     !btf::is_declaration(graph_.btf_of(c).type(graph_.canonical(c).type)))
                     return;
@@ -218,8 +218,8 @@ private:
 
     const Btf &btf_at(TypeAt t) const { return *sources_.list[t.source].btf; }
 
-    /// Fills `out` with the first difference. Appends to `place` and `path`, which lead to the two
-    /// types.
+    /// Fills `out` with the first difference. out.place and out.path lead to the two types already,
+    /// and are continued from there.
     void find_difference(TypeAt a, TypeAt b, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);
@@ -275,8 +275,8 @@ private:
         return true;
     }
 
-    /// If both are unnamed structs, or both unnamed unions or enums, perhaps behind the same
-    /// pointers and arrays, searches these for the difference and returns true.
+    /// If both types are unnamed structs, unions or enums of one kind, perhaps behind the same
+    /// pointers, modifiers and arrays, finds the difference between these and returns true.
     bool differ_inside(TypeAt a, TypeAt b, Difference &out) const
     {
         strip_equal(a, b);

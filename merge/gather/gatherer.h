@@ -17,8 +17,9 @@
 namespace btflink::merge
 {
 
-// type_interner.cc: keeps the types of many objects. Types with equal stub hashes form a class, of
-// which one type is kept. Only objects in which a name or class occurs twice keep all their types.
+// type_interner.cc: keeps the types of many objects. Plain types with equal stub hashes form a
+// class, of which one type is kept. Only objects in which a name or class occurs twice keep all
+// their plain types.
 
 class TypeInterner;
 

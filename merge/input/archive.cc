@@ -65,7 +65,7 @@ Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &whe
     const auto archive = TRY(
         ours(object::Archive::create(llvm::MemoryBufferRef(text(bytes), where.file)), where.at(0)));
     std::vector<ArchiveMember> members;
-    uint64_t at = 0; // where a member begins
+    uint64_t at = 0; // where the current member begins
     llvm::Error error = llvm::Error::success();
     for (const object::Archive::Child &child : archive->children(error)) {
         at = child.getChildOffset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads files with the final BTF of a kernel or module: bases, and files to check.
+// Reads files with final BTF, such as bases and files to check.
 #pragma once
 
 #include "common/btf/btf_check.h"
@@ -16,7 +16,8 @@ struct FinalBlob {
     Bytes blob;               // without zeros before and after it, which kernels refuse
     Where where;              // of the first byte of `contents`
 };
-/// Nothing for an ELF file without this section. Object BTF is an error.
+/// The BTF in `section` of an ELF file, or in all of a raw file. Nothing if an ELF file does not
+/// have this section. Object BTF is an error.
 Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section);
 
 /// The BTF that split BTF extends.
@@ -36,8 +37,8 @@ Result<Base> open_base(const std::string &path);
 Result<void> parse_base(Base &base);
 
 /// What a kernel would refuse in `btf`: the first 20 violations that find_violations()
-/// (common/btf/btf_check.h) finds, then an error that there are more. `address_size`: in bytes; 0:
-/// not known.
+/// (common/btf/btf_check.h) finds; if there are more, then an error that says so. `address_size`:
+/// in bytes; 0: not known.
 std::vector<Error> list_violations(Bytes blob, const Btf &btf, const Where &where,
                                    uint32_t address_size, std::optional<KernelVersion> kernel);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens the inputs, and finds in them the contributions of objects: blobs, relocations, address
-// pools.
+// Opens the inputs, and finds each object's contribution, relocations and address pool in them.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -25,14 +24,14 @@ bool is_archive(Bytes bytes);
 struct ArchiveMember {
     std::string name;
     Bytes bytes;      // inside the archive's bytes
-    std::string path; // thin archives: of the member's file; `bytes` is empty
+    std::string path; // thin archives: the member's file; `bytes` is empty
 };
 
-/// In archive order. Error: the archive is malformed.
+/// In archive order. Errors: a malformed archive; a name of more than 4096 characters.
 Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where);
 
-// open.cc: opens the files on the command line in link order, with response files and archives
-// expanded.
+// open.cc: opens the files on the command line, and expands response files and archives. The inputs
+// are in link order.
 
 /// An ELF file with its symbols.
 struct ElfFile : ElfImage {
@@ -54,7 +53,7 @@ struct Input {
 
 struct Inputs {
     std::vector<Input> list;
-    std::vector<std::string> files;   // all opened, including archives and members of thin archives
+    std::vector<std::string> files;   // opened: inputs, archives, members of thin archives
     std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
 };
 
@@ -62,14 +61,16 @@ struct Inputs {
 Result<Input> open_input(const std::string &path);
 
 /// Opens all of `names`. "@file" stands for the names in that file, separated by white space;
-/// quotes ('...', "...") and backslashes protect white space. An archive stands for its members.
-/// Errors: a file that cannot be read, is malformed, or is neither ELF nor BTF nor an archive.
+/// quotes ('...', "...") and backslashes protect white space. An archive stands for its members;
+/// those that are neither ELF nor BTF nor archives are ignored. Errors: a file that cannot be read;
+/// malformed ELF, archives or response files; another file of `names` that is neither ELF nor BTF;
+/// archives that are nested too deeply, or that open a file too often.
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
 
-// find_contributions.cc: address pools. In a linked file pools contain addresses, in a relocatable
-// file relocations.
+// find_contributions.cc: address pools. In a linked file they contain addresses; in a relocatable
+// file, each entry has a relocation.
 
-/// A section with pools.
+/// A section with a name for pools (is_pool_section()), and the pools in it, if any.
 struct PoolSection {
     uint32_t section;
     SectionContents contents; // what `parts` point into
@@ -78,7 +79,7 @@ struct PoolSection {
 /// Error: such a section cannot be decompressed.
 Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
 
-/// An address as an input states it, by its symbols or sections.
+/// An address as an input states it.
 struct UnresolvedAddress {
     enum Kind : uint8_t {
         none,    // unknown
@@ -93,14 +94,14 @@ struct UnresolvedAddress {
     bool operator==(const UnresolvedAddress &) const = default;
 };
 
-/// An address pool of a relocatable file, by entry.
+/// An address pool of a relocatable file. Entry i is addresses[i - 1].
 struct RelocatablePool {
     uint64_t object_id;
     std::vector<UnresolvedAddress> addresses;
 };
 
-/// All address pools of a relocatable file, in section order. Errors: as pool_sections(); malformed
-/// relocations.
+/// All address pools of a relocatable file, in section order. Errors: those of pool_sections() and
+/// AbsoluteRelocs.
 Result<std::vector<RelocatablePool>> relocatable_pools(const ElfFile &elf);
 
 // find_contributions.cc: the position of each object's BTF, and its relocations and address pool.
@@ -110,9 +111,9 @@ struct InputPart {
     uint32_t input; // index into Inputs::list
     Where where;    // of the blob
     Contribution bytes;
-    bool has_relocs = false;             // the section has relocations
-    std::span<const Reloc> relocs;       // those of the blob, by offset in the section
-    std::vector<UnresolvedAddress> pool; // by entry; empty: the input has no pool for the object
+    bool has_relocs = false;             // the file is relocatable, and the section has some
+    std::span<const Reloc> relocs;       // those of the blob, sorted by offset in the section
+    std::vector<UnresolvedAddress> pool; // by entry; empty: none, or the file is not relocatable
 };
 
 /// All objects of one input, and what they point into.

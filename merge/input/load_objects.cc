@@ -201,8 +201,8 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The address in a DATASEC entry. `field`: where the .BTF section has the entry's offset.
-/// `written`: the value there, which counts only if the section has no relocations.
+/// The address that a DATASEC entry states. `field`: the place of the entry's offset in the .BTF
+/// section. `written`: the value there, which counts only if part.has_relocs is not set.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {
@@ -226,7 +226,7 @@ Variable *find_variable(Object &o, TypeId var)
     return found != o.variables.end() && found->var == var ? &*found : nullptr;
 }
 
-/// Sets the addresses and sizes of a DATASEC's variables.
+/// Sets the addresses and sizes of a DATASEC's variables. Error: a variable is listed twice.
 Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, TypeId id)
 {
     const btf_type &t = o.btf.type(id);

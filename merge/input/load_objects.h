@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Turns inputs into objects, one per contribution, in link order. Later passes trust all data in an
-// object. The data are checked here, except for types that are found by position samples, which are
-// checked on access, and hashes, which are not checked.
+// object. All data are checked here, with two exceptions: types that are found by position samples
+// are checked on access, and hashes are checked only with --verify.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -19,7 +19,7 @@ namespace btflink::merge
 
 struct Variable {
     TypeId var{};
-    TypeId datasec{}; // the one that lists it; void: no DATASEC does
+    TypeId datasec{}; // the DATASEC that lists the VAR; void: none does
     uint32_t size = 0;
     uint32_t pool_index = 0;     // 0: none
     bool weak = false;           // its definition is weak
@@ -32,18 +32,19 @@ struct Object {
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
     std::unique_ptr<MalformedFlag> malformed; // null unless `btf` is read by position samples
-    LinkTrailer trailer{};                    // computed if the blob came without one
+    LinkTrailer trailer{};                    // without one in the input: `functions` is computed
     bool has_trailer = false;
     Bytes hashes{};                      // stub hashes in a trailer's format
-    std::vector<Hash128> own_hashes{};   // the storage for rehash()
-    Bytes blob_bytes{}, trailer_bytes{}; // as read, if there is a trailer
+    std::vector<Hash128> own_hashes{};   // what `hashes` points into after rehash()
+    Bytes blob_bytes{}, trailer_bytes{}; // as read; empty without a trailer in the input
     // Without a trailer: by id - first_id(), true for the types of the link part. With a trailer,
     // the link part is the ids from trailer.plain_end on (FORMAT.md, 2).
     std::vector<bool> in_link_part{};
     std::vector<Variable> variables{}; // in id order
     // {target, tag} of DECL_TAGs on functions and variables; sorted.
     std::vector<std::pair<TypeId, TypeId>> link_tags{};
-    // The pool's entries, entry i at [i - 1]; empty if the input has no pool for the object.
+    // The entries of the object's pool in a relocatable input, entry i at [i - 1]. Empty if there
+    // is no pool, or if it has too few entries.
     std::vector<UnresolvedAddress> pool{};
 
     /// For messages: the place, and the source file if known.
@@ -86,7 +87,7 @@ Prototype prototype_of(const Object &object, const LinkFunction &f);
 /// The same for callers that know `func_proto`, the result of func_proto_of().
 Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_proto);
 
-/// Computes the loose hashes of functions' prototypes. Many functions may share a FUNC_PROTO.
+/// Computes the loose hashes of functions' prototypes, once for each FUNC_PROTO.
 class PrototypeHasher
 {
 public:
@@ -106,9 +107,10 @@ class KnownClasses
 {
 public:
     virtual ~KnownClasses() = default;
-    /// {object, type}: the lowest type of each class, in ascending order.
+    /// {object, type}: the first type of each class, in ascending order. An index in this list is
+    /// the number of the class.
     virtual std::span<const std::pair<uint32_t, TypeId>> first() const = 0;
-    /// The classes of an object's plain types, in id order.
+    /// Writes the numbers of the classes of an object's plain types, in id order.
     virtual void copy(uint32_t object, std::span<uint32_t> out) const = 0;
 };
 
@@ -122,17 +124,17 @@ struct LoadedObjects {
 
 /// An object from a blob and trailer made in this process, without address pool or ELF file.
 /// Object::hashes stays empty; `trailer` must have at least the hashes of the plain types.
-/// Error: a type of the link part is malformed.
+/// Error: the link part or a prototype in the trailer is malformed.
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
 enum class ParseMode {
     whole,      // all types are checked now; a blob without trailer gets no hashes
     by_samples, // types that samples can find are checked on access
 };
-/// All objects of the inputs. Error: the first malformed contribution, in link order.
+/// All objects of the inputs, in link order. Error: an input is malformed, or has split BTF.
 Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, unsigned threads);
 
-/// Replaces functions by their true signatures, in objects that have these.
+/// Replaces the record of each instance that has a true signature by the record of that signature.
 void use_true_signatures(std::vector<Object> &objects);
 
 /// Call it after the last pass that reads the objects. Error: a pass has read a malformed type of
@@ -141,8 +143,8 @@ Result<void> check_sampled(const std::vector<Object> &objects, const std::vector
 
 // verify_objects.cc: checks the contents of link trailers (--verify).
 
-/// Error: the first object, in link order, with wrong hashes, samples or object id in its link
-/// trailer. Call it before anything changes the objects.
+/// Error: the first object, in link order, whose blob is malformed, or whose link trailer has wrong
+/// hashes, samples, number of types or object id. Call it before anything changes the objects.
 Result<void> verify_objects(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                             unsigned threads);
 
@@ -151,8 +153,8 @@ Result<void> verify_objects(const std::vector<Input> &inputs, const std::vector<
 // earlier settings.
 
 /// Returns warnings about objects whose btf-emit version or features differ from those of most
-/// objects, and about features that differ from `asked` if the merge cannot make up for the
-/// difference.
+/// objects, and about features of most objects that differ from `asked`. Differences that the merge
+/// can make up for do not count.
 std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked);
 
 } // namespace btflink::merge

@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr int max_nesting = 16;   // of archives in archives
-constexpr int most_openings = 16; // of a file, by the thin archives of one input
+constexpr int most_openings = 16; // of a file, by thin archives, for one name on the command line
 
 /// Nothing if `bytes` are neither ELF nor BTF.
 Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes bytes,
@@ -32,11 +32,11 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
     return std::optional<Input>();
 }
 
-/// The contents of one input.
+/// What one name on the command line stands for.
 struct Unfolded {
     Inputs inputs = {};
-    // How often thin archives have opened each file. They may name each other, and the same file
-    // any number of times. Without a limit a few small archives could cost exponential time.
+    // How often thin archives have opened each file. Thin archives may name each other, and the
+    // same file any number of times. Without a limit, a few small ones could cost exponential time.
     std::map<std::pair<dev_t, ino_t>, int> openings = {};
 };
 

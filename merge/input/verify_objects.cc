@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Recomputes the contents of link trailers (--verify).
+// Recomputes the hashes, position samples and object ids in link trailers (--verify).
 //
 // Problem. The merge trusts the hashes in objects. A wrong hash (the file was changed, or another
 // program made it) can replace a type by another object's type. Computing all hashes takes longer
@@ -7,9 +7,9 @@
 //
 // Method. Parse the blob of each contribution with a trailer completely, and compute its stub
 // hashes, prototype hashes and samples again. The object id reveals any other change of the bytes.
-// Object ids and the stub hashes of DATASECs are not compared if links have changed the DATASEC
-// entries: on REL targets the entries hold addends, and a final link that keeps `.BTF` writes
-// addresses into them.
+// Object ids and the stub hashes of DATASECs are not compared if the DATASEC entries have changed
+// since these were computed: on REL targets the entries hold addends, and a final link that keeps
+// `.BTF` writes addresses into them.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Groups the image's function symbols and the objects' instances of functions by name, with one
-// hash look-up per symbol and instance.
+// Groups the image's function symbols and the objects' instances of functions by name, with one or
+// two hash look-ups for each.
 #include "merge/link/select.h"
 
 #include "common/graph/tables.h"
@@ -16,7 +16,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Gives each name of a group a number, from 0 on.
+/// Numbers the groups from 0 on, by name.
 class GroupNumbers
 {
     static uint64_t hash(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
@@ -53,7 +53,8 @@ std::string_view symbol_of(const std::vector<Object> &objects, const Instance &i
     return text.empty() ? source_name(objects, instance) : linkage_symbol(text);
 }
 
-/// The names of clones' symbols. In the BTF of other tools, a clone's FUNC may have this name.
+/// The names of clones' symbols. In the BTF of other tools, a clone's FUNC may have the name of the
+/// clone's symbol.
 using Names = std::unordered_set<std::string_view>;
 Names names_of_clones(const Image &image)
 {
@@ -105,7 +106,7 @@ FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vect
         of_symbol.push_back(groups.find_or_add(symbol.base));
 
     std::optional<Names> clones;                      // made on first use
-    std::vector<std::pair<uint32_t, Instance>> found; // with their groups
+    std::vector<std::pair<uint32_t, Instance>> found; // {group, instance}
     for (uint32_t o = 0; o < objects.size(); ++o) {
         if (locations.not_linked[o])
             continue;

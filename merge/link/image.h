@@ -23,7 +23,8 @@ struct Address {
     uint64_t value = 0;
     bool operator==(const Address &) const = default;
 };
-constexpr uint32_t absolute_section = UINT32_MAX; // relocatable, combined: in no section
+/// `section` if there is none; in combined inputs also if the section is not allocated.
+constexpr uint32_t absolute_section = UINT32_MAX;
 
 enum class ImageKind : uint8_t {
     linked,      // ET_EXEC, ET_DYN: addresses are final
@@ -37,6 +38,7 @@ struct FunctionSymbol {
     Address address;
 };
 
+/// If only some kinds of images have a member, its comment begins with these kinds.
 struct Image {
     ImageKind kind = ImageKind::combined;
     std::string name;             // of the image file; empty: none
@@ -56,7 +58,7 @@ struct Image {
 
     /// linked: pools by object id, in link order.
     std::unordered_map<uint64_t, std::deque<PoolPart>> pools;
-    /// relocatable: pools by object id, as addresses in `elf`.
+    /// relocatable: pools by object id, in link order. Their symbols are those of `elf`.
     std::unordered_map<uint64_t, std::deque<RelocatablePool>> relocatable_pools;
     /// linked: names and sections of STT_OBJECT symbols at address 0.
     std::vector<std::pair<std::string_view, uint32_t>> objects_at_zero;
@@ -70,13 +72,13 @@ struct Image {
 
     std::vector<SectionContents> kept; // what pools point into
 
-    /// combined: the symbol that defines `symbol` of `input`. Sets `input` to the input with the
-    /// definition.
+    /// combined: the symbol that defines `symbol` of `input`; `symbol` itself if it is local or
+    /// defined nowhere. Sets `input` to the input with the result.
     Symbol definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const;
 };
 
-/// `image`: the image file, or null. Error: a section with address pools or kfunc sets cannot be
-/// read.
+/// `image`: the image file, or null. Error: a section with address pools or kfunc sets, or the
+/// relocations of pools, cannot be read.
 Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
                          const std::vector<Object> &objects);
 
@@ -100,7 +102,7 @@ struct Locations {
     // By object: its pool is not in the image, which has pools of other objects. For example, the
     // object is an archive member that was not needed.
     std::vector<bool> not_linked;
-    uint32_t objects_without_pool = 0; // with an image: objects that are located by symbols
+    uint32_t objects_without_pool = 0; // with an image: linked objects that no pool locates
     /// Objects of other tools whose variables are located by symbols, because symbols contradict
     /// the offsets in their DATASECs.
     std::vector<size_t> other_offsets;
@@ -111,7 +113,7 @@ Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &ob
 
 // missing_objects.cc
 
-/// Has the image an address pool, of any object?
+/// Does the image have an address pool of any object?
 bool has_pools(const Image &image);
 
 // Objects that were linked into the image but are not among the inputs. Their address pools in the
@@ -121,7 +123,7 @@ struct MissingObjects {
     uint32_t count = 0;
     /// Symbols of some functions and variables of the first such object.
     std::vector<std::string> names;
-    std::string_view source; // source file of the first, if one of its symbols is local
+    std::string_view source; // of the first such object, if a local symbol shows it
 };
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image);

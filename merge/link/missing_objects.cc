@@ -4,8 +4,8 @@
 //
 // Problem. A pool has an object id and addresses, but no name.
 //
-// Method. Pools whose ids belong to no input are counted. The symbols at a pool's addresses show
-// what the object contains.
+// Method. Pools with ids that no object of the inputs has are counted. The symbols at a pool's
+// addresses show what the object contains.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ MissingObjects find_missing(const std::vector<Object> &objects, const Image &ima
             if (!ids.contains(id))
                 linked.push_back(&part);
     out.count += static_cast<uint32_t>(linked.size());
-    // The first in link order, which Image::pools does not keep.
+    // The first in link order. Image::pools keeps this order only among pools with one id.
     if (auto first = std::ranges::min_element(linked, {}, &PoolPart::offset); first != linked.end())
         describe(places_of(**first), image, out);
     for (const auto &[id, pools] : image.relocatable_pools)

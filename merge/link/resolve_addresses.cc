@@ -2,7 +2,7 @@
 // Finds the positions of each object's variables and functions after the link.
 //
 // Problem. An object identifies its variables and functions by relocations against its own symbols;
-// the merge needs final addresses. Names are not sufficient, because two statics may share one.
+// the merge needs final addresses. Names are not sufficient: two statics may have the same name.
 //
 // Method. With an image, the object's address pool in the image is found by object id. Objects with
 // equal ids are equal, and get the pools with this id in link order. If the image has only pools of
@@ -41,7 +41,7 @@ SymbolsByPlace index_places(const ElfFile &elf)
     return out;
 }
 
-/// The symbols of a file. If symbols at several places share a name, the name has no symbol here.
+/// The defined symbols of a file. If symbols at several places share a name, its entry is empty.
 using SymbolsByName = std::unordered_map<std::string_view, std::optional<Symbol>>;
 SymbolsByName index_names(const ElfFile &elf)
 {
@@ -79,8 +79,8 @@ NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
     return out;
 }
 
-/// What symbols show about the offsets in an object's DATASECs. An object has the highest value of
-/// its variables, so one contradiction suffices.
+/// What symbols show about the offsets in an object's DATASECs. Of the values of its variables, an
+/// object gets the highest, so one contradiction suffices.
 enum class Offsets : uint8_t { unproven, confirmed, contradicted };
 
 class Locator
@@ -97,7 +97,7 @@ public:
         out_.not_linked.resize(objects_.size());
         out_.pool.resize(objects_.size());
         out_.variables.resize(objects_.size());
-        std::vector<bool> in_image(objects_.size()); // pools found in the image, or already final
+        std::vector<bool> in_image(objects_.size()); // pool found in the image, or final addresses
         for (size_t i = 0; i < objects_.size(); ++i) {
             if (!objects_[i].has_trailer)
                 continue;
@@ -147,7 +147,7 @@ private:
             out[i] = resolve(o, o.pool[i]);
     }
 
-    /// The first unused pool with the object's id.
+    /// The first unused pool with the object's id; null if there is none.
     template <typename Pools>
     auto next_pool(const Pools &pools, const Object &o) -> decltype(&pools.begin()->second.front())
     {
@@ -208,7 +208,7 @@ private:
     }
 
     /// With an image, the pool has the address in most cases. Otherwise the address follows from
-    /// the variable's entry in its DATASEC or, if no DATASEC lists it, from the input's pool.
+    /// the variable's entry in its DATASEC or, if none states an address, from the input's pool.
     Location location_of(const Object &o, const Variable &v, const std::vector<Location> &pool)
     {
         if (image_.kind != ImageKind::combined && v.pool_index &&
@@ -241,7 +241,7 @@ private:
     /// Looks up the symbol in the image by name. If the symbol is local, it may be a section's, so
     /// the function or variable at the same address is looked up instead. The name must be unique
     /// in the image. The name of a local symbol must also be unique among the local symbols of all
-    /// inputs: otherwise the linker may have dropped this symbol and kept another one.
+    /// inputs: otherwise the linker may have dropped this symbol and kept another of its name.
     Location image_symbol_location(const Object &o, const UnresolvedAddress &p)
     {
         const ElfFile &elf = *inputs_[o.input].elf;
@@ -268,9 +268,9 @@ private:
         return symbol_location(*named->second, addend);
     }
 
-    /// May `own`, of an input, be `found`, of the image? If not, the linker dropped `own`. A weak
-    /// definition that the linker chose stays weak, a hidden symbol becomes local, relaxation
-    /// shrinks functions, a common symbol may grow.
+    /// May `own`, of an input, have become `found`, of the image? If not, the linker dropped `own`.
+    /// A weak definition that the linker chose stays weak, a hidden symbol becomes local,
+    /// relaxation shrinks functions, a common symbol may grow.
     bool may_become(const Symbol &own, const Symbol &found)
     {
         if (own.home == Home::undefined)
@@ -286,7 +286,7 @@ private:
         return own.type == STT_NOTYPE || (own.type == found.type && fits);
     }
 
-    /// The number of local functions and variables of this name, in all inputs.
+    /// The number of local functions and variables of this name, in all inputs except the image.
     uint32_t local_count(std::string_view name)
     {
         if (!local_counts_)
@@ -295,8 +295,8 @@ private:
         return found == local_counts_->end() ? 0 : found->second;
     }
 
-    /// The address that ends with these 32 bits, which a final link wrote into a DATASEC entry. The
-    /// upper 32 bits are zeros or, as in kernels for x86-64, copies of bit 31.
+    /// The address in the image that ends with these 32 bits, which a final link wrote into a
+    /// DATASEC entry. The upper 32 bits are zeros or, as in kernels for x86-64, copies of bit 31.
     Location address_ending_in(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
@@ -308,8 +308,8 @@ private:
         return discarded;
     }
 
-    /// The symbols that show where the variables of an object without trailer are; null if there
-    /// are none.
+    /// The symbols that show where an object's variables are, by name. Null if the object has a
+    /// trailer, or if there is no image and the input is raw BTF.
     SymbolsByName *symbols_for(const Object &o)
     {
         const auto &own = inputs_[o.input].elf;
@@ -322,7 +322,7 @@ private:
         return &*symbols;
     }
 
-    /// Is the symbol in the section that the DATASEC names?
+    /// Is the symbol in the section that the variable's DATASEC names?
     bool is_in_datasec(const Object &o, const Variable &v, const Symbol &s) const
     {
         return s.home == Home::section &&
@@ -331,8 +331,8 @@ private:
 
     /// The symbol of a variable of an object without trailer, if its name has only one symbol, and
     /// this symbol may be the variable's. In the section that the DATASEC names, a global variable
-    /// may have a local symbol, because it may be hidden. In another section, where gcc -gbtf
-    /// -fdata-sections puts variables, a local symbol must be that of a static variable.
+    /// may have a local symbol, because the variable may be hidden. In another section, where gcc
+    /// -gbtf -fdata-sections puts variables, the symbol is local exactly if the variable is static.
     std::optional<Symbol> symbol_of(const Object &o, const Variable &v)
     {
         SymbolsByName *symbols = symbols_for(o);
@@ -399,8 +399,8 @@ private:
                    : symbol_location(*s, 0);
     }
 
-    /// Resolves an offset in the section that the DATASEC names. If there are symbols, one of them
-    /// must confirm the offsets of the object.
+    /// Resolves an offset in the section that the DATASEC names. For an object without trailer, a
+    /// symbol must confirm the object's offsets if there are symbols.
     Location datasec_location(const Object &o, const Variable &v)
     {
         const Offsets offsets = check_offsets(o);

@@ -43,7 +43,7 @@ std::string_view linkage_text(const Object &o, TypeId tag);
 std::string_view linkage_text(const std::vector<Object> &objects, const Instance &instance);
 
 struct FunctionGroup {
-    std::string_view name;               // of its symbols, without what compilers append
+    std::string_view name;               // of its symbols, without suffix; or of its instances
     std::span<const uint32_t> symbols;   // indices into Image::functions
     std::span<const Instance> instances; // in link order
 };
@@ -78,14 +78,14 @@ struct SelectedFunction : Instance {
     uint32_t tagged_begin = 0, tagged_end = 0; // in Functions::tagged
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;
-    // Which pointers of its prototype lead into a BPF arena: bit 0 the result, bits 1 and 2 the
-    // first two parameters. The FUNC then gets its own prototype, in which a type tag with kflag
+    // Which pointers of the prototype lead into a BPF arena: bit 0 the result, bits 1 and 2 the
+    // first two parameters. If one does, the FUNC gets a prototype in which a type tag with kflag
     // marks these pointers.
     uint8_t arena = 0;
-    // For a clone with its true signature: the clone's name. Empty: the name is that of the record.
+    // The name of the FUNC if it describes a clone. Empty: the name is that of the record.
     std::string_view clone = {};
-    // Text of the tag with its symbol; empty if the symbol has the FUNC's name. If it is set, other
-    // FUNCs may have the same name, even with the same prototype.
+    // Text of the tag that names the FUNC's symbol; empty if there is no such tag. If there is one,
+    // other FUNCs may have the same name, even with the same prototype.
     std::string_view linkage = {};
 };
 constexpr uint32_t arena_slots = 3;
@@ -96,7 +96,8 @@ struct SkippedFunction {
 };
 
 struct Functions {
-    // By name; of several with the same name, the one whose symbol has that name is first.
+    // By name, clones by the name without suffix. Of several with the same name, the one whose
+    // symbol has that name is first.
     std::vector<SelectedFunction> selected;
     std::vector<Instance> tagged;             // instances whose DECL_TAGs a FUNC gets
     std::vector<SkippedFunction> skipped;     // by name
@@ -118,14 +119,14 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
 /// Why a variable is left out.
 enum class VariableSkip : uint8_t {
     none,
-    other_section, // in a section that the features do not select
+    other_section, // in no section that the features select
     discarded,     // dropped by the linker
     undefined,     // defined nowhere
     common,        // gets its address at the final link
     no_address,    // its address is unknown
-    duplicate,     // another definition (weak or strong) at the same place
+    duplicate,     // another definition at the same place is kept
     overlap,       // begins inside another variable, which kernels refuse
-    too_large,     // offset or size above 32 bits
+    too_large,     // ends at an offset of more than 32 bits
     no_size,
     count,
 };
@@ -140,7 +141,7 @@ struct SelectedVariable {
 struct DataSection {
     std::string_view name;
     std::vector<SelectedVariable> entries; // by offset
-    uint32_t size = 0; // end of the last entry; at least the size that a DATASEC of raw BTF states
+    uint32_t size = 0; // end of the last entry; of DATASECs of raw BTF, at least their size
 };
 
 struct SkippedVariable {
@@ -153,8 +154,8 @@ struct SkippedVariable {
 struct Variables {
     std::vector<DataSection> sections;
     // [object][variable]: does the result have it? With the feature global_var and without an
-    // image, this includes definitions in raw BTF that no DATASEC lists; these are not in
-    // `sections`.
+    // image, this includes definitions in other tools' raw BTF that no DATASEC lists; these are not
+    // in `sections`.
     std::vector<std::vector<bool>> kept;
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};

@@ -15,9 +15,9 @@
 // does not affect the prototype. But a definition whose section the link discarded has no address,
 // so its prototype must agree, like that of an inline copy.
 //
-// With true signatures, if a name has a clone, the FUNC describes the clone: it has the clone's
-// prototype and symbol name. Instances without an address, most of which are inlined, need not
-// agree with an instance at a symbol's address (as in pahole 1.32).
+// With true signatures, if find_clone() finds a clone, the FUNC has the clone's prototype and name.
+// Otherwise instances without an address, most of which are inlined, need not agree with an
+// instance at a symbol's address (as in pahole 1.32).
 //
 // With linkage names, functions of C++ and Rust are found by their symbols, and several may share a
 // name.
@@ -66,8 +66,8 @@ struct SelectionInput {
     }
 };
 
-/// The instance's address; nothing if it has none, if its section was discarded, or if it is 0 in a
-/// linked image.
+/// The instance's address; nothing if it is unknown, discarded by the linker, or 0 in a linked
+/// image.
 std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
 {
     const uint32_t index = in.record(c).pool_index;
@@ -81,7 +81,7 @@ std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
     return l.address;
 }
 
-/// A clone whose parameters differ: NAME.isra.0, NAME.constprop.0.isra.0 ...
+/// Is it the symbol of a clone that may have other parameters: NAME.isra.0, NAME.constprop.0 ...?
 bool has_other_parameters(const FunctionSymbol &s)
 {
     const std::string_view suffix = s.name.substr(s.base.size());
@@ -97,7 +97,8 @@ struct SymbolPlace {
     auto key() const { return std::pair(address.section, address.value); }
 };
 
-/// A group with its symbols by address: a group may have many symbols and many instances.
+/// A group, and its symbols by address. They are sorted, because many instances may be looked up
+/// among many symbols.
 struct PlacedGroup : FunctionGroup {
     std::vector<SymbolPlace> places; // sorted, each address once
 
@@ -152,7 +153,7 @@ bool uses_true_signatures(const SelectionInput &in, const Instance &c)
            in.objects[c.object].trailer.features.has(Feature::true_signature);
 }
 
-/// Does the prototype differ from what callers pass?
+/// Does the prototype have a parameter that callers do not pass?
 bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
 {
     const uint32_t flags = in.record(c).flags;
@@ -164,9 +165,9 @@ bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const I
     return place && place->has_other_parameters;
 }
 
-/// The first clone whose arguments are where its true signature says. As in pahole, the first
-/// instance with an address is judged by the flags of all instances. Each later one is judged by
-/// its own flags and those of the instances with an address before it.
+/// The first instance at a clone's symbol whose arguments are where its true signature says. As in
+/// pahole, the first instance with an address is judged by the flags of all instances. Each later
+/// one is judged by its own flags and those of the instances with an address before it.
 std::optional<SelectedFunction> find_clone(const SelectionInput &in, const PlacedGroup &group)
 {
     uint32_t all_flags = 0, flags_so_far = 0;
@@ -223,7 +224,7 @@ bool may_be_assembly(const SelectionInput &in, const Instance &c)
 
 /// The combined information of a group's instances.
 struct GroupFacts {
-    uint32_t flags = 0;        // of any of them
+    uint32_t flags = 0;        // each that at least one instance has
     bool inconsistent = false; // two prototypes that should agree differ
 };
 
@@ -284,8 +285,8 @@ std::vector<std::string_view> parameter_names(const SelectionInput &in, const In
     return names;
 }
 
-/// Do parameters have the same names as those of the chosen instance? Any number of instances may
-/// share one FUNC_PROTO, so the answer for each FUNC_PROTO is kept.
+/// Do an instance's parameters have the same names as those of the chosen instance? Any number of
+/// instances may share a FUNC_PROTO, so the answer for each FUNC_PROTO is kept.
 class NameComparer
 {
 public:
@@ -311,8 +312,8 @@ private:
     std::map<std::pair<uint32_t, TypeId>, bool> known_;
 };
 
-/// Are these instances of one definition, with prototypes that agree? Names of parameters are not
-/// compared.
+/// Are these instances of one definition, as far as addresses show, and do their prototypes agree?
+/// Names of parameters are not compared.
 bool is_same_definition(const SelectionInput &in, const Instance &c, const Instance &chosen)
 {
     const LinkFunction &a = in.record(c), &b = in.record(chosen);
@@ -419,7 +420,8 @@ void remove_known_clones(std::vector<const FunctionGroup *> &groups, Functions &
             clones.insert(f.clone);
     if (clones.empty())
         return;
-    // The group of such a FUNC is named after the clone, and thus has no symbols.
+    // The group of such a FUNC is named after the clone. It has no symbols, because the symbols of
+    // clones are in the groups of their base names.
     auto is_known = [&](size_t i) {
         return out.selected[i].clone.empty() && groups[i]->symbols.empty() &&
                clones.contains(groups[i]->name);
@@ -437,7 +439,7 @@ void remove_known_clones(std::vector<const FunctionGroup *> &groups, Functions &
 }
 
 /// Sorts the selected functions by name, clones by the name without suffix. `groups`: the group of
-/// each.
+/// each function.
 void sort_by_name(const SelectionInput &in, const std::vector<const FunctionGroup *> &groups,
                   std::vector<SelectedFunction> &selected)
 {

@@ -9,8 +9,8 @@
 // variables at one place the linker's choice is kept: the strong definition, otherwise the common
 // one that is as large as the symbol (with most linkers the largest), otherwise the weak one; of
 // equals the first. The DWARF of a linked image and the BTF of other tools do not show which
-// ones are weak or common. In a linked image all of them are treated as common ones; elsewhere the
-// BTF of other tools is treated as strong definitions.
+// variables are weak or common. In a linked image, all variables of both are treated as common;
+// elsewhere, those of other tools' BTF are treated as strong definitions.
 //
 // Intended differences from pahole:
 //   pahole                                                  here
@@ -61,7 +61,8 @@ public:
                 if (VariableSkip skip = add_to_section(o, v); skip != VariableSkip::none)
                     drop(o, v, skip);
         }
-        // By index in a linked image; elsewhere in the order of their first variables.
+        // Sections are in index order in a linked image; elsewhere in the order of their first
+        // variables.
         if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
         // DATASECs of raw BTF are kept even without variables, unless their size is 0.
@@ -129,9 +130,9 @@ private:
 
     /// A strong definition comes first, a weak one last. Of common ones, the one with the symbol's
     /// size comes first, then the larger one. A common variable of an object is one that no DATASEC
-    /// lists. If the object was made from a linked image, all variables may be common ones. The BTF
-    /// of other tools does not show which ones are weak or common: in a linked image the symbol's
-    /// size decides, elsewhere the order.
+    /// lists. If the object was made from a linked image, all its variables may be common ones. The
+    /// BTF of other tools does not show which variables are weak or common: in a linked image the
+    /// symbol's size decides, elsewhere the order.
     uint32_t rank_of(const Object &object, const Variable &variable, uint64_t address)
     {
         if (variable.weak)
@@ -243,7 +244,7 @@ private:
     const Locations &locations_;
     FeatureSet features_;
     std::vector<std::vector<Entry>> by_section_;
-    std::vector<uint32_t> order_;                                    // sections that have variables
+    std::vector<uint32_t> order_;                                    // sections that get a DATASEC
     std::optional<std::set<std::pair<uint64_t, uint64_t>>> symbols_; // address, size; if needed
     Variables out_;
 };

@@ -11,9 +11,9 @@
 // module.
 //
 // Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, unnamed types)
-// are not looked up by kernels. They are copied after the module's own types. If a type is needed,
-// so are the types that it refers to, except for the members of named structs and unions, which are
-// dropped.
+// are not looked up by kernels. Those that are needed are copied after the module's own types. If a
+// type is needed, so are the types that it refers to, except for the members of named structs and
+// unions, which are dropped.
 //
 //     base     [7] STRUCT list_head  [8] PTR -> 7  [9] TYPEDEF u8 -> 3  [3] INT
 //     split    [90] STRUCT mine { 8; 9 }

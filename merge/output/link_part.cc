@@ -22,8 +22,9 @@ constexpr std::string_view arena_tag = "address_space(1)";
 constexpr uint32_t whole_tag = btf::make_info(btf::Kind::DECL_TAG, 0, false);
 constexpr auto whole = static_cast<uint32_t>(-1);
 
-// Any number of functions of an object may share a FUNC_PROTO. If it has more slots than this, it
-// is written once. A shorter one is written for each function, and dropped if it is not the first.
+// Many functions of an object may share a FUNC_PROTO. If it has more slots (result and parameters)
+// than this, its new id is remembered, so it is written once per object. A shorter one is written
+// for each function, and finish() removes it if an equal type exists.
 constexpr size_t few_slots = 16;
 
 struct LinkPartWriter {
@@ -86,7 +87,7 @@ void add_function(LinkPartWriter &w, const SelectedFunction &f)
     const std::string_view name = f.clone.empty() ? source_name(w.parts.objects, f) : f.clone;
     const size_t begin = w.out.append(
         {w.text(name), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
-    // Functions with different symbols get their own FUNCs, even if all words are equal.
+    // With a linkage tag, an equal FUNC is not used instead: it may belong to another symbol.
     const uint32_t func = f.linkage.empty() ? w.out.finish_named(begin) : w.out.next_id++;
     if (!f.linkage.empty())
         add_tag(w, f.linkage, whole_tag, func, whole);

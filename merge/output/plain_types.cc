@@ -49,7 +49,8 @@ std::span<const ClassId> classes_in(const ResultParts &parts, const ResultIds &i
             std::ranges::upper_bound(ids.order, source, {}, source_of)};
 }
 
-/// Appends a copy of a type of a source. Its names are offsets into the strings of the result.
+/// Appends a copy of a type of a source. The copy has string offsets of the result, but type ids of
+/// the source.
 btf_type &append(ResultTypes &out, const Btf &btf, const btf_type &t)
 {
     const auto *words = reinterpret_cast<const uint32_t *>(&t);
@@ -74,7 +75,7 @@ void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number,
         return btf::for_each_str_off(t, [&](uint32_t off) { out.strings.add(btf.str(off)); });
     const size_t begin = out.words.size();
     btf_type &copy = append(out, btf, t);
-    // The answer needs the ids before they are translated.
+    // Asked before the copy's ids are translated, because `btf` knows only the old ones.
     const bool in_index = may_be_in_link_part(btf, copy);
     if (c.refs == no_refs)
         btf::for_each_type_id(copy, [&](uint32_t &ref) { ref = ids.of(parts, at.source, ref); });

@@ -31,12 +31,12 @@ struct FinalBtf {
     std::set<uint64_t> object_ids; // of the merged objects, to recognise their pools
 };
 
-/// The change that gives the ELF file `file` sections `.BTF` and `.BTF.base`, of type SHT_PROGBITS
-/// and not allocated. They replace all sections with these names and their relocations and, in a
-/// relocatable file (a module), the address pools. Nothing else changes in a linked file, except
-/// that an empty allocated `.BTF` is renamed. Running twice has the same result as running once.
-/// Errors: a malformed ELF file; BTF that is allocated, or that something else in the file refers
-/// to.
+/// The change that gives the ELF file `file` a section `.BTF` and, with a distilled base,
+/// `.BTF.base`, of type SHT_PROGBITS and not allocated. They replace all sections with these two
+/// names and their relocations and, in a relocatable file (a module), the address pools. Nothing
+/// else changes in a linked file, except that an empty allocated `.BTF` is renamed. Running twice
+/// has the same result as running once. Errors: a malformed ELF file; BTF that is allocated, or
+/// that something else in the file refers to; a result that is too large for 32-bit ELF.
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where);
 
 /// Applies the change of with_final_btf() to the file at `path`. At any time the file is the old or

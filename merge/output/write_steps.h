@@ -75,7 +75,8 @@ public:
     /// `base`: an index of the base, whose types count as added; may be null.
     explicit WordIndex(const BaseIndex *base) : base_(base) {}
 
-    /// The id of the type with these words: that of an earlier one, or `id`.
+    /// The id of the type with these words: that of an equal type of the base or added earlier;
+    /// otherwise `id`.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
         auto [number, is_new] = types_.add(words);
@@ -106,7 +107,7 @@ struct ResultTypes {
     bool has_base;    // FUNCs may equal those of the base
     uint32_t next_id; // of the next type of the link part
 
-    /// Returns the position where the words of the new type begin.
+    /// Appends a new type, or further words of the last one. Returns where these words begin.
     size_t append(std::initializer_list<uint32_t> type)
     {
         const size_t begin = words.size();
@@ -114,8 +115,8 @@ struct ResultTypes {
         return begin;
     }
 
-    /// Gives an id to the type that begins at `begin`. If there is an equal type, drops the words
-    /// and returns the other's id.
+    /// Gives an id to the type whose words begin at `begin`. If there is an equal type, drops the
+    /// words and returns the id of that type.
     uint32_t finish(size_t begin)
     {
         const uint32_t found = index.add(std::span(words).subspan(begin), next_id);
@@ -125,8 +126,8 @@ struct ResultTypes {
             words.resize(begin);
         return found;
     }
-    /// The same for a FUNC or DATASEC that equals no other type of the result. A FUNC may equal one
-    /// of the base.
+    /// Like finish(), for a FUNC or DATASEC that equals no other type of the result. A FUNC may
+    /// equal one of the base.
     uint32_t finish_named(size_t begin) { return has_base ? finish(begin) : next_id++; }
 };
 
@@ -143,7 +144,7 @@ struct ResultParts {
 
 /// The ids of plain types and VARs.
 struct ResultIds {
-    std::vector<ClassId> order; // classes by their lowest types
+    std::vector<ClassId> order; // classes, sorted by their lowest types
     IdVector<ClassId, uint32_t> of_class;
     std::vector<std::vector<uint32_t>> of_variable; // [object][variable]
     uint32_t end = 1;                               // the id after the last

@@ -140,8 +140,8 @@ Result<Abbrev> AbbrevTable::read(DebugCursor &in, const DwarfFile &file, const U
         out.has_signature |= name == DW_AT_signature && file.is_split();
         external |= name == DW_AT_external;
         uses_ref_addr_ |= form == DW_FORM_ref_addr;
-        // DW_AT_sibling is read only in its usual form, DW_FORM_ref4. skip_tree() uses it to skip
-        // an entry that BTF does not need together with the entry's children.
+        // DW_AT_sibling is read only in its usual form, DW_FORM_ref4. skip_tree() uses it to jump
+        // over the children of an entry that BTF does not need.
         const bool is_read = name == DW_AT_sibling
                                  ? form == DW_FORM_ref4 && out.children
                                  : is_needed(static_cast<uint32_t>(name), out.tag);

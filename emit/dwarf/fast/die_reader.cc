@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decodes the entries of a unit into a DieTree.
 //
-// Problem. A kernel build decodes some twenty million entries with a hundred million attributes, of
-// which BTF needs a third. Each must cost nanoseconds.
+// Problem. A kernel build decodes some twenty million entries. Of their hundred million attributes,
+// BTF needs a third. Reading an attribute may take only nanoseconds.
 //
 // Method. The reader walks over the unit's bytes once, front to back. Abbreviations have been
 // compiled into steps (unit.h), so most unneeded attributes are skipped by adding their sizes. An
 // unneeded entry is skipped with its children, by its sibling attribute if it has one. An explicit
-// stack holds open entries.
+// stack holds the open entries.
 //
 // Invariant. The walk only moves forward and stops at the unit's end, so for any input it visits at
 // most one entry per byte.
@@ -103,8 +103,8 @@ private:
         return sibling;
     }
 
-    /// Skips an entry and everything below it. Sets unknown_code_ if an entry below has an
-    /// abbreviation that is not in the table.
+    /// Skips an entry and everything below it. Sets unknown_code_ and returns early at an entry
+    /// whose abbreviation is not in the table; entries that DW_AT_sibling skips are not looked at.
     void skip_tree(const Abbrev &abbrev)
     {
         const uint64_t sibling = skip_attributes(abbrev);
@@ -144,9 +144,10 @@ private:
                                     : keep_tag(abbrev.tag, parent.tag, open_.size() == 1);
     }
 
-    /// Reads or skips the entry at `offset`, whose abbreviation code has been read. After an error,
-    /// error_ is set and the result is false: a Result per entry would double the cost. Inlined,
-    /// because a function call would take 2 % of btf-emit's time.
+    /// Reads or skips the entry at `offset`, whose abbreviation code has been read. On an error,
+    /// sets error_ and returns false: a Result per entry would double the cost. The caller checks
+    /// whether values_ has a problem or an overrun. Inlined, because a function call would take 2 %
+    /// of btf-emit's time.
     [[gnu::always_inline]] bool read_entry(uint64_t offset, const Abbrev &abbrev)
     {
         const OpenEntry parent = open_.back();

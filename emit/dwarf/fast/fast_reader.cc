@@ -51,8 +51,8 @@ class TreeReader
 public:
     explicit TreeReader(Skips &skips) : skips_(skips) {}
 
-    /// Reads units, which are in the order of their offsets, with the type units that they reach,
-    /// and with those of their file that `takes` accepts, if it is set.
+    /// Reads `units`, which are in the order of their offsets, and the type units that they reach.
+    /// If `takes` is set, also reads the type units of their file that it accepts.
     Result<DieTree> run(const Units &units, const TakesLanguage &takes)
     {
         const TypeUnits *types = units.front()->types;

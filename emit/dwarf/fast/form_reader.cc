@@ -63,7 +63,7 @@ uint64_t FormReader::block_size()
     }
 }
 
-/// An index or offset in a form of fixed size, or a LEB128.
+/// Reads an index or offset: a LEB128, unless the form has a fixed size.
 uint64_t FormReader::number()
 {
     const int size = fixed_form_size(form_, unit_.widths);

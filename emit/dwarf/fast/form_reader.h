@@ -47,7 +47,7 @@ public:
     void skip();
 
     Constant constant();
-    /// Forms of fixed size are sign-extended.
+    /// DW_FORM_data1, data2 and data4 are sign-extended.
     std::optional<int64_t> signed_constant();
     std::optional<EnumeratorValue> enumerator();
     Constant member_offset()
@@ -58,8 +58,8 @@ public:
         return constant();
     }
     bool flag() { return form_ == DW_FORM_flag_present || constant().value != 0; }
-    /// nullptr if the value is not a string, or lies outside of its section (then problem() or
-    /// in().overrun() is set).
+    /// nullptr if the value is not a string of this file, or lies outside of its section (then
+    /// problem() or in().overrun() is set).
     const char *string();
     /// 0 for a reference that cannot be followed. Such references are counted.
     uint32_t reference();

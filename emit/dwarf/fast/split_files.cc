@@ -68,7 +68,7 @@ private:
         place.file = &file_;
         for (uint32_t column = 0; column < columns_; ++column) {
             const uint32_t part = cell(0, column), offset = cell(row_of(slot), column);
-            if (part == SplitPlace::types) // UINT64_MAX is refused when the unit is read
+            if (part == SplitPlace::types) // UINT64_MAX: beyond the section's end, so no unit
                 place.at[SplitPlace::info] =
                     file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
             else if (part < std::size(place.at))
@@ -77,7 +77,7 @@ private:
         return place;
     }
 
-    /// Row 0 has the numbers of the columns.
+    /// Row 0 has the SplitPlace::Part of each column.
     uint32_t cell(uint32_t row, uint32_t column) const
     {
         return number<uint32_t>(16 + uint64_t{slots_} * 12 +
@@ -151,8 +151,8 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
         for (const std::string &file : files)
             paths.push_back(file + ".dwp");
     if (skeleton.dwo_name && *skeleton.dwo_name) {
-        // The file has the path that the compiler named, or is in the folder of the skeletons'
-        // file, or is that file itself (-gsplit-dwarf=single).
+        // The .dwo file has the path that the compiler named, or is in the folder of the skeletons'
+        // file or of the stripped program, or is the skeletons' file itself (-gsplit-dwarf=single).
         const std::string name = skeleton.dwo_name;
         const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
         paths.push_back(name.front() == '/' ? name : comp_dir + name);

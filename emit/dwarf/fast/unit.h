@@ -97,7 +97,7 @@ struct Unit : UnitHead {
     uint64_t abbrev_offset = 0;
     std::shared_ptr<const AbbrevTable> abbrevs; // null for most units of an image, to save memory
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
-    uint64_t loc_base = 0; // of the unit's part of .debug_loc
+    uint64_t loc_base = 0; // split DWARF: of the unit's part of .debug_loc or .debug_loclists
     // Split DWARF: whether the unit is a skeleton, and where its split unit is.
     bool is_skeleton = false;
     std::optional<AddressRef> low_pc; // base of range lists
@@ -117,7 +117,7 @@ class Abbrevs
 {
 public:
     /// Sets `unit.abbrevs` and `unit.refers_to_other_units`, unless they are set already. Errors: a
-    /// malformed table; many units that share long tables, but not successively.
+    /// malformed table; long tables are read too often (SharedReads).
     Result<void> attach(Unit &unit);
 
 private:
@@ -145,8 +145,8 @@ inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
 /// `splits` finds. `skips` counts units that are left out, but not those without entries.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
 
-/// Where the parts of a unit of split DWARF begin in their sections. In a .dwo file all tables
-/// begin at 0. In a .dwp file the index has the offsets.
+/// Where the parts of a unit of split DWARF begin in their sections. In a .dwp file the index has
+/// these offsets. In a .dwo file they are 0, and at[info] is not used.
 struct SplitPlace {
     /// Columns of the index. GNU's form and DWARF 5 agree in those used here, except for `types`,
     /// which DWARF 5 does not have, and `rnglists`.
@@ -180,9 +180,9 @@ Result<void> read_language(Unit &type_unit, Abbrevs &abbrevs);
 
 // split_files.cc
 
-/// Finds the split units of skeleton units. They are in a package next to the linked file (.dwp),
-/// in one file per object (.dwo), or in the file with the skeletons. A package has an index (DWARF
-/// 5, section 7.3.5, and GNU's earlier form).
+/// Finds the split units of skeleton units: in a package next to the linked file (.dwp), in one
+/// file per object (.dwo), or in the file with the skeletons. A package has an index (DWARF 5,
+/// section 7.3.5, and GNU's earlier form).
 class SplitFiles
 {
 public:
@@ -196,7 +196,7 @@ private:
         FileParts parts;
         std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
         SplitUnits list;
-        std::unordered_map<uint64_t, SplitPlace> places; // of the units of a package, by id
+        std::unordered_map<uint64_t, SplitPlace> places; // of a package's compile units, by id
     };
     Result<const OpenFile *> open(const std::string &path);
     /// The split unit of `skeleton` in the file at this path, or nothing.

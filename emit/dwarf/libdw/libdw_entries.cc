@@ -78,7 +78,7 @@ public:
         Dwarf_Op *ops;
         size_t count;
         ptrdiff_t offset = 0;
-        constexpr uint64_t entry_size = 16; // about as much as in the file
+        constexpr uint64_t entry_size = 16; // an estimate: libdw does not report the size
         uint64_t bytes = 0;
         while ((offset = dwarf_getlocations(attr_, offset, &base, &start, &end, &ops, &count)) >
                0) {

@@ -70,7 +70,7 @@ private:
     uint64_t split_types_at_ = 0;
 };
 
-/// The value of an attribute; nullptr if the entry lacks the attribute, or if it is not a string.
+/// The string value of an attribute; nullptr if the entry has none.
 const char *string_attribute(Dwarf_Die &die, unsigned attribute);
 
 struct LibdwUnit {

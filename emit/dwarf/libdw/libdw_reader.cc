@@ -8,8 +8,8 @@
 // Method. The tree of a unit has the unit's own entries and, recursively, all entries of each unit
 // that these import or refer to. A compile unit that is read only because of such a reference
 // contributes only types: its functions and variables are in its own tree. The tree of the first
-// chosen compile unit of a language also has all type units of the language, because a type unit
-// may have a type to which nothing refers.
+// chosen compile unit of a language also has all type units of the language (except those of split
+// DWARF), because a type unit may have a type to which nothing refers.
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
@@ -248,7 +248,7 @@ public:
     Result<void> add(LibdwUnit unit)
     {
         auto [place, is_new] = parts_.try_emplace(file_.number_of(unit.die));
-        if (!is_new) // numbers begin at 0 again in a second file of split DWARF
+        if (!is_new) // in each file of split DWARF numbers begin at 0 again
             return fail(file_.elf().where().in(".debug_info"),
                         "units of several files cannot be read as one");
         DieTree &part = place->second;

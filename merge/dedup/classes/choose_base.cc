@@ -8,8 +8,8 @@
 //  1. Collect the names of the structs, unions and enums that the module defines or declares.
 //  2. Choose each type of the base
 //      - that has the stub hash of a type of the module, or
-//      - that is a struct, union or enum, defined or declared, and the module has one of that name.
-//     The index of the base answers both questions.
+//      - that defines or declares a struct, union or enum with one of the names of step 1.
+//     The index of the base finds both.
 //  3. Add classes of the chosen types, in front of the module's. Types of the base with one stub
 //     hash are one class, whether or not the module has a type with this hash.
 //
@@ -44,7 +44,7 @@ namespace
 struct TextHash {
     size_t operator()(std::string_view s) const { return XXH3_64bits(s.data(), s.size()); }
 };
-/// Do the objects define or declare an enum of a name?
+/// By name: do the objects define or declare an enum?
 struct EnumUse {
     bool defined = false, declared = false;
 };
@@ -135,8 +135,8 @@ std::vector<ChosenType> choose_all(const Sources &sources, const BaseIndex &base
         chosen[raw(c.type)] = stays;
         return !stays;
     };
-    // A chain of types that refer to each other may need one sweep per type. A few sweeps suffice,
-    // because a type that is chosen needlessly does not change the result.
+    // A chain of types, each of which refers to the next, may need one sweep per type. A few sweeps
+    // suffice, because a type that is chosen needlessly does not change the result.
     constexpr int max_sweeps = 6;
     for (int sweep = 0; sweep < max_sweeps && std::erase_if(out, drop); ++sweep)
         continue;

@@ -45,7 +45,7 @@ struct Node {
     uint32_t source;
     TypeId type;
     ClassId cls; // none for a forward declaration
-    NameId name; // an affected name; for an unnamed struct, a number after all names
+    NameId name; // an affected name; for a node without one, a number after all names
     bool is_forward() const { return cls == ClassId::none; }
 };
 
@@ -60,13 +60,13 @@ struct ConflictGraph {
     IdVector<NameId, bool> affected_names;    // a conflict, or a name whose definition reaches one
     IdVector<ClassId, bool> affected_classes; // the class refers to an affected name or class
     IdVector<ClassId, Role> role;
-    IdVector<ClassId, NameId> slot_name; // of nodes and forwards: see Node::name; else none
+    IdVector<ClassId, NameId> slot_name; // nodes, declarations: see Node::name; others: none
     uint32_t slot_names = 0;             // the end of these numbers
     uint64_t count = 0;                  // number of conflicts
 
     IdVector<NodeId, Node> nodes;        // by source, then type
     std::vector<NodeId> node_begin;      // first node per source, and the end
-    std::vector<bool> twins;             // per node of a base: not the first with its stub hash
+    std::vector<bool> twins;             // per node of a base: a twin, but not the first
     std::vector<TypeId> between;         // types between nodes, by source
     std::vector<uint32_t> between_begin; // first of them per source, and the end
     // The slots of each class with role_node: the names (see Node::name) to which it leads without

@@ -156,7 +156,7 @@ void make_slots(const ClassGraph &graph, ConflictGraph &out)
     // that visited it. `listed`: for each name, the last walk that listed it.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
-    std::vector<ClassId> pending; // the class, and types between nodes that it refers to
+    std::vector<ClassId> pending; // `c`, and classes of types between nodes
     for (ClassId c : graph.classes()) {
         if (out.role[c] == role_node && out.affected_classes[c] && graph.alias[c] == c)
             pending.push_back(c);

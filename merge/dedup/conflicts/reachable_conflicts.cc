@@ -24,9 +24,9 @@
 // nodes. A base with twins is treated as ambiguous, too. Twins differ in a type that they reach,
 // but may reach the same set, because only some types of the base take part in the deduplication.
 //
-// Cost. Each node and edge once; an edge between components costs one bit per element in the
-// object. A set of more than four elements is kept as a hash of 16 bytes, which is trusted like
-// stub hashes (group_by_hash.cc).
+// Cost. Each node and edge a few times. Each component, and each edge between components, costs one
+// bit per element in the object. A set of more than four elements is kept as a hash of 16 bytes,
+// which is trusted like stub hashes (group_by_hash.cc).
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/graphs.h"
@@ -179,7 +179,7 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
                 return;
             for (const Path &p : *paths)
                 key.push_back(p.target == NodeId::none ? no_number : block[raw(p.target) - begin]);
-            if (paths->empty()) // equals no other node; blocks have lower numbers
+            if (paths->empty()) // equals no other node, so this word is in no other key
                 key.push_back(no_number - 1 - v);
         });
     std::vector<NodeId> lowest(count, NodeId::none);

@@ -12,8 +12,8 @@
 // founded it; all members share the representative's references.
 //  1. A node joins the group of an earlier node with the same class and the same set of reachable
 //     conflicts. In most objects all nodes do.
-//  2. Otherwise the candidates are the groups of a node's class. agreeing_pairs.cc finds those that
-//     agree with the node, at any depth.
+//  2. Otherwise the candidates are the groups of the node's class. agreeing_pairs.cc finds those
+//     that agree with the node, at any depth.
 //  3. In id order, a node joins the newest group with which it agrees, and the nodes that it
 //     reaches join the corresponding groups. If a slot leads to a forward declaration in the
 //     representative's object and to a definition in the node's, the declaration is resolved to the
@@ -39,8 +39,8 @@
 // representative did not define are resolved to those of the node, and only unresolved slots ever
 // change. So a representative can stand for its group.
 //
-// Cost. Each node once per order. In addition the cost of agreeing_pairs.cc, for objects with a
-// node that equals no earlier one. A conflict makes few groups per class, about as many as it has
+// Cost. Each node once per alternative. In addition the cost of agreeing_pairs.cc, for objects with
+// a node that equals no earlier one. A conflict makes few groups per class, about as many as it has
 // definitions.
 //
 // Rejected. Partition refinement of all nodes, with unresolved slots that match anything, restarted

@@ -26,7 +26,7 @@ struct GroupForward {
 /// Forward declarations, and the definitions in other objects to which members resolved them.
 using Resolutions = std::unordered_map<GroupForward, NodeId, GroupForward::Hash>;
 
-/// The groups that result if objects join in one order.
+/// One alternative: the groups that result from an order of the objects and a preference.
 struct Groups {
     IdVector<NodeId, GroupId> of; // none for forward declarations, and before a node joins
     IdVector<ClassId, std::vector<GroupId>> of_class; // oldest first
@@ -41,15 +41,14 @@ struct Groups {
     {
     }
 
-    /// The group to which members of a group resolved a forward declaration; none if no member
-    /// knows a definition.
+    /// The group to which members of a group resolved a forward declaration; none if they did not.
     GroupId resolved(GroupId group, NodeId forward) const
     {
         auto found = resolutions.find({group, forward});
         return found == resolutions.end() ? GroupId::none : of[found->second];
     }
-    /// The group that a slot of a group's representative leads to, given the slot's target; none if
-    /// the slot is not resolved.
+    /// The group to which a slot of a group's representative leads. `target`: the slot's target. If
+    /// this is none, or a declaration that is not resolved, the result is none.
     GroupId meaning(const ConflictGraph &conflicts, GroupId group, NodeId target) const
     {
         if (target == NodeId::none)
@@ -101,7 +100,7 @@ public:
 private:
     struct Side {
         std::span<const NodeId> edges;
-        const Paths *paths; // null if the object is not ambiguous
+        const Paths *paths; // null: see ConflictGraph::paths
     };
 
     static Side side_of(const ConflictGraph &conflicts, NodeId n)

@@ -11,7 +11,7 @@
 // twenty groups instead of two.
 //
 // Method. Objects with the same definitions of conflicting names join one after the other; the
-// names that most objects define count first. When the first object with other definitions joins,
+// names with the most nodes count first. When the first object with other definitions joins,
 // the groups have resolved everything that the earlier objects know, so they disagree with this
 // object. Objects without definitions of these names come last, because they agree with any group.
 //
@@ -28,7 +28,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t most_names = 64; // that are compared; comparing more would only take memory
+constexpr size_t most_names = 64; // to compare; more would only take memory
 
 /// The definitions of a name.
 struct Definitions {
@@ -66,7 +66,7 @@ std::vector<uint32_t> order_by_definitions(const Sources &sources, const Conflic
     IdVector<NameId, uint32_t> rank(conflicts.slot_names, no_number);
     for (uint32_t i = 0; i < names.size(); ++i)
         rank[names[i]] = i;
-    // Per source and name: the lowest of its definitions.
+    // Per source and name: the lowest class that defines the name there; or none.
     const size_t width = names.size();
     std::vector<ClassId> definitions(sources.list.size() * width, ClassId::none);
     for (const Node &n : conflicts.nodes)

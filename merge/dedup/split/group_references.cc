@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the references of groups whose forward declarations were resolved.
 //
-// Problem. The representative of a group may refer to a declaration that the objects of other
-// members define. The representative's object then has no type for the reference that the group
-// needs:
+// Problem. The representative of a group may refer to a declaration where other members refer to a
+// definition. The representative's object then has no type for the reference that the group needs:
 //
 //     representative's object:  struct drv;            struct bus { struct drv *drv; };
 //     member's object:          struct drv { int x; }; struct bus { struct drv *drv; };
 //
-// Method. The types of the representative's object are walked from the group's node to the next
+// Method. The types of the representative's object are walked from the representative to the next
 // nodes. A forward declaration on the way is replaced by its resolution in the group. A type
 // between nodes whose references change is replaced by the final class with the new references,
 // which is added if it is new.

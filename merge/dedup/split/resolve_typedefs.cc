@@ -63,7 +63,8 @@ struct TypedefResolver {
     }
 };
 
-/// A key that may change: the key, or a typedef of its class, leads to a declaration.
+/// A key that leads to a declaration, and so may change; or a key with which such a typedef is
+/// compared.
 struct OpenKey {
     uint32_t number;             // in TypedefResolver::old
     std::vector<uint32_t> words; // without aliases
@@ -118,8 +119,8 @@ void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
     r.facts[own].key = number;
 }
 
-/// Step 1. Returns the open keys. Keys that cannot change, which are nearly all, are added to
-/// `renewed` at once.
+/// Step 1. Returns the open keys. All other keys, which are nearly all, cannot change: they are
+/// added to `renewed` at once.
 std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::unordered_set<ClassId> typedefs;

@@ -50,8 +50,8 @@ struct FinalClasses {
         return raw(c) < old ? c : origin[raw(c) - old];
     }
 
-    /// Adds a final class of types that were in `c`: `c` itself if the first type of `c` is among
-    /// them. Returns the final class.
+    /// Adds a final class of types that were in `c`. `first`: the lowest of them. Returns the final
+    /// class: `c` itself if `c` begins with `first` and is not live yet.
     ClassId add(ClassId c, TypeAt first, TypeAt canonical)
     {
         FinalClass &old = partition.classes[c];
@@ -81,14 +81,14 @@ struct UnresolvedForward {
 /// source by source; the walk of a source does not read those of other sources.
 void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals);
 
-/// The final class of a group with resolved forward declarations gets references of its own, which
-/// may lead to new types between nodes.
+/// Gives the final class of each group with resolved forward declarations references of its own,
+/// which may lead to new types between nodes.
 void resolve_references(const SplitInput &in, FinalClasses &finals);
 
 /// Looks for pairs of typedefs with the same name and form, of which one leads to forward
-/// declarations and the other to definitions of their names. In `partition` the first becomes an
-/// alias of the second. Replaces `keys` by keys without aliases. Returns, by declaration, the
-/// definition that a typedef showed.
+/// declarations and the other to their definitions. In `partition` the first becomes an alias of
+/// the second. Replaces `keys` by keys without aliases. Returns, by declaration, the definition
+/// that a typedef showed.
 std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
                  BetweenKeys &keys, Partition &partition);

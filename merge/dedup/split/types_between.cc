@@ -2,7 +2,7 @@
 // Finds the final classes of types between nodes: pointers, prototypes, typedefs and the like.
 // merge/dedup/README.md defines the terms.
 //
-// Method. Object by object, a walk finishes the types that a type refers to before the type itself.
+// Method. Source by source, a walk finishes the types that a type refers to before the type itself.
 // The key of a type has its class, and the final classes of those references that are not final
 // from the start. Types with the same key become one final class.
 //
@@ -25,7 +25,7 @@ ClassId word_of_source(uint32_t source)
     return ClassId{raw(ClassId::none) - 1 - source};
 }
 
-/// The types of one object.
+/// The types of one source.
 struct ObjectTypes {
     const SplitInput &in;
     const Classes &classes;
@@ -78,7 +78,7 @@ bool make_key(const ObjectTypes &types, TypeId id, Walk &walk)
         if (to == ClassId::none) {
             if (role == role_between && !walk.open[target])
                 walk.stack.push_back(target);
-            // The word stays only in a cycle, which is possible only with wrong hashes.
+            // The key is made again later, except on a cycle, possible only with wrong hashes.
             to = word_of_source(types.source);
         }
         walk.key.push_back(raw(to));
