@@ -231,8 +231,8 @@ TypeNumber TreeReader::type_of_decl(tree decl)
     return type_of(type, decl_quals(decl) | TYPE_QUALS(type));
 }
 
-/// Like type_of(), but for the type that a typedef names, and for the result of a function. For
-/// these, gcc's add_type_attribute() describes void without its qualifiers and typedefs.
+/// Like type_of(), for the type that a typedef names, and for the result of a function. There gcc's
+/// add_type_attribute() describes void without its qualifiers and typedefs.
 TypeNumber TreeReader::type_or_void(tree type, int quals)
 {
     return type && VOID_TYPE_P(type) ? void_type : type_of(type, quals);

@@ -43,8 +43,8 @@ struct Object {
     std::vector<Variable> variables{}; // in id order
     // {target, tag} of DECL_TAGs on functions and variables; sorted.
     std::vector<std::pair<TypeId, TypeId>> link_tags{};
-    // The entries of the object's pool in a relocatable input, entry i at [i - 1]. Empty if there
-    // is no pool, or if it has too few entries.
+    // The entries of the object's pool in a relocatable input, entry i at [i - 1]. Empty if the
+    // pool is missing, or has too few entries.
     std::vector<UnresolvedAddress> pool{};
 
     /// For messages: the place, and the source file if known.
