@@ -25,7 +25,10 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
              image.name.c_str(), missing.count, missing.count == 1 ? "" : "s",
              missing.count == 1 ? "is" : "are", missing.count == 1 ? "its" : "their");
     for (size_t i = 0; i < missing.names.size(); ++i)
-        text += (i ? ", " : missing.count == 1 ? "; it has " : "; the first has ") + missing.names[i];
+        text += (i                    ? ", "
+                 : missing.count == 1 ? "; it has "
+                                      : "; the first has ") +
+                missing.names[i];
     if (!missing.source.empty())
         text += " (" + std::string(missing.source) + ")";
     report.warnings.push_back(std::move(text));
@@ -61,9 +64,9 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
             ": offsets of variables contradict the symbols, which are used instead" +
             (count > 1 ? strf(" (and %zu more)", count - 1) : ""));
     if (image.kind != ImageKind::combined && !image.has_symbols)
-        report.warnings.push_back(image.name +
-                                  ": has no symbol table, so it is not known which functions exist; "
-                                  "the result has no functions");
+        report.warnings.push_back(
+            image.name + ": has no symbol table, so it is not known which functions exist; "
+                         "the result has no functions");
     if (image.kind != ImageKind::combined && any_pool &&
         locations.objects_without_pool == objects.size())
         report.warnings.push_back(image.name + ": has none of the objects' address pools; "

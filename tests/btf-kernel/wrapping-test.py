@@ -94,7 +94,7 @@ class Wrapping(PackageCase):
         self.refused(tree.whole(), 'is a device tree without a kernel in it')
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 700 << 10)
 
-    @unittest.skipUnless(shutil.which('mkimage') and shutil.which('dtc'), 'u-boot-tools are not installed')
+    @unittest.skipUnless(shutil.which('mkimage') and shutil.which('dtc'), 'mkimage or dtc is not installed')
     def test_by_mkimage(self):
         flat = self.write('Image.gz', gzip.compress(flat_image(self.btf)))
         out = self.top / 'made'

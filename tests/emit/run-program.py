@@ -304,7 +304,7 @@ def main():
     tools = {name: os.path.abspath(path) for name, path in zip(names, sys.argv[1:5])}
     case, machines = sys.argv[5], sys.argv[6:]
     if not reference():
-        print('SKIP comparing with pahole: none of version 1.32 in PATH (or $BTFLINK_PAHOLE)')
+        print('SKIP comparing with pahole: no pahole 1.32 or newer in PATH (or $BTFLINK_PAHOLE)')
     ran = failed = 0
     for name, command, words in variants(case, machines):
         with tempfile.TemporaryDirectory() as folder:

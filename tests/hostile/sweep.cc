@@ -246,7 +246,7 @@ std::string watch(const Seed &seed, const Bundle &bundle, Outcome &shared, Count
     if (WIFSIGNALED(status))
         return strf("ended by signal %d (%s)", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
     if (!shared.ended)
-        return strf("ended with status %d in its middle", WEXITSTATUS(status));
+        return strf("exited with status %d before its end", WEXITSTATUS(status));
     auto memory = static_cast<uint64_t>(shared.memory_after - shared.memory_before) * 1024;
     counts.most_memory = std::max(counts.most_memory, memory);
     if (memory > size_of(bundle) * memory_per_byte + spare_memory)

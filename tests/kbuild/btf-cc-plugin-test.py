@@ -437,12 +437,12 @@ class Builds(PluginCase):
             self.plugin(gcc, *COMPILE, settings={'BTF_CC_PLUGIN_DIR': self.path('plugins')})
             self.assertTrue(self.has_object_btf('add.o'))
         if len(gccs) < 2:
-            self.skipTest('headers of only one gcc for plugins are installed')
+            self.skipTest('the plugin headers of only one gcc are installed')
 
     def test_wrong_plugin(self):
         """gcc refuses a plugin that was built for another gcc."""
         if not headers_of('gcc-11'):
-            self.skipTest('no headers of gcc-11 for plugins')
+            self.skipTest('the plugin headers of gcc-11 are not installed')
         done = self.build('gcc', 'gcc-11')
         ours, other = done[1].decode().splitlines()
         shutil.copy(ours, other)

@@ -272,7 +272,7 @@ class Module(KbuildCase):
         self.btf('--build=build', '--dkms=dkms.conf')
         self.assertIn('.BTF', self.section_names('x.ko'))
 
-    @unittest.skipUnless(os.getuid() == 0, 'root runs btf-module as another user')
+    @unittest.skipUnless(os.getuid() == 0, 'not root, so btf-module cannot be run as another user')
     def test_module_of_another_user(self):
         """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask for a
         confirmation. The user may not be allowed to enter the build folder, so copies of the programs are run."""
