@@ -14,8 +14,8 @@
 //                                     first such member becomes volatile.
 //
 // IN is a file with object BTF: an object, the result of ld -r, or only the section. OUT gets the
-// contributions without an ELF file. Exit status: 0 success, 1 a file cannot be read or written,
-// 2 wrong usage.
+// contributions without an ELF file. Exit status: 0 success, 1 a file cannot be read or written, or
+// IN has no valid object BTF, 2 wrong usage.
 #include "common/btf/btf_builder.h"
 #include "common/io/bytes.h"
 #include "tests/tools/btf_file.h"

@@ -12,7 +12,7 @@ is run in these ways:
     -g          the compiler with -g
     stripped    btf-cc --strip-dwarf
     plugin      btf-cc --plugin, if there is a plugin for the compiler
---every=20 takes every 20th command of this order.
+--every=20 takes only every 20th command.
 
 Prints for each way the processor time of all its processes, also relative to `none`, and the size of the
 objects. If interrupted, prints the results so far.

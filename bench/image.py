@@ -10,8 +10,8 @@ to measure, as fractions 1/N and whole numbers, separated by commas: 1/16 is an 
 unit, 4 an image with all units four times. Each image is a copy of FILE with a new .debug_info at its
 end; the other sections are unchanged. The programs run in turn, and write BTF to a separate file. Memory
 is the maximum resident set, which includes pages of mapped files. The table shows medians of the rounds;
-one more round to warm up is not counted. The images are made in a temporary folder in BUILD, which needs
-room for three times the largest image.
+one more round to warm up is not counted. The images are made one at a time in a temporary folder in BUILD,
+which needs room for the largest of them.
 """
 import argparse
 import collections

@@ -67,7 +67,7 @@ def median(costs):
 
 def rounds(cases, count):
     """Runs all cases in turn: once to warm up, `count` times to measure times, once to measure private memory.
-    `cases`: name -> function that runs the case once and returns what run() returns; its argument is `watch`.
+    `cases`: name -> function of `watch` that runs the case once and returns what run() returns.
     Returns name -> cost: medians of the times and the memory of the last run, or None if a run took too long."""
     found = collections.defaultdict(list)
     memory, slow = {}, set()

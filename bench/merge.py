@@ -9,9 +9,9 @@ usage: merge.py --tools=BUILD [--kernel=DIR | --objects=FILE --image=ELF] [--dwa
 
 BUILD is a meson build folder. --kernel is the output folder of a kernel with object BTF in vmlinux.o; the
 image is its .tmp_vmlinux1. Without --kernel and --objects, generated sources are compiled. pahole reads the
-DWARF of --dwarf-image, by default that of the image. KO is a module with object BTF; without --module, the
-table of the module is left out. NAME is the struct that gets a volatile member in half of the objects that
-define it. --scratch needs room for 9 times the objects' BTF; /dev/shm is fastest.
+DWARF of --dwarf-image, by default that of the image. KO is a module with object BTF and, for pahole,
+DWARF; without --module, the table of the module is left out. NAME is the struct that gets a volatile member
+in half of the objects that define it. --scratch needs room for 9 times the objects' BTF; /dev/shm is fastest.
 
 In each round all programs run in turn. Input files are in the page cache. The tables show medians of the
 times. Memory is the maximum of private memory, that is, resident memory without pages of mapped files.
@@ -122,8 +122,8 @@ class Bench:
         self.table('whole merge', cases)
 
     def explosion(self):
-        """Measures the merge if half of the definitions of the struct --struct have a volatile member, so that
-        all types that reach the struct exist twice."""
+        """Measures the merge if a member of the struct --struct is volatile in every second object that defines
+        the struct. Then types that reach the struct exist twice."""
         clean = self.clean
         exploded, said = self.corpus('explode', self.options.struct)
         left = {path: self.stat(path, 'types_out') for path in (clean, exploded)}

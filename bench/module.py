@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Measures btf-merge for small modules, with and without an index of the base. Not a test. Also measures
-the start of a program that does nothing.
+the start of /bin/true, and btf-merge --version.
 
 usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] [--threads=N] MODULE...
 

@@ -63,8 +63,8 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
         for (size_t i = part * stride; i < std::min(objects.size(), (part + 1) * stride); ++i) {
             const Input &input = inputs[objects[i].input];
             Bytes trailer = objects[i].trailer_bytes;
-            // The trailer is read from the input's file, unless the input is a member of an archive
-            // or its section was unpacked. Then the trailer is read from memory.
+            // The trailer is read from the input's file. If the input is a member of an archive, if
+            // its section was compressed, or if reading fails, the copy in memory is read.
             bool as_is = !input.is_member && trailer.data() >= input.bytes.data() &&
                          trailer.data() + trailer.size() <= input.bytes.data() + input.bytes.size();
             if (as_is && opened != objects[i].input) {

@@ -63,7 +63,7 @@ class Scale:
         return lambda watch: run([self.merge, '-q', *arguments, '-o', self.out], watch=watch)
 
     def curve(self):
-        # name -> (number of copies in the file, how often the file is given)
+        # `copies`: number of copies in a file; `times`: how often the file is given.
         cases = {inputs: [self.corpus('clone', f'{copies}/1')] * times for inputs, (copies, times) in
                  {'1': (1, 1), '2': (2, 1), '4': (4, 1), '8': (8, 1), '8, given twice': (8, 2),
                   '8, given three times': (8, 3)}.items()}

@@ -6,10 +6,10 @@ usage: count.py --emit=PROGRAM --merge=PROGRAM --build=TEXT [--renew]
 
 The input is objects that gcc makes from many-types.c and tests/emit/cases. Unlike times, instruction
 counts are repeatable, but only for the same programs and objects. Next to the totals, the file `totals`
-therefore states how the programs were built (TEXT), the compiler, the C library and valgrind. If any of
-these is different, or valgrind is not installed, the test is skipped. --renew, or `ninja -C BUILD
-renew-counts`, writes new totals. On x86, the counts do not depend on the model of the processor, because
-the C library is told to use the same functions on all models.
+therefore states how the programs were built (TEXT), the architecture and gcc of the objects, the C library
+and valgrind. If any of these is different, or valgrind is not installed, the test is skipped. --renew, or
+`ninja -C BUILD renew-counts`, writes new totals. On x86, the counts do not depend on the model of the
+processor, because the C library is told to use the same functions on all models.
 """
 import argparse
 import os

@@ -56,7 +56,7 @@ class Against(PackageCase):
         self.assertIn("(ENUM 'sign' of 4 bytes, 1 elements)", said[1])
 
     def test_unreadable_module(self):
-        """A module that cannot be read in the other build is not one without BTF."""
+        """A module of the other build that cannot be read is not treated as a module without BTF."""
         here, there = (self.with_module(f'unreadable-{n}', SOURCE, MODULE % {'n': 1}) for n in range(2))
         (there / 'mine.ko').write_bytes((there / 'mine.ko').read_bytes()[:100])
         (what,), _ = self.differences(here, there)
@@ -78,7 +78,7 @@ class Against(PackageCase):
         self.assertTrue(what.startswith('order: the same types, but type '), what)
 
     def with_module(self, name, source, module, *options):
-        """Builds a vmlinux and a module over it, in a folder of their own."""
+        """Builds a vmlinux and a module over it in a new folder, and returns the folder."""
         folder = self.build(name, source)
         (folder / 'mine.c').write_text(module)
         must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o', 'mine.ko', 'mine.c', cwd=folder)
@@ -112,7 +112,7 @@ class Against(PackageCase):
         self.assertIn('1 module differs only', notes[0])
 
     def test_references_to_vmlinux(self):
-        """A member that becomes another type of vmlinux is found although vmlinux differs, too."""
+        """A member that gets another type of vmlinux is found although vmlinux differs, too."""
         source = SOURCE + 'unsigned more(unsigned a) { return a; }\n'
         sources = source, source.replace('*next;', '*next, *last;')
         module = MODULE.replace('int number', 'int number; unsigned other') % {'n': 1}
@@ -125,7 +125,7 @@ class Against(PackageCase):
             self.assertEqual(said[1], f'references: the same types, but {what} to other types')
 
     def test_order_of_a_distilled_base(self):
-        """The types of a distilled base follow the order of vmlinux, so another order there is no difference."""
+        """A distilled base has its types in the order of vmlinux, so its order does not count as a difference."""
         listed = 'struct list { struct list *next; };\n'
         sources = SOURCE, listed + SOURCE.replace(listed, '')
         module = MODULE % {'n': 1} + listed + 'int of_list(struct list *list) { return !list; }\n'

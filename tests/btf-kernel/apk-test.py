@@ -34,7 +34,7 @@ class Apk(PackageCase):
     def test_forms(self):
         files = self.files()
         self.good(apk3(files, long=True))
-        deep = 'very-long-name/' * 20 # so that the length of each path takes two bytes
+        deep = 'very-long-name/' * 20 # so that the length of each folder's path takes two bytes
         self.good(apk3([(deep + name, data) for name, data in files]))
         self.good(apk3([('usr/bin/other', b'x' * 100001), *files, ('usr/share/more', b'y')]))
 

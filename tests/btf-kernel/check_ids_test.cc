@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests what btf-kernel check says about ids and kfuncs if .BTF_ids is valid, has one fault, has no
-// symbols, or is missing.
+// Tests what btf-kernel check says about ids and kfuncs: in a valid kernel, after one fault in
+// .BTF_ids or in the BTF, and if .BTF_ids has no symbols or is missing.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel
@@ -113,7 +113,8 @@ TEST_F(CheckKernel, SetOfTypes)
     EXPECT_EQ(findings(), Lines());
 }
 
-// resolve_btfids looks for a module's types in its distilled base, not in vmlinux.
+// resolve_btfids does not see the types of vmlinux if a module has a distilled base. So an id of 0
+// is right for a type that only vmlinux has.
 TEST_F(CheckKernel, IdsOverDistilledBase)
 {
     constexpr const char *base = R"(

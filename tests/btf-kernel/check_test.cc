@@ -96,8 +96,8 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
 }
 
 /// The module only declares files_struct, so it has its own task_struct and bpf_prog_aux. One fault
-/// of an encoder can cause such findings in many modules. All have the same `cause`, so they are
-/// printed as one line.
+/// of an encoder can cause a finding like the second one in many modules. The `cause` of such a
+/// finding names no type, so all of them are printed as one line.
 TEST_F(CheckKernel, RedefinedByADeclaration)
 {
     std::string text = replaced(vmlinux_text, "'x' type_id=1", "'x' type_id=5");
@@ -122,8 +122,8 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
     EXPECT_EQ(last(true)[1].subject, "struct task_struct");
 }
 
-/// vmlinux has two types with one name. A tag between bar and foo is not taken for a type with a
-/// name.
+/// vmlinux has two structs foo, and the module's bar refers to the one that vmlinux's bar does not
+/// refer to. The finding names foo, not the TYPE_TAG between bar and foo.
 TEST_F(CheckKernel, RefersToTheOtherOfTwoTypes)
 {
     set_vmlinux(std::string(vmlinux_text) + R"(
@@ -140,7 +140,7 @@ TEST_F(CheckKernel, RefersToTheOtherOfTwoTypes)
     [23] STRUCT 'bar' size=8
         'p' type_id=24 bits_offset=0
     [24] PTR '' type_id=22)");
-    EXPECT_EQ(findings().size(), 1u); // this module has no bpf_mine
+    EXPECT_EQ(findings().size(), 1u); // .BTF_ids names bpf_mine, which is gone
     EXPECT_EQ(notes(),
               Lines{"redefined mine: struct bar differs from the type of that name in vmlinux "
                     "(vmlinux -> here: refers to another struct foo)"});
@@ -241,7 +241,7 @@ TEST_F(CheckKernel, WrongBase)
 
 TEST_F(CheckKernel, TruncatedBase)
 {
-    // A vmlinux whose BTF is cut off after type 8.
+    // The module was made over 16 types. Now vmlinux has only the first 8.
     const std::string whole = vmlinux_text;
     set_vmlinux(whole.substr(0, whole.find("    [9]")));
     kernel_.vmlinux->btf_ids.clear();
@@ -343,7 +343,7 @@ TEST_F(CheckKernel, DistilledBaseForAnOldKernel)
     EXPECT_EQ(findings(), Lines());
 }
 
-/// The module breaks no other rule.
+/// Except for its byte order, the module is valid.
 TEST_F(CheckKernel, OtherByteOrder)
 {
     constexpr ByteOrder other =

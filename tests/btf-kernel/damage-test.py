@@ -98,7 +98,7 @@ class Damage(PackageCase):
             struct.pack_into('<II', data, ids.offset + 8 + n * 8, *entry)
         path.write_bytes(data)
 
-    # Most tests damage a copy of the sound kernel, or build a damaged one in the folder of the copy.
+    # Most tests damage a copy of the sound kernel, or replace the copy by a kernel that was built with damage.
 
     def copy(self, name):
         folder = self.top / name
@@ -167,7 +167,7 @@ class Damage(PackageCase):
         must('objcopy', '--redefine-sym', 'first=other', folder / 'vmlinux')
         self.expect([('per-cpu', 'vmlinux')], ['per-CPU variable first at offset ', 'the symbol other is there'],
                     folder)
-        # vmlinux was linked again after its BTF was made, and the per-CPU variables are at other addresses.
+        # vmlinux was linked again after its BTF was made, and the per-CPU variables are at other offsets.
         folder = self.copy('percpu')
         (folder / 'percpu.lds').write_text(LINKER_SCRIPT.replace('{ *(', '{ . = . + 64; *('))
         must('gcc', '-nostdlib', '-static', '-Wl,-T,percpu.lds', '-o', 'vmlinux', 'vmlinux.o', cwd=folder)
@@ -185,7 +185,7 @@ class Damage(PackageCase):
                          [('ids', ['vmlinux']), ('per-cpu', ['vmlinux'])])
 
     def distilled(self, name, source, module=MODULE):
-        """Builds a module with a distilled base over a vmlinux of which `source` is the source."""
+        """Builds a vmlinux from `source`, and a module with a distilled base over it. Returns the module's path."""
         folder = self.copy(name)
         self.build(folder, source)
         return self.module(folder, module, options=['--distilled-base'])
@@ -261,7 +261,7 @@ def section(path, name):
 
 
 def symbols_of(path):
-    """Returns (address, name) of all symbols."""
+    """Returns (address, name) of each symbol that the file defines."""
     lines = must('nm', path).splitlines()
     return [(int(line.split()[0], 16), line.split()[2]) for line in lines if len(line.split()) == 3]
 

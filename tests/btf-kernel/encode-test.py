@@ -65,8 +65,8 @@ class Encode(PackageCase):
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
         self.assertEqual(said.count('m-2.ko'), 1, said)
-        # If there is nothing to encode any more, the file of an earlier run is removed. The run inherits SIGCHLD as
-        # ignored, and must still wait for its processes.
+        # If a module has nothing to encode any more, its file of an earlier run is removed. Here btf-kernel inherits
+        # SIGCHLD as ignored, and must still wait for its processes.
         self.write('empty.S', b'nop\n')
         must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -82,7 +82,7 @@ class Encode(PackageCase):
     # Archives.
 
     def members(self):
-        """Returns the members of a package with debug information."""
+        """Returns the members of a package of debug information, (path, contents): vmlinux, and the list of modules."""
         modules = []
         for n in range(3):
             must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o', f'dwarf-{n}.ko',
@@ -91,13 +91,13 @@ class Encode(PackageCase):
         return (f'usr/lib/debug/boot/vmlinux-{RELEASE}', (self.make / 'vmlinux').read_bytes()), modules
 
     def made(self, folder):
-        """Returns file name -> contents, without the settings."""
+        """Returns path -> contents of the files in an output folder, without the settings and links."""
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
                 if path.is_file() and not path.is_symlink() and path.name != 'btf-kernel.settings'}
 
     def test_named_by_its_own_release(self):
-        """The symbolic link has the release that vmlinux states, or else the one in the name of the file. A link for
-        another release is removed."""
+        """The symbolic link is named by the release in vmlinux's banner, or else by that in the name of its file. A
+        link for another release is removed."""
         folder = self.unpacked([('boot/vmlinux-5.14.21-package.7', (self.make / 'vmlinux').read_bytes())], 'named')
         out = self.top / 'named-out'
         for _ in range(2):
@@ -129,7 +129,7 @@ class Encode(PackageCase):
                 self.assertEqual((self.top / f'suse-{n}/vmlinux.btf').read_bytes(), want)
 
     def test_image_and_debug_package_in_a_folder(self):
-        """Only the modules with debug information are read."""
+        """If a module has a debug file, too, only that is read."""
         vmlinux, modules = self.members()
         shipped = [(name.removeprefix('usr/lib/debug/'), b'no DWARF') for name, _ in modules]
         self.report(self.unpacked([vmlinux, *modules], 'alone'), '-o', self.top / 'want-alone')
@@ -192,7 +192,7 @@ class Encode(PackageCase):
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[3])
 
     def test_another_release(self):
-        """The vmlinux of another release is not kept."""
+        """If --release names another kernel than in the earlier run, no file of that run is kept."""
         self.write('other.c', SOURCE.replace('int pid;', 'int pid; long more;').encode())
         must('gcc', '-g', '-O1', '-ffreestanding', '-nostdlib', '-static', '-o', 'other', 'other.c', cwd=self.top)
         vmlinux, modules = self.members()
@@ -208,7 +208,7 @@ class Encode(PackageCase):
         self.assertNotEqual(*want.values())
 
     def test_modules_of_earlier_runs(self):
-        """A run that writes another vmlinux.btf removes what earlier runs wrote for modules. The first run removes
+        """A run that replaces vmlinux.btf removes what earlier runs wrote for modules. The first run removes
         nothing. Links, files with other names and other output folders stay."""
         vmlinux, modules = self.members()
         out = self.top / 'earlier-out'
@@ -230,7 +230,7 @@ class Encode(PackageCase):
             self.report(self.unpacked([vmlinux, *modules], 'earlier'), '-o', out)
 
     def test_vmlinux_of_another_release(self):
-        """In a folder, modules get the vmlinux of their own release, even if the other one is in fewer folders."""
+        """In a folder, modules get the vmlinux of their own release, even if the path of another vmlinux is shorter."""
         image, modules = self.members()
         own, other = ('below/' + image[0], image[1]), ('vmlinux-6.1.0', b'of another release')
         several, out = 'has several kernels; choose one with --release=NAME', self.top / 'releases-out'
@@ -241,7 +241,7 @@ class Encode(PackageCase):
                       self.report(self.unpacked([other, *modules], 'none-left'), '-o', out, status=1))
         self.assertIn(f'{several}: 6.1.0, {RELEASE}',
                       self.report(self.unpacked([other, own], 'images'), '-o', out, status=1))
-        # In an archive, vmlinux may have been encoded before the modules are known.
+        # In an archive, vmlinux may be encoded before the modules are known, so several releases are an error.
         other = other[0], image[1]
         for n, files in enumerate(([other, *modules], [*modules, other], [other, own])):
             with self.subTest(n):
@@ -266,12 +266,12 @@ class Encode(PackageCase):
                 self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()], [f'{RELEASE}.btf'])
                 want = want or self.made(out)
                 self.assertEqual(self.made(out), want)
-        # Without --release, an archive is refused. The modules show which kernel in a folder is meant.
+        # Without --release, the archive is refused. In the folder, the modules show which kernel is meant.
         self.assertIn('has several kernels; choose one with --release=NAME',
                       self.report(self.top / 'first.tar', '-o', self.top / 'refused', status=1))
         self.report(self.top / 'banner', '-o', self.top / 'banner-4')
         self.assertEqual(self.made(self.top / 'banner-4'), want)
-        # A vmlinux alone, and one with modules of another kernel.
+        # Packages whose only vmlinux is of another release than --release names. Modules are of the named release.
         for n, (files, words) in enumerate((([other], f'has no kernel {RELEASE}, but: 6.1.0'),
                                             ([other, *modules], f'has no vmlinux of {RELEASE}, only of other'),
                                             ([('boot/vmlinux-6.1.0', other[1]), *modules],
@@ -374,7 +374,7 @@ class Encode(PackageCase):
         self.assertIn('nothing-there', self.report(self.top / 'nothing-there', '-o', out, status=1))
 
     def test_earlier_result_outlives_errors(self):
-        """A package without a good vmlinux does not change what an earlier run wrote."""
+        """An unsuitable package does not change what an earlier run wrote."""
         vmlinux, modules = self.members()
         out = self.top / 'outlives'
         self.report(self.write('earlier.tar', tar([vmlinux, *modules])), '-o', out)
@@ -396,7 +396,7 @@ class Encode(PackageCase):
                 self.assertIn(words, self.report(package, '-o', out, status=1))
                 self.assertEqual(self.made(out), earlier)
                 self.assertEqual(os.readlink(out / f'{RELEASE}.btf'), 'vmlinux.btf')
-        # The same happens if such a package has the name of the earlier one. After that, the next run keeps nothing.
+        # The same holds if such a package replaces the earlier one. The next run with a good package keeps nothing.
         self.report(package.rename(self.top / 'earlier.tar'), '-o', out, status=1)
         self.assertEqual(self.made(out), earlier)
         again = self.report(self.write('earlier.tar', tar([vmlinux, *modules])), '-o', out)

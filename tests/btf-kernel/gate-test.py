@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests what package builds use of btf-kernel check: causes, degrees, exit status, a file of known findings.
-The kernel and each module have an enum whose values were cut to 32 bits. How serious this finding is depends on
-the kernel's version.
+vmlinux and each module have an enum whose values were cut to 32 bits: a finding of rule enum64, whose degree depends
+on the kernel's version.
 
 usage: gate-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 """
@@ -65,7 +65,7 @@ class Gate(CliCase):
         self.assertIn('known: known, line 5: matches no finding\n', said)
         unmatched = json.loads(self.check('--json', '--kernel=6.12', '--known=known').stdout)['unmatched']
         self.assertEqual(unmatched, [{'rule': 'redefined', 'binary': 'a', 'subject': '*', 'place': 'known, line 5'}])
-        # Lines of an ignored rule are not reported.
+        # Lines for an ignored rule are never called unmatched.
         options = ['--kernel=6.12', '--known=known', '--ignore=redefined']
         self.assertNotIn('matches no finding', self.check(*options).stdout)
         self.assertEqual(json.loads(self.check('--json', *options).stdout)['unmatched'], [])

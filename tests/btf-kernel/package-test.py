@@ -60,7 +60,7 @@ class Package(PackageCase):
         end_of_btf = len(flat_image(self.btf, b''))
         word, page = -end_of_btf % 4, -end_of_btf % 4096
         for gap in (word, page):
-            for words, kfuncs, rules in ( # a set of kfuncs: their number, 1, and id and flags of each
+            for words, kfuncs, rules in ( # a set of kfuncs: their number, flags of the set, id and flags of each
                     ((struct_id, 1, 1, func, 0), 1, []),
                     ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
                     ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that do not exist
@@ -74,8 +74,8 @@ class Package(PackageCase):
                     self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
                                      [('kfunc-tag', ['vmlinux'])] * kfuncs)
 
-        # Data that looks like a set of more than 1,024 kfuncs is skipped. Without such a limit, the rest of the
-        # image would be searched again from each position.
+        # Data that look like a set of more than 1,024 kfuncs are skipped. Without such a limit, the remaining data
+        # could be read again from each word.
         for count in (1024, 1025):
             ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
             image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
@@ -96,7 +96,7 @@ class Package(PackageCase):
         self.assertIn('not checked: ids: vmlinux: there is no .BTF_ids, the section with ids and kfuncs\n',
                       done.stdout)
         self.assertNotIn('not checked', run(PROGRAMS['kernel'], 'check', '--ignore=ids', image).stdout)
-        # Without a configuration it is not known which BTF the package should have.
+        # Without a configuration it is not known whether modules should have BTF.
         bare = self.write('bare.ko', self.make.joinpath('m-0.ko').read_bytes())
         must('objcopy', '--remove-section=.BTF', bare)
         report = self.check(image, bare)
@@ -246,7 +246,8 @@ class Package(PackageCase):
         more = [(f'usr/lib/debug/{modules[0][0]}'.replace('.ko', suffix), modules[0][1])
                 for suffix in ('-more.ko', '/again.ko')]
         self.good(self.unpacked([*shipped, *more], 'more'), modules=5)
-        # The arguments can be folders below lib/modules/RELEASE.
+        # The paths in these folders have no lib/modules/RELEASE, and only the argument `two / 'lib/debug'` shows that
+        # its files are debug files.
         one = self.unpacked([('kernel/' + name.rpartition('/')[2], data) for name, data in modules], 'one')
         two = self.unpacked([('lib/debug/kernel/' + name.rpartition('/')[2], b'') for name, _ in modules], 'two')
         report = self.check(self.make / 'vmlinux', two / 'lib/debug', one)

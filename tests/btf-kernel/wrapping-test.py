@@ -38,7 +38,7 @@ class Wrapping(PackageCase):
                   release='6.12.7-from-uname')
         self.refused(images.uki(inner, sections=('.uname',)), 'is a program for EFI without a kernel')
         self.refused(images.uki(b''), 'is a program for EFI without a kernel')
-        # A unified image in a folder is found by its name.
+        # A unified image in a folder is found by its path.
         folder = self.top / 'esp/EFI/Linux'
         folder.mkdir(parents=True)
         (folder / 'e2ec-6.12.efi').write_bytes(images.uki(inner))
@@ -78,14 +78,14 @@ class Wrapping(PackageCase):
         flat = gzip.compress(flat_image(self.btf))
         for external in (False, True):
             self.good(images.fit(flat, external))
-        for chosen in ('conf-1', ''): # '' chooses the first: conf-1, whose data are not a kernel
+        for chosen in ('conf-1', ''): # no configuration is called '', so the first kernel counts: that of conf-1
             self.refused(images.fit(flat, chosen=chosen), 'is not a kernel image of a known form')
         tree = images.Tree()
         tree.node('', {'compatible': 'board'}, [('cpus', {})])
         self.refused(tree.whole(), 'is a device tree without a kernel in it')
 
     def test_fit_with_long_name(self):
-        """Memory does not grow with the number of a node's properties times the length of the node's name."""
+        """The memory used does not grow with the number of a node's properties times the length of the node's name."""
         count = 40_000
         tree = images.Tree()
         tree.node('', {}, [('images', {}, [('x' * count, {})])])

@@ -8,15 +8,15 @@ usage: matrix.py make BUILD FOLDER
 `make` compiles with each compiler in PATH, emits, links and merges. `compare` compares these results with
 what PAHOLE makes of the same programs, and prints the table and the differences.
 
-The compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler, variant
-and source; `make` skips those that have a result, and may run on several systems with the same FOLDER. `compare`
-needs pahole 1.32. The sources are CASES of tests/emit, with their features, and sample.rs for rustc.
+The compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler, variant (a set of
+options) and case; `make` skips those that have a result, and may run on several systems with the same FOLDER.
+`compare` needs pahole 1.32. The cases are CASES of tests/emit, with the features that they name; for rustc, sample.rs.
 
 Two kinds of compiles are not compared with pahole. It encodes nothing with -gsplit-dwarf, so the result is compared
 with btflink's own for a compile without -gsplit-dwarf. Kernels refuse the names that pahole writes for Rust,
 so objects of rustc are only checked by the kernel's rules.
 
-Exit status: 0 no differences, 1 differences, 2 wrong usage.
+Exit status: 0, 1 if `compare` finds differences or cases that `make` could not build, 2 for wrong usage.
 """
 import concurrent.futures
 import os
@@ -83,7 +83,7 @@ def sources(case):
 
 
 def features(case):
-    """The features of a case, in the form of --features=."""
+    """The features of a case, as the argument of --features."""
     wanted = directives(os.path.join(TESTS, case))
     found = re.findall(r'--features=(\S+)', ' '.join(values(wanted, 'emit')))
     return ','.join([*values(wanted, 'features'), *found]) or 'default'
@@ -103,7 +103,7 @@ def make_c(build, folder, command, flags, case):
         objects.append(name[:-2] + '.o')
         must(folder, command, '-w', '-fno-pic', *flags, '-c', name, '-o', objects[-1])
         must(folder, f'{build}/emit/btf-emit', '--address-pool', named, objects[-1])
-    # The linker is called without the compiler driver, which would compile bitcode again.
+    # ld is called directly, because with -flto the compiler driver would compile again.
     must(folder, 'ld', '-static', '-e', '0', '--unresolved-symbols=ignore-all', '-o', 'image',
          *objects)
     must(folder, f'{build}/merge/btf-merge', named, '--image=image', '-o', 'ours.btf', *objects)
@@ -160,7 +160,7 @@ def make(build, top):
         os.makedirs(os.path.join(top, command), exist_ok=True)
         write(os.path.join(top, command), 'version', said)
         for variant, flags in (RUST if family == 'rustc' else VARIANTS).items():
-            # All compilers know -gsplit-dwarf, with which knows() would make /dev/null.dwo.
+            # knows() is not asked about -gsplit-dwarf: all compilers know it, and the call would make /dev/null.dwo.
             if family != 'rustc' and variant != SPLIT and not knows(command, flags):
                 continue
             for case in cases_for(command, family):
@@ -172,21 +172,21 @@ def make(build, top):
 
 
 def ignored(case, command, variant):
-    """The kinds of BTF in which a result is known to differ from what it is compared with."""
+    """The kinds of BTF that are not compared, because results are known to differ in them."""
     if case.endswith('annotations.c') and command.startswith('gcc'):
         return ['DECL_TAG']  # pahole 1.32 ignores gcc's tags on variables
     if variant == SPLIT and command.startswith('clang'):
-        return ['INT']  # without -gsplit-dwarf clang also writes base types that expressions use
+        return ['INT']  # without -gsplit-dwarf, clang also writes base types that expressions use
     wanted = directives(os.path.join(TESTS, case))
     return [word for key, text in wanted if key.startswith('pahole-ignore') for word in text.split()]
 
 
 def difference(compare, pahole, folder, variant, case):
-    """Compares one program; returns what differs, or ''."""
+    """Compares one program; returns what differs, why the program could not be made, or ''."""
     if os.path.exists(os.path.join(folder, 'failed')):
         with open(os.path.join(folder, 'failed'), encoding='utf-8') as file:
             failure = file.read()
-        # With -g1 compilers write line tables, and at most functions in addition.
+        # With -g1, a compiler may describe nothing but lines.
         return '' if variant == 'g1' and 'the objects have no BTF' in failure else failure
     if case == 'sample.rs':
         return ''
@@ -208,7 +208,7 @@ def difference(compare, pahole, folder, variant, case):
 
 
 def compare_all(compare, pahole, top):
-    """Compares everything and prints the table; returns True if nothing differs."""
+    """Compares everything, and prints the table and the differences; returns True if nothing differs."""
     names = [name for name in VARIANTS if name != 'no split']
     print('| | ' + ' | '.join(names) + ' |')
     print('|---' * (len(names) + 1) + '|')

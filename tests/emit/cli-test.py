@@ -3,8 +3,9 @@
 """Tests the command line of btf-emit: options, exit status, output files, bad files.
 
 usage: cli-test.py BTF-EMIT BTF-LINES [TEST...]
-BTFLINK_PLACES is about the number of bytes that are damaged, one at a time, in each header and each debug section
-(default: 25). Files are cut off at about four times as many places.
+BTFLINK_PLACES (default: 25) is about the number of bytes that are damaged, one at a time, in each of these: the ELF
+header, the section headers, each debug section, its relocations, and the symbol table. Files are cut off at about four
+times as many places.
 """
 import json
 import os
@@ -128,8 +129,8 @@ class Usage(CliCase):
         self.assertEqual(self.read('add.o'), before)
 
     def test_trace_and_result_by_two_names(self):
-        """If --time-trace and the result name the same new file in two ways, the error comes after the result is
-        written."""
+        """If the options for trace and result name the same new file in two ways, the error comes after the result
+        is written."""
         self.compile()
         for option in '--detached', '--output':
             said = self.emit('--time-trace=one', f'{option}=./one', 'add.o', status=1, made=['one'])

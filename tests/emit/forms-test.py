@@ -260,7 +260,7 @@ class Forms(CliCase):
             self.same_objects('plain.o', 'split.o')
             self.object(compiler, version, '-gsplit-dwarf', '-gz', output='packed.o')
             self.same_objects('plain.o', 'packed.o')
-            # The .dwo file is looked for in the object's folder if the compilation directory does not exist.
+            # A .dwo file that is not in the compilation directory is looked for in the object's folder.
             self.object(compiler, version, '-gsplit-dwarf', '-fdebug-prefix-map=' + self.folder +
                         '=/nowhere', output='moved.o')
             self.same_objects('plain.o', 'moved.o')
@@ -388,7 +388,8 @@ class Forms(CliCase):
     # C++ and Rust. Names that BTF does not allow never make a merge fail.
 
     def merged_names(self, source):
-        """Encodes and merges an object with names that BTF does not allow. Returns its BTF as text, and messages."""
+        """Encodes and merges an object with names that BTF does not allow. Returns the BTF of the encoded object as
+        text, and what btf-emit says."""
         said = self.said('--address-pool', '-o', 'emitted.o', source, made=['emitted.o'])
         self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'emitted.o')
         self.assertIn('name-made-legal', said)
@@ -505,7 +506,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
-        """Merges a module with C code, and C++ code with references, over a base, like NVIDIA's modeset module."""
+        """Merges a module over a base. Like NVIDIA's modeset module, it has C code, and C++ code with references."""
         self.need('g++')
         self.write('cxx.cc', CXX)
         self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')
@@ -586,7 +587,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
         self.assertIn(f'; DWARF of {self.path(name)}',
                       self.said(flag, '--image', '--detached=out.btf', 'bare', made=['out.btf']))
         self.same_programs('plain', 'bare', flag)
-        for file in 'bare', name: # the name in kernels, whose notes are all in one section
+        for file in 'bare', name: # a kernel has all its notes in section .notes
             self.must('objcopy', '--rename-section', '.note.gnu.build-id=.notes', file)
         self.same_programs('plain', 'bare', flag)
 

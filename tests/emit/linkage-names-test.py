@@ -37,8 +37,8 @@ class LinkageNames(CliCase):
         return self.lines('out.btf')
 
     def pairs(self, lines):
-        """Returns symbol -> function name, from the linkage tags in `lines`. Fails if a tag has another form or
-        language, if there is no such FUNC or no such symbol in `image`, or if two tags have one symbol."""
+        """Returns symbol -> function name, from the linkage tags in `lines`. Fails if a tag has an unexpected form or
+        language, if `lines` has no such FUNC or `image` no such symbol, or if two tags have one symbol."""
         found = {}
         names = {line.split(':')[0][5:] for line in lines if line.startswith('FUNC ')}
         symbols = set(re.findall(r' [tTwW] (\S+)', self.must('nm', 'image')))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that both DWARF readers read the same from the sources of the emit suite, which are compiled in many ways. Also
-fails if a compiler refuses a source that it should compile, because its objects would then not be compared.
+"""Tests that both DWARF readers read the same from objects: the SOURCEs, compiled in many ways. Also fails if a
+compiler refuses a SOURCE that it should compile, because then no object of this SOURCE would be compared.
 
 usage: readers-test.py COMPARE_READERS SOURCE...
 """
@@ -17,8 +17,8 @@ from helpers.directives import directives, values  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
-# Compilers for other machines, used only in the first and the last of WAYS. The machines of CROSS differ from x86-64 in
-# word size, byte order or form of relocations. The compilers of OTHERS compile only FEW of the sources.
+# Compilers for other machines, used only with the first and the last of WAYS. The machines of CROSS differ from x86-64
+# in word size, byte order or form of relocations. The compilers of OTHERS compile only FEW of the sources.
 CROSS = ['arm-linux-gnueabihf-gcc', 'powerpc-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
          'mips64el-linux-gnuabi64-gcc']
 OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc', 'powerpc64le-linux-gnu-gcc',
@@ -26,7 +26,7 @@ OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-
           'clang-19 --target=loongarch64-linux-gnu']
 FEW = {'composites.c', 'functions.c'}
 WAYS = ['-gdwarf-4', '-gdwarf-5', '-gdwarf-5 -O2', '-gdwarf-5 -O2 -gz']
-ELSEWHERE = {'base-types.c', 'variables.c'}  # may be refused: some other machines lack a type or section
+ELSEWHERE = {'base-types.c', 'variables.c'}  # may be refused for other machines, some of which lack a type or section
 
 
 def concerns(compiler, source):

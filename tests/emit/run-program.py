@@ -17,9 +17,9 @@ Words that limit a directive to variants (expect-gcc, flags-arm): gcc, clang, th
 (gcc 14 or newer), gcc13 (gcc 13 or older), plugin. Such words can follow the keys flags, link, pahole-ignore and those
 of directives.py; only those of directives.py can also have module (merged without an image) and image.
 
-gcc compiles with DWARF 4 and 5, and with its plugin if $BTFLINK_BTF_CC names a btf-cc that has one; clang 14 compiles
-with DWARF 4, other clangs with DWARF 5. With MACHINEs, cross compilers for these are used instead, with DWARF 4 and
-with compressed DWARF 5.
+gcc compiles with DWARF 4, with DWARF 5, and with its plugin, if $BTFLINK_BTF_CC names a btf-cc that has one and the
+case is not "linked: yes". clang 14 compiles with DWARF 4, other clangs with DWARF 5. With MACHINEs, cross compilers for
+these are used instead, with DWARF 4 and with compressed DWARF 5.
 
 Except with "linked: yes", these merges must have equal results: of the objects, of their `ld -r`, and of the objects
 with the `ld -r` as the image. So must these merges with the linked image: of the objects with DWARF and without, and of
@@ -130,7 +130,7 @@ class Build:
         self.objects.append(output)
 
     def binutils(self, name):
-        """The command for a program of binutils: that for the machine of a cross gcc, otherwise the host's."""
+        """The command for a program of binutils: for a cross gcc with its prefix, otherwise the host's."""
         prefix, gcc, _ = self.compiler[0].rpartition('gcc')
         return prefix + name if gcc else name
 
@@ -151,7 +151,7 @@ class Build:
 
     def link(self, output, *how):
         linker = self.compiler
-        if 'clang' in self.words and self.words[1] not in CROSS:  # only lld reads clang's bitcode
+        if 'clang' in self.words and self.words[1] not in CROSS:  # gcc's linker does not read clang's bitcode
             linker = [*linker, '-fuse-ld=lld'] if '-flto' in how else ['gcc']
         self.must(*linker, '-nostdlib', '-static', *how, *self.objects, '-o', output)
 
@@ -191,8 +191,8 @@ class Build:
         return self.compare({'module': module, 'image': image})
 
     def check_outputs(self, blob):
-        """Checks that `blob`, the result for the image, is the .BTF of an image that btf-merge updates, and of a file
-        into which an object with the result is linked."""
+        """Checks two other outputs of btf-merge: a file that it updates, and an object, after a link. Their .BTF must
+        be `blob`, the result for the image."""
         shutil.copy(self.path('image'), self.path('updated'))
         self.must(self.tools['merge'], *self.features(), '--image=image', '--update=updated',
                   *self.objects)

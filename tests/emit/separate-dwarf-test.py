@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests DWARF that is not in the unit or file that needs it: in type units, in the .dwp file of a stripped program, in
-compiled clang modules, or nowhere yet, because link-time optimisation makes it at the link.
+"""Tests DWARF that is not in the unit or file that needs it: in type units, in .dwo or .dwp files, in clang's compiled
+modules and headers, or nowhere yet, because link-time optimisation makes it at the link.
 
 usage: separate-dwarf-test.py BTF-EMIT BTF-LINES [TEST...]
 """

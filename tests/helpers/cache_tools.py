@@ -142,8 +142,8 @@ class Sccache(Server):
 
 
 class Distccd(Server):
-    """distccd, a compile server. If the tests run as root, distccd runs as user nobody. command() then makes `folder`,
-    which is in the folder for temporary files, accessible to all users."""
+    """distccd, a compile server. If the tests run as root, distccd runs as user nobody, and command() makes `folder`
+    accessible to all users. For this, `folder` must be inside the folder for temporary files."""
 
     def __init__(self, folder, *options, **settings):
         super().__init__(folder)

@@ -84,8 +84,8 @@ class CliCase(unittest.TestCase):
         return [self.compile(source, *flags, compiler=compiler) for source in PROGRAM]
 
     def emit(self, *arguments, status=0, made=(), **options):
-        """Runs btf-emit. Checks that it exits with `status`, makes only the files in `made`, and prints
-        nothing to standard output. Returns standard error."""
+        """Runs btf-emit. Checks that it exits with `status`, makes the files in `made` and no others, removes none, and
+        prints nothing to standard output. Returns standard error."""
         before = self.names()
         done = self.call(self.btf_emit, *arguments, **options)
         self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
@@ -98,8 +98,8 @@ class CliCase(unittest.TestCase):
         self.assertEqual(self.emit(*arguments, **options), '', f'{arguments}')
 
     def bad(self, pattern, *arguments, same=(), **options):
-        """Checks that a run of btf-emit fails with a message of one line, which matches `pattern`, and does not change
-        the files in `same`."""
+        """Checks that a run of btf-emit exits with status 1 and one line, `btf-emit: ERROR: PATTERN`, and does not
+        change the files in `same`."""
         before = [self.read(name) for name in same]
         said = self.emit(*arguments, status=1, **options)
         self.assertRegex(said, f'^btf-emit: ERROR: {pattern}\n$', f'{arguments}')
@@ -142,9 +142,9 @@ class MadeOnceCase(CliCase):
 
 
 def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
-    """The main program. Its arguments are the paths of `tools`, which become attributes of the class `case`, then names
-    of tests. Exit status: 0; 1 if a test failed or there was none; 77 if all tests were skipped. The docstring of
-    `module` is printed as the usage."""
+    """The main program. Its arguments are the paths of `tools`, then names of tests. The paths become attributes of the
+    class `case`. Exit status: 0; 1 if a test failed or there was no test; 2 for too few arguments; 77 if all tests were
+    skipped. The usage is the docstring of `module`."""
     check_arguments(sys.modules[module].__doc__, len(tools))
     count = len(tools) + 1
     for name, path in zip(tools, sys.argv[1:count]):

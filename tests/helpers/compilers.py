@@ -36,7 +36,7 @@ def gccs_with_tags():
     return [name for name in ('gcc', 'gcc-16') if shutil.which(name) and knows_tags(name)]
 
 
-# Machine, as the tests name it -> cross compiler, or the host's for i386, with options.
+# The tests' name of a machine -> the command of its cross compiler; for i386, of the host's gcc.
 CROSS = {
     'aarch64': ('aarch64-linux-gnu-gcc',),
     'alpha': ('alpha-linux-gnu-gcc',),
@@ -61,7 +61,7 @@ def cross_compiler(machine):
     """A command that compiles and links for a machine of CROSS, or None."""
     command = CROSS[machine]
     target = target_of(command[0])
-    if target and (machine != 'i386' or target == 'x86_64'):  # gcc -m32 compiles for i386 only if gcc is for x86-64
+    if target and (machine != 'i386' or target == 'x86_64'):  # -m32 means i386 if gcc is for x86-64
         return command
     if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no gcc for loongarch64
         return ('clang-19', '--target=loongarch64-linux-gnu', '-fuse-ld=lld',

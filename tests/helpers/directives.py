@@ -5,8 +5,7 @@
   count: N PATTERN   exactly N lines match the regular expression
   reject: PATTERN    no line matches the regular expression
 
-Words after a key limit the directive to variants to which all these words apply: expect-gcc,
-reject-clang-image.
+Words in a key, as in expect-gcc or reject-clang-image, limit the directive to variants to which all these words apply.
 """
 import re
 

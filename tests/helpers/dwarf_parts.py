@@ -21,11 +21,11 @@ class Case:
     name: str
     units: list
     lines: list = None  # all lines that btf-lines must print; []: nothing is emitted
-    some: list = dataclasses.field(default_factory=list)  # some of the lines
+    some: list = dataclasses.field(default_factory=list)  # lines that btf-lines must print, among others
     count: dict = dataclasses.field(default_factory=dict)  # pattern -> number of lines that match
     order: list = None  # 'KIND name' of all types, by id
     skipped: dict = dataclasses.field(default_factory=dict)  # reason -> count: all that --stats shows as skipped
-    error: str = None  # pattern of the expected error, without the file name; {LABEL}: the offset of this DIE
+    error: str = None  # pattern of the expected error, without the file name; {LABEL}: the offset of DIE LABEL
     said: str = ''  # the same for a warning
     assembly: str = ''  # assembler text of variables and functions
     emit: list = dataclasses.field(default_factory=list)  # options of btf-emit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Writes DWARF by hand: turns entries described in Python into assembler text, which any `gcc -c` assembles.
+"""Writes DWARF by hand: turns entries described in Python into assembler text, which `gcc -c` assembles.
 
     from helpers.dwarf_writer import Die, Unit, assembly, expr, ref
 
@@ -19,7 +19,7 @@ A repeated attribute, or one with a number, goes into `extra`: Die(tag, extra=[(
 A label is valid in the whole file. A reference to a label of another unit is form('ref_addr', label).
 An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).
 A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions. Before DWARF 5,
-an entry without an expression (None) selects a base address. An entry of a location list can also be Raw.
+the entry ('-1', address, None) selects a base address.
 
 A unit that uses forms such as strx, addrx or loclistx gets a table in .debug_str_offsets, .debug_addr or
 .debug_loclists. From DWARF 5 on, it also gets the attribute DW_AT_str_offsets_base, DW_AT_addr_base or
@@ -27,7 +27,7 @@ DW_AT_loclists_base.
 
 The writer checks only that labels exist, so that tests can write wrong DWARF. To do so, they use
 Unit(length=...), Unit(version=...), Unit(abbrev_offset=...), numbers in place of labels, and assembler text,
-Raw('\\t.byte 0x7f'), as a child or as a value: form('data4', Raw(...)).
+Raw('\\t.byte 0x7f'), as a child, an operation, an entry of a location list, or a value: form('data4', Raw(...)).
 """
 import copy
 import re
@@ -97,14 +97,14 @@ class form:
 
 
 class expr(list):
-    """A DWARF expression. Each operation is a name, or (name, operand)."""
+    """A DWARF expression. Each operation is a name, (name, operand), or Raw."""
 
     def __init__(self, *operations):
         super().__init__(operations)
 
 
 class loclist(list):
-    """A location list. Each entry is (begin, end, expression)."""
+    """A location list. Each entry is (begin, end, expression), or Raw."""
 
     def __init__(self, *entries):
         super().__init__(entries)
@@ -119,7 +119,7 @@ def strp(text):
 
 
 class Raw:
-    """Assembler text in place of an entry or a value."""
+    """Assembler text in place of a Die, a value, an operation, or an entry of a location list."""
 
     def __init__(self, text):
         self.text = text
@@ -167,7 +167,7 @@ class Writer:
     """Writes one file. Each unit has its own abbreviation table."""
 
     def __init__(self):
-        self.info, self.sections = [], []  # lines of .debug_info; lines of all other sections
+        self.info, self.sections = [], []  # lines of .debug_info; of other sections, without strings
         self.strings = {'.debug_str': Table(), '.debug_line_str': Table()}
         self.labels = 0
         self.used = set()  # labels to which values refer
@@ -419,7 +419,7 @@ def quoted(text):
 
 
 def forms_used(die):
-    """Yields the names of the forms that an entry and its children give with form(), and 'addrx' for the operation."""
+    """Yields the name of each form() in an entry and its descendants, and 'addrx' for the operation of this name."""
     stack = [die]
     while stack:
         item = stack.pop()

@@ -50,8 +50,8 @@ class InputsCase(KbuildCase):
     features = '+global_var'  # of btf-cc
 
     def objects(self, sources, with_btf, strip=False, more=()):
-        """Compiles the sources, NAME.c. If NAME is in `with_btf`, btf-cc runs the compiler. Returns the objects'
-        names."""
+        """Writes and compiles NAME.c for each NAME in `sources`. If NAME is in `with_btf`, btf-cc runs the compiler.
+        Returns the objects' names."""
         for name, text in sources.items():
             self.write(name + '.c', text)
             wrapper = [self.btf_cc] if name in with_btf else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Base class of the tests of btf-cc and btf-pahole."""
+"""Base class of tests that run btf-cc, btf-pahole and other tools."""
 import os
 import signal
 
@@ -64,8 +64,8 @@ class KbuildCase(cli_case.CliCase):
         self.assertEqual(self.names(), before | set(made))
 
     def refuse(self, pattern, *arguments, status=1, same=(), **options):
-        """Checks that a run of btf-pahole fails with a message of one line, which matches `pattern`, makes no files,
-        and does not change the files in `same`."""
+        """Checks that a run of btf-pahole exits with `status` and one line, `btf-pahole: ERROR: PATTERN`, makes no
+        files, and does not change the files in `same`."""
         before, contents = self.names(), [self.read(name) for name in same]
         done = self.pahole(*arguments, **options)
         self.assertEqual(done[:2], (status, ''), done)

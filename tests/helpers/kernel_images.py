@@ -48,8 +48,9 @@ def arm_image(btf):
 
 
 def zimage(image, kind, order='<'):
-    """A zImage: a header, the code that unpacks the kernel, and the compressed kernel. The code contains bytes that
-    look like the beginning of compressed data."""
+    """Arm's zImage: a header, the code that unpacks the kernel, the compressed kernel, a table that says where the
+    compressed kernel ends, and a device tree. The code contains bytes that look like the beginning of compressed
+    data."""
     code = b'\x1f\x8b\x08 no gzip \x5d\x00\x00 \xfd7zXZ\0'.ljust(256, b'\0')
     payload = with_size(COMPRESSIONS[kind](image), image, kind)
     size_at = 0x40 + len(code) + len(payload) - 4
@@ -61,7 +62,7 @@ def zimage(image, kind, order='<'):
 
 
 def s390_image(image, kind, trailer=True):
-    """s390x's Image. `kind`: the compression, or None. `trailer`: with the trailer for secure boot that Linux 5.3 and
+    """s390x's Image. `kind`: the compression, or None. `trailer`: with the trailer for secure boot that Linux 6.1 and
     newer have."""
     code = b'\x1f\x8b\x08 no gzip '.ljust(256, b'\0')
     payload = with_size(COMPRESSIONS[kind](image), image, kind) if kind else image

@@ -53,7 +53,7 @@ def zstd(data):
 
 
 def lz4(data):
-    """Packs in the format of lz4 that kernels use, a legacy frame. The blocks have only literals, so nothing gets
+    """Packs into a legacy frame of lz4, the format that kernels use. The blocks have only literals, so nothing gets
     shorter."""
     out = b'\x02\x21\x4c\x18'
     for at in range(0, len(data), 1 << 20):
@@ -113,7 +113,7 @@ def ar(members):
 
 
 def tar(files, mode='w', extra=()):
-    """A tar archive. As tar and dpkg-deb do, its first entry is the folder that was packed, ./."""
+    """A tar archive. Its first entry is ./, as `tar -c .` and dpkg-deb write it for the packed folder."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as archive:
         folder = tarfile.TarInfo('./')
@@ -131,7 +131,7 @@ def tar(files, mode='w', extra=()):
 class _Apk3Tree:
     """The first block of an apk package in format 3: the tree of the package's folders and files, without owners,
     modes, times and hashes. Each method returns the word that stands for a value. If the word cannot contain the value,
-    the method adds the value to the tree, and the word has its position."""
+    the method adds the value to the tree, and the word contains the value's position."""
 
     def __init__(self):
         self.bytes = bytearray(8)  # the versions, then the word that stands for the root

@@ -21,7 +21,7 @@ class ObjectBtf:
         section = elf.get('.BTF')
         self.data = section.data if section else b''
         self.order = elf.order
-        # Names of functions that have a clone.
+        # Names of functions that have an .isra or .constprop clone.
         self.cloned = {name.split('.')[0] for name in elf.symbol_names()
                        if '.isra' in name or '.constprop' in name}
         self.has_dwarf = any(s.name in ('.debug_info', '.zdebug_info') for s in elf.sections)

@@ -4,8 +4,9 @@ program.
 
 All files include one header. A file may define CONFLICT_N, which makes a member of struct sN volatile, and
 HIDE_N, which leaves struct sN declared but not defined. If a compiler command defines SHOW_ALL, HIDE_N has no
-effect. The header has members that are function pointers, unnamed structs and bitfields, and typedefs, arrays
-and enums. The files have functions and variables, including static ones with the same name.
+effect. Members of the structs are integers, bitfields, enums, pointers to structs, typedefs and functions, arrays of
+pointers, and unnamed structs and unions. The files have functions and variables; some are static and have the same
+name in all files.
 """
 import os
 import random

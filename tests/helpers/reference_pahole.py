@@ -6,7 +6,7 @@ REFERENCE = 132  # as --numeric_version prints it
 
 
 def decides(pahole):
-    """True if `pahole`, a command or None, is a pahole whose version is that of the reference or newer."""
+    """True if `pahole`, a command or None, is a pahole of the reference version or a newer one."""
     if not pahole:
         return False
     said = subprocess.run([pahole, '--numeric_version'], capture_output=True, text=True,

@@ -4,8 +4,8 @@ import sys
 
 
 def check_arguments(text, least):
-    """Prints `text` and exits: with status 0 for --help or -h, with status 2 for fewer than `least` arguments.
-    Otherwise returns."""
+    """Prints `text` and exits: with status 0 if the first argument is --help or -h, with status 2 for fewer than
+    `least` arguments. Otherwise returns."""
     if sys.argv[1:2] in (['--help'], ['-h']):
         print(text.strip())
         sys.exit(0)

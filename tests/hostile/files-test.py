@@ -301,8 +301,8 @@ class Files(KbuildCase):
                       if s.name != '.shstrtab')
 
     def test_endless_words(self):
-        """Response files of excessive length cause an error. Values of BTF_CC_FEATURES of excessive length may cause
-        one. In both cases, the run ends soon and without using much memory."""
+        """Response files that are too long or name themselves cause an error. Very long values of BTF_CC_FEATURES may
+        cause one. In both cases, the run ends soon and without using much memory."""
         self.object()
         with open(self.path('huge.rsp'), 'wb') as file:
             file.truncate(1 << 30)

@@ -86,7 +86,7 @@ class Interrupt(KbuildCase):
         self.write(target, old)
 
     def kill_runs(self, command, target, old):
-        """Kills `command`, which changes `target`, at its changes and at random times."""
+        """Kills `command`, which changes `target`, before each of its changes of a file, and at random times."""
         self.kill_at_changes(command, target, old)
         shortest, new = self.duration(command, target, old)
         self.assertNotEqual(old, new)
@@ -122,7 +122,7 @@ class Interrupt(KbuildCase):
             return 'new'
         if now == old:
             return 'old'
-        # The bytes are appended, but the header is still the old one: the old file, and bytes after it.
+        # Bytes were appended, but the ELF header is still the old one.
         self.assertTrue(now.startswith(old), f'{target} is neither the old nor the new file')
         Elf(self.path(target))
         return 'old and more'

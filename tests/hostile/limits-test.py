@@ -76,7 +76,7 @@ class LimitCase(KbuildCase):
         self.assertRegex(self.merge(*inputs, status=1), f'^btf-merge: ERROR: {pattern}\n$')
 
     def mended(self, pattern, *inputs):
-        """Checks that btf-merge succeeds with one warning, and removes the result."""
+        """Checks that btf-merge succeeds with one warning. Removes the result."""
         self.assertRegex(self.merge(*inputs), f'^btf-merge: WARNING: {pattern}\n$')
         os.unlink(self.path('out'))
 
@@ -107,7 +107,7 @@ class Limits(LimitCase):
         self.refused('.*more than 1048575 types', 'a')
 
     def test_names(self):
-        """Together, names have at most 16 MB. Each name here has 511 characters, the most that kernels allow."""
+        """All names together take at most 16 MB. Each name here has 511 characters, the most that kernels allow."""
         for name, megabytes in (('a', 7), ('b', 7), ('c', 3)):
             self.write(name, typedefs(megabytes << 11, name, 511))
         self.merge('a', 'b')
@@ -203,8 +203,8 @@ class Limits(LimitCase):
         self.assertIn('STRUCT big', self.heads())
 
     def test_variables_of_one_section(self):
-        """A DATASEC has at most 65,535 variables, which all kernels read. Further ones are left out with a warning,
-        unless an enumerator BTF_MAX_VLEN in the result shows that the kernel reads more."""
+        """All kernels read up to 65,535 variables of a DATASEC. Further ones are left out with a warning, unless an
+        enumerator BTF_MAX_VLEN in the result shows that the kernel reads more."""
         for name, count in (('a', 40000), ('b', MAX_ELEMENTS - 40000), ('c', 1)):
             self.good(FEATURES, self.object_of(
                 ''.join(f'int {name}{i} = 1;' for i in range(count)), name + '.o'))
@@ -294,8 +294,8 @@ class Slow(LimitCase):
         self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
 
     def test_more_files_than_mappings(self):
-        """A process can have 65,530 mappings (vm.max_map_count). btf-merge gets 66,000 inputs, all of them one file
-        of more than 64 kB. btf-merge reads smaller files instead of mapping them."""
+        """A process can have 65,530 mappings (vm.max_map_count). btf-merge gets 66,000 inputs, all of them the same
+        file. The file has more than 64 KB, because btf-merge reads smaller files instead of mapping them."""
         self.good(FEATURES, self.object_of('int v;'))
         with open(self.path('x.o'), 'ab') as file:
             file.truncate(64 * 1024 + 1)
@@ -328,8 +328,8 @@ class Slow(LimitCase):
                                 struct.pack('<BI', 0, INT_DIE) for i in range(35000)))
 
     def test_large_sections(self):
-        """Sections of more than 4 GB, nearly all of them a hole in a sparse file. btf-emit may succeed, or report an
-        error in the debug sections; btf-merge finds no BTF."""
+        """A section of more than 4 GB, which is a hole in a sparse file. btf-emit may succeed, or report an error in
+        the debug sections; btf-merge finds no BTF."""
         size = (1 << 32) + 4096
         for section, tool in (('.debug_info', 'emit'), ('.debug_str', 'emit'), ('.BTF', 'merge')):
             self.object_of('int v;')

@@ -46,7 +46,7 @@ class Relocations(CliCase):
                              f'--reader={reader}')
 
     def test_no_symbol_table(self):
-        """Without a symbol table, symbols cannot be renumbered when sections are dropped."""
+        """Without a symbol table, the symbols in relocations cannot be renumbered when sections are dropped."""
         self.compile()
         self.damage('.rela.text', LINK, lambda _: 0)
         self.refused('.rela.text', 'the relocations are not linked to the symbol table', '--strip-dwarf')

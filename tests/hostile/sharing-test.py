@@ -7,8 +7,7 @@ usage: sharing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 Parts of a file may share other parts: names may be tails of one string, functions may have one prototype, archives
 may name one file. For example, N functions that share a prototype with N parameters must not cost N * N steps. Each
 case makes small files, mostly of less than 4 MB. A run may take LIMIT_CPU seconds of processor time and LIMIT_MEMORY
-bytes, far more than a run needs on any machine. If the work grew with the product, a run would take a hundred times
-these limits.
+bytes, far more than a run needs on any machine. If the work grew with the product, a run would exceed these limits.
 """
 import os
 import resource
@@ -92,9 +91,9 @@ def abbreviation(code, tag, children, *attributes):
 
 
 INT_DIE = 13  # the offset of the int in dwarf_unit(); the contents begin 7 bytes later
-# The abbreviations 1 to 12, for dwarf_unit(): a unit with a language; int; a struct of one byte; a member without
-# attributes; one with a type; a struct with a name; a function; its parameters; an array; its dimensions; a variable;
-# its tags.
+# The abbreviations 1 to 12, for dwarf_unit(): a unit with a language; int; an unnamed struct; a member without
+# attributes; a member with a type; a struct with a name; a function; its parameters; an array; its dimensions; a
+# variable; its tags.
 ABBREVIATIONS = b''.join([
     abbreviation(1, 0x11, 1, 0x13, 0x0b), abbreviation(2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b),
     abbreviation(3, 0x13, 1, 0x0b, 0x0b), abbreviation(4, 0x0d, 0), abbreviation(5, 0x0d, 0, 0x49, 0x13),
@@ -330,8 +329,8 @@ class Sharing(KbuildCase):
         self.merge_ends('bits', btf(words, b'\0int\0'), status=0, said='its type becomes an INT')
 
     def test_mended_variables(self):
-        """One DATASEC with 500,000 variables, whose name $ is illegal. An enumerator BTF_MAX_VLEN shows that the kernel
-        reads more than 65,535 entries. The file has 14 MB."""
+        """One DATASEC with 500,000 variables, all with the illegal name $. An enumerator BTF_MAX_VLEN shows that the
+        kernel reads more than 65,535 entries. The file has 14 MB."""
         count = 5 * N
         words = [*INT_WORDS, 5, 6 << 24 | 1, 4, 13, 0xffffff]
         for i in range(count):
@@ -356,7 +355,7 @@ class Sharing(KbuildCase):
         self.kernel_ends('diff', '--bpf=types.o', 'kernel', 'kernel', status=0, said=f'{N // 2} absent')
 
     def diff_ends(self, make, said):
-        """Compares two kernels. `make(0)` and `make(1)`: their types and strings."""
+        """Compares two kernels. `make(new)` returns the types and strings of the new kernel, or of the old one."""
         for name in 'old', 'new':
             self.write(name, btf(*make(name == 'new')))
         self.kernel_ends('diff', '-q', 'old', 'new', said=said)

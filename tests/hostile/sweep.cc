@@ -4,13 +4,13 @@
 // Problem. Whatever is wrong with a file, a tool must end soon, with a result or with an error that
 // names the place. It must not crash or use excessive memory.
 //
-// Method. Bundles (tests/hostile/fuzz/bundle.h) of valid files are changed; the files come from
-// seeds.py, or are objects given by the user. A mutation depends only on its number and the
-// bundles, so it can be repeated. The tool runs on each changed bundle in a process of its own,
-// with a time limit; then its memory use is checked. An error must name one of the bundle's files
-// (or the merged BTF, or the base), and a section or an offset. Errors of btf-kernel need no
-// section or offset, nor do errors about a file as a whole, which are counted by their text. There
-// are no rules for errors of the target "words".
+// Method. Bundles (tests/hostile/fuzz/bundle.h) of files are changed; the files come from seeds.py,
+// or are objects given by the user. A mutation depends only on its number and the bundles, so it
+// can be repeated. The tool runs on each changed bundle in a process of its own, with a time limit;
+// then the memory use of the process is checked. An error must name one of the bundle's files (or
+// the merged BTF, or the base), and a section or an offset. Errors of btf-kernel need no section or
+// offset, nor do errors about a file as a whole, which are counted by their text. There are no
+// rules for errors of the target "words".
 //
 // Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.
 //
@@ -226,8 +226,8 @@ uint64_t size_of(const Bundle &bundle)
     return sum;
 }
 
-/// Runs the tool on `bundle` in a child process, and counts how the run ended. Returns the rule
-/// that was violated; "" if none was.
+/// Runs the tool on `bundle` in a child process, and counts how the run ended. Returns how the run
+/// violated a rule; "" if it violated none.
 std::string watch(const Seed &seed, const Bundle &bundle, Outcome &shared, Counts &counts)
 {
     shared = {};

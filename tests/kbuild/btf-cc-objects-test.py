@@ -52,7 +52,7 @@ class ObjectsCase(KbuildCase):
 
     def same(self, compiler, *arguments, output='add.o', emit=('--address-pool',), settings=None):
         """Checks that btf-cc makes the same object as the compiler followed by btf-emit, with the same permissions, and
-        leaves no other file in its folder."""
+        leaves no other file in the object's folder."""
         self.must(compiler, *arguments)
         self.must(self.btf_emit, *emit, output)
         want = self.read(output)
@@ -234,7 +234,8 @@ class Compile(ObjectsCase):
 
 
 class Failure(ObjectsCase):
-    """Objects whose BTF cannot be made, mostly from a "compiler" that copies a broken object."""
+    """Compiles whose objects are damaged, missing, or hard to read or write. The "compiler" ./fake copies broken.o,
+    whose DWARF has an unknown version; some tests replace ./fake or broken.o."""
 
     def setUp(self):
         super().setUp()
@@ -432,8 +433,9 @@ class Settings(ObjectsCase):
             self.assertTrue(self.has_object_btf('add.o'))
 
     def test_settings_line(self):
-        """The line that --settings prints differs if and only if objects differ. (Not tested: it also differs with
-        BTF_CC_STRICT=1, because a cache that was filled without this setting may have objects without BTF.)"""
+        """The line that --settings prints differs if and only if objects differ. (Not tested: the line also states
+        BTF_CC_STRICT, because a cache that was filled without it may have objects without BTF, and BTF_CC_QUIET,
+        because a cache keeps warnings, too.)"""
         variants = [{}, {'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_STRIP_DWARF': '0'},
                     {'BTF_CC_FEATURES': 'default'}, {'BTF_CC_FEATURES': '+global_var'},
                     {'BTF_CC_FEATURES': 'global_var,default'}, {'BTF_CC_FEATURES': 'var'},
@@ -460,7 +462,7 @@ class Settings(ObjectsCase):
 
 
 class Plans(ObjectsCase):
-    """btf-cc adds no BTF to objects if Kbuild, by its configuration, will not merge their BTF."""
+    """btf-cc adds no BTF to objects if Kbuild will not merge it, according to the kernel's configuration."""
 
     def setUp(self):
         super().setUp()

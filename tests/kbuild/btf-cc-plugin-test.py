@@ -123,7 +123,7 @@ class Compiles(PluginCase):
         self.assertIn(b'-features=0x6\n', said)
 
     def test_no_plugin(self):
-        """A missing plugin is an error for a compile that would use it, before any output. Other calls work."""
+        """A missing plugin is an error for a compile that would use it; the compiler is not run. Other calls work."""
         none = {'BTF_CC_PLUGIN_DIR': self.path('nothing')}
         done = self.cc('--plugin', 'gcc', *COMPILE, settings=none)
         self.assertEqual(done[0], 2)
@@ -155,7 +155,7 @@ class Compiles(PluginCase):
             self.assertEqual((done.returncode, done.stderr), (0, b''))
 
     def test_words_that_look_like_a_second_compiler(self):
-        """The message about a missing plugin names the compiler, although a word after it is the name of another."""
+        """The message about a missing plugin names the compiler, even if a later word is the name of another one."""
         self.script('mycc', '#!/bin/sh\nexec gcc "$@"\n')
         for words in ['-I', 'gcc'], ['-include', 'gcc'], ['-MMD', '-MF', 'gcc'], ['-o', 'gcc'], ['-Wall', 'gcc']:
             done = self.cc('--plugin', './mycc', *words, '-g', '-c', 'add.c')
@@ -266,7 +266,7 @@ class Compiles(PluginCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_strict(self):
-        """With --strict the compile fails if the object gets no BTF, but not if a part is missing."""
+        """With --strict the compile fails if the object gets no BTF, but not if a part of the BTF is missing."""
         why = "btflink: no object BTF: .*'odd\\$name'.*\n"
         part = "btflink: long.c: .*'m65535' is left out.*\n"
         self.write('odd.c', 'int odd$name;\nint fine;\n')

@@ -351,7 +351,7 @@ class Messages(KbuildCase):
                 self.assertEqual((status, out), (2, b''), (name, command))
                 self.assertRegex(error.decode(), f'^btf-cc: ERROR: {said}\n$')
             self.assertNotIn('add.o', self.names())
-        # Wrong settings do not affect probes such as Kbuild's as-instr, or --help.
+        # Wrong variables do not affect probes such as Kbuild's as-instr; wrong options do not affect --help.
         self.assertEqual(self.cc('gcc', '-c', '-x', 'assembler-with-cpp', '-o', 'probe.o', '-', input=b'nop\n',
                                  settings={'BTF_CC_STRICT': 'yes'}), (0, b'', b''))
         self.assertEqual(self.cc('--features=nonsense', '--help')[0], 0)
@@ -371,7 +371,7 @@ class Messages(KbuildCase):
 
 @unittest.skipUnless(shutil.which('make'), 'make is not installed')
 class ForgottenPahole(KbuildCase):
-    """Tests the warnings of btf-cc about a wrong PAHOLE, and about CONFIG_DEBUG_INFO_BTF, in a kernel build."""
+    """Tests the warnings of btf-cc in a kernel build: PAHOLE is not btf-pahole, or CONFIG_DEBUG_INFO_BTF is off."""
     SAID = ('btf-cc: WARNING: PAHOLE={} is not btf-pahole, so object BTF will not be merged and '
             'modules will fail to load; pass PAHOLE=btf-pahole to make\n')
 

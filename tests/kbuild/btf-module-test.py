@@ -49,7 +49,7 @@ class Module(KbuildCase):
         self.must('gcc', *flags, '-c', 'module.c', '-o', name)
 
     def search_path(self, *first):
-        """PATH with the test's folders `first`, then btf-pahole."""
+        """A PATH: the test's folders `first`, the folder of btf-pahole, the user's PATH."""
         return ':'.join([*map(self.path, first), os.path.dirname(self.btf_pahole), os.environ['PATH']])
 
     def btf(self, *arguments, status=0, **settings):
@@ -223,8 +223,8 @@ class Module(KbuildCase):
                  'FUNC in the BTF', '--build=build')
 
     def test_base_of_another_kernel(self):
-        """The running kernel's BTF is never used for another kernel. The error names the package that has
-        the right BTF."""
+        """The running kernel's BTF is never used for another kernel. Unless --base is given, the error names the
+        package that has the right BTF."""
         self.write('running', b'\x9f\xeb of the running kernel')
         script = self.read(SCRIPT).decode().replace('running=/sys/kernel/btf/vmlinux', 'running=running')
         self.assertIn('running=running', script)

@@ -160,8 +160,8 @@ class Programs(InputsCase):
             self.same_meaning('vmlinux', 'want')
 
     def test_vmlinux_of_other_objects(self):
-        """All objects of vmlinux.o are newer than vmlinux, which has no DWARF. For a vmlinux this is an error, while
-        another program would get no BTF."""
+        """All objects of vmlinux.o are newer than vmlinux, which has no DWARF, so there is nothing to encode. For a
+        vmlinux this is an error."""
         self.kernel(KERNEL, strip=True)
         for name in KERNEL:
             self.write(name + '.c', KERNEL[name] + f'int added_{name};\n')
@@ -202,7 +202,7 @@ class Programs(InputsCase):
         self.assertRegex(error, r'^btf-pahole: WARNING: 1 object was emitted .*\(sched\.c\)\n$')
 
     def test_messages_about_a_copy_in_memory(self):
-        """The object BTF that the module lacks is added to a copy in memory. Messages name the module."""
+        """The object BTF that the module lacks is added to a copy in memory. Messages name the module, not the copy."""
         for name in ('sched', 'print'):
             self.write(name + '.c', KERNEL[name])
             self.must('gcc', '-g', '-c', name + '.c')
@@ -266,8 +266,8 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
 '''
 
     def functions(self, *names):
-        """Returns (name, names of the parameters) of each FUNC turn*. In the names of clones only the number is left of
-        the suffix: turn.isra.0 becomes turn.0."""
+        """Returns (name, names of the parameters) of each FUNC turn*. The suffix of a clone is cut down to its number:
+        turn.isra.0 becomes turn.0."""
         parts, found = {}, []
         for line in self.dump(*names):
             if line.startswith('['):

@@ -67,8 +67,8 @@ class Layout(KbuildCase):
         self.must(self.btf_merge, '--check=m.ko', '--base=raw')
 
     def test_older_kernel(self):
-        """A kernel without struct btf_layout would refuse a layout section. So the layout section is left out. Only
-        kernels have struct btf_verifier_env; a program may have the structs of <linux/btf.h>."""
+        """A kernel without struct btf_layout would refuse a layout section, so its BTF gets none. BTF is taken for a
+        kernel's if it has struct btf_verifier_env. The structs of <linux/btf.h> may be in programs, too."""
         self.write('old.c', 'struct btf_verifier_env { short s; } env;\n')
         self.must('gcc', '-g', '-c', 'old.c')
         self.encode('--btf_features=+layout', 'old.o',
@@ -83,7 +83,7 @@ class Layout(KbuildCase):
             self.assertEqual(self.header(self.section(name + '.o').data)[6], 4 * len(KINDS))
 
     def test_unwanted(self):
-        """BTF_PAHOLE_NO_LAYOUT overrides the flags of the kernel. It may be 0, 1 or empty."""
+        """BTF_PAHOLE_NO_LAYOUT=1 overrides the option --btf_features=layout. The variable may be 0, 1 or empty."""
         self.program()
         flags = ['--btf_features=default', '--btf_features=layout']
         self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')

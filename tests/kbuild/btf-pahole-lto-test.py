@@ -65,8 +65,8 @@ class LinkTimeOptimisation(InputsCase):
                     self.encode(VARIABLES, 'card.ko')
 
     def test_late_objects(self):
-        """One of the two objects of vmlinux.o has BTF; the other is bitcode, and so is .vmlinux.export.o (here a copy
-        of print.o), which is linked after vmlinux.o."""
+        """One of the two objects of vmlinux.o has BTF. The other is bitcode, and so is .vmlinux.export.o (here a copy
+        of print.o), which Kbuild compiles after the link of vmlinux.o."""
         self.write('percpu.lds', PER_CPU)
         self.compile_all(KERNEL, '-flto=thin', ['sched'], '-fno-pie')
         self.must(self.linker, '-r', '-o', 'vmlinux.o', 'start.o', 'sched.o')

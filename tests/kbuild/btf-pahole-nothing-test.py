@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests files in which btf-pahole finds nothing to encode. As with pahole this is not an error, unless BTF is due: for
-a vmlinux, and for a module if saved commands of Kbuild show that it should have types.
+"""Tests btf-pahole on files that are empty, or have no symbol table, or neither object BTF nor DWARF. As with pahole
+this is not an error, unless BTF is due: for a vmlinux, and for a module if saved commands of Kbuild show that it should
+have types.
 
 usage: btf-pahole-nothing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """

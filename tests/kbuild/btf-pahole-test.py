@@ -43,8 +43,8 @@ exit 43
 
 class Command(KbuildCase):
     def program(self):
-        """Compiles SOURCE to `prog`, by a compiler that knows the attributes if one is installed. Returns whether it
-        knows them."""
+        """Compiles SOURCE to `prog`, if possible by a compiler that knows the attributes of tags. Returns whether there
+        is such a compiler."""
         self.write('prog.c', SOURCE)
         self.write('percpu.lds', PER_CPU)
         compiler = next(filter(knows_tags, [*clangs(), 'gcc']), None)
@@ -252,7 +252,7 @@ int other(void) { return same(2); }
         self.assertNotIn(' FUNC gone ', out)
 
     def listed(self, file, *options):
-        """Encodes prog. Returns the list of types, which names `file`, the file that gets the BTF."""
+        """Encodes prog. Checks that the list of types names `file`, which gets the BTF. Returns standard output."""
         status, out, _ = self.pahole('-J', '-V', *options, 'prog')
         self.assertEqual(status, 0)
         self.assertIn(f'File {file}:\n', out)
@@ -455,7 +455,7 @@ class Output(Command):
         size = len(self.read('prog')) + 64
         self.refuse('prog: .*File too large', '-J', 'prog', same=['prog'],
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
-        # The limit is reached in a copy in memory. The message names the file, because the copy's path says nothing.
+        # A file in memory reaches the limit. Its path would say nothing, so the message names the input.
         self.must('gcc', '-g', '-c', 'prog.c', '-o', 'prog.o')
         for name, settings in ('prog.o', {}), ('prog', {'BTF_PAHOLE_STRICT': '1'}):
             self.refuse(name + ': cannot write: File too large', '-J', name, same=[name], settings=settings,

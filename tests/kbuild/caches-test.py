@@ -122,8 +122,8 @@ class CcacheTest(CacheCase):
         said, counters = self.build(self.cc)
         self.counts(counters, misses=COUNT)
         self.assertEqual((said, self.contents()), ('', expected))
-        # A hit repeats the messages of the original compile, of which there are none. A message would mean that
-        # btf-cc made BTF again.
+        # A hit repeats the messages of the first compile, which printed none. Because of BTF_CC_VERBOSE there would be
+        # a message if btf-cc made BTF again.
         said, counters = self.build(self.cc, BTF_CC_VERBOSE='1')
         self.counts(counters, hits=COUNT)
         self.assertEqual((said, self.contents()), ('', expected))
@@ -291,7 +291,7 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
         taken = [self.section(name, project=other) for name in OBJECTS]
         self.build('btf-cc gcc', project=other)
         self.assertEqual([self.section(name, project=other) for name in OBJECTS], taken)
-        # Without DWARF objects do not depend on the folder.
+        # Without DWARF, objects do not depend on the folder.
         settings = {'CCACHE_NOHASHDIR': '1', 'BTF_CC_STRIP_DWARF': '1'}
         self.build(self.cc, **settings)
         self.counts(self.build(self.cc, project=other, **settings)[1], hits=COUNT)
@@ -385,7 +385,7 @@ class OtherOrders(CacheCase):
         self.assertEqual(self.with_btf(), OBJECTS)
 
     def test_prefix_with_check(self):
-        """The variables that `btf-cc ccache gcc` sets, set by hand."""
+        """The variables of ccache that `btf-cc ccache gcc` sets are set by hand."""
         settings = {'CCACHE_PREFIX': 'btf-cc',
                     'CCACHE_COMPILERCHECK': 'btf-cc --settings %compiler%'}
         expected = self.direct()
@@ -396,7 +396,8 @@ class OtherOrders(CacheCase):
         self.counts(self.build('btf-cc ccache gcc')[1], hits=COUNT)
 
     def test_ccache_first_does_not_know_kbuilds_options(self):
-        """ccache supports -Wp,-MMD,FILE with -o only for a compiler called gcc or clang."""
+        """Without CCACHE_COMPILERTYPE, ccache supports -Wp,-MMD,FILE with -o only for a compiler called gcc or
+        clang."""
         for _ in range(2):
             counters = self.build('ccache btf-cc gcc')[1]
             self.assertEqual(counters['unsupported_compiler_option'], COUNT, counters)

@@ -201,7 +201,7 @@ TEST_F(ResponseFile, QuotesAsInCompilers)
 /// gcc 15 and later read quotes as a shell does.
 TEST_F(ResponseFile, QuotesDependOnVersion)
 {
-    write(R"(-g '-DS=\' -c x.c -o 'y.o')"); // gcc 14: one word up to "y.o", with an open quote
+    write(R"(-g '-DS=\' -c x.c -o 'y.o')"); // gcc 14: one word after -g; its last quote is open
     CompileCommand command = read_compile_command({"@" + path_});
     EXPECT_EQ(command.objects, Words{"y.o"});
     EXPECT_TRUE(command.depends_on_version);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Tests that btf-cc and btf-pahole print each message that docs/messages.md lists, in the words listed there.
+"""Tests that btf-cc and btf-pahole print each message that docs/messages.md lists for them, in the same words.
 
 In the document, `...` stands for any text, and FILE, N, M, NAME, X, GCC, FEATURE and RULE stand for a name or number.
 A message in the plural, such as "objects are", may be printed in the singular.
@@ -25,7 +25,7 @@ KFUNC = ('asm(".pushsection .BTF_ids,\\"a\\"\\n.local __BTF_ID__set8__k\\n__BTF_
 
 
 def listed(program):
-    """The messages in the first column of a program's table."""
+    """The messages in the first column of a program's table. Single words there, such as `with`, do not count."""
     table = re.search(rf'^\| message of {program} \|.*?\n\n', DOCUMENT.read_text() + '\n', re.M | re.S)[0]
     return [message for row in table.splitlines()[2:]
             for message in re.findall('`([^`]+)`', row.split(' | ')[0]) if ' ' in message]

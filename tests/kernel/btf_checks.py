@@ -30,7 +30,7 @@ SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'
 HEADER_OF_LIBBPF_1_8 = 32  # bytes; before 1.8, libbpf writes a header of 24 bytes
 # Version of Linux -> the version in the names of its stored digests.
 DIGESTS_OF = {'6.12': '6.12.117', '7.3': '7.3.4'}
-# The options that affect the result when kernels call pahole 1.24.
+# Of the options that kernels pass to pahole 1.24, those that affect the result.
 PAHOLE_FLAGS = ['--btf_gen_floats', '--lang_exclude=rust']
 
 
@@ -105,7 +105,8 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def nearly(self, title, *args, allowed):
-        """Compares BTF from the plugin (A) with BTF from DWARF (B). `allowed` types per thousand in A may differ."""
+        """Compares BTF from the plugin (A) with BTF from DWARF (B). At most `allowed` signatures per thousand types of
+        A may be in only one of the two."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
         counts = re.search(r'^total types A (\d+) .*; differing signatures (\d+);', output, re.M)
         if not counts:
@@ -115,10 +116,10 @@ class BtfChecks:
 
     @staticmethod
     def same_sections(*paths):
-        """Returns whether two ELF files have the same sections, except for debug information, .BTF and .BTF_ids,
-        relocations, .comment, and symbol and string tables, where gcc -g leaves labels that only DWARF uses. Build IDs
-        are not compared either, not even that of a vDSO inside .rodata: the linker computes a build ID over DWARF, too,
-        which names the build folder."""
+        """Returns whether two ELF files have sections of the same names and contents, except for debug information,
+        .BTF and .BTF_ids, relocations, .comment, and symbol and string tables, where gcc -g leaves labels that only
+        DWARF uses. Build IDs are not compared either, not even that of a vDSO inside .rodata: the linker computes a
+        build ID over DWARF, too, which names the build folder."""
         apart = ('.debug', '.BTF', '.rel', '.comment', '.note.gnu.build-id', '.symtab', '.strtab', '.shstrtab')
         note = struct.pack('<III4s', 4, 20, 3, b'GNU') # Elf64_Nhdr and name of NT_GNU_BUILD_ID
         build_id = re.compile(re.escape(note) + b'.{20}', re.DOTALL)
@@ -144,8 +145,8 @@ class BtfChecks:
         return path
 
     def against_digest(self, what, btf, *args):
-        """Compares `btf` with the stored digest of the reference pahole's result. Skips if there is none, or if it was
-        made of another kernel version or compiler."""
+        """Compares `btf` with the stored digest of the reference pahole's result. The check is skipped if there is no
+        digest, or if the digest is of another kernel version or compiler."""
         digest = HERE / f'{what}.digest'
         if not digest.exists():
             self.checks.skip(f'{self.name}: {what}: by stored digest', f'there is no {digest.name}')
@@ -262,7 +263,7 @@ class BtfChecks:
             their_base = their_base or theirs
 
     def same_bytes(self):
-        """btf-merge makes the bytes of the build: with one or two threads, from other inputs, and by both engines."""
+        """btf-merge makes the same bytes as the build: with one or two threads, from other inputs, by both engines."""
         expected = self.contents_of(self.vmlinux)
         late = kernel_tree.LATE_OBJECTS
         image = f'--image={self.tree.image}'
@@ -373,7 +374,7 @@ class BtfChecks:
 
     def unharmed(self):
         """Objects of programs other than vmlinux and its modules, such as the vdso, are as the compiler alone writes
-        them. Only debug information may differ (same_but_for_folder())."""
+        them. Only what same_but_for_folder() ignores may differ."""
         harmed, too_few = [], []
         total = 0
         for folder, at_least in self.tree.machine.apart.items():

@@ -37,8 +37,8 @@ def working_in(group):
 
 
 def kill_compiling(build, kind):
-    """Sends the signal `kind` to the process group of `build` at a moment when all jobs compile, and waits for its
-    end. Returns False if the build ends before such a moment. Raises Failed if there is none within WAIT seconds."""
+    """Sends the signal `kind` to the process group of `build` at a moment when all jobs compile, and waits for the
+    build's end. Returns False if the build ends before such a moment. Raises Failed if none comes in WAIT seconds."""
     deadline = time.monotonic() + WAIT
     while build.poll() is None:
         try:

@@ -7,7 +7,7 @@ usage: caches.py --tools=BUILD --source=KERNEL --build=DIR [--jobs=N] [GOAL...]
 BUILD is a meson build folder with the programs, KERNEL a kernel's source, DIR the output folder. DIR is
 configured with small.config if it has no .config. GOALs are folders, by default kernel/ and lib/, which are
 removed from DIR before each build. There are three builds. The first begins with an empty ccache and an empty
-Redis. ccache's local cache is emptied before the second build, and full before the third; the third is only
+Redis. ccache's local cache is emptied before the second build, which fills it again. The third build is only
 timed. Exit status: 0 all passed, 1 a check failed, 77 skipped.
 """
 import argparse

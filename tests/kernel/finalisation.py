@@ -8,7 +8,7 @@ from checks import Failed, command
 
 
 class Finalisation:
-    """Finishes BTF as one tree's kernel does it. Files are written to `results`; the build folder is not changed."""
+    """Finishes BTF as the build of `tree` does. Files are written to `results`; the build folder is not changed."""
 
     def __init__(self, tree, results):
         self.tree = tree
@@ -48,7 +48,8 @@ class Finalisation:
         return self.resolve(btf, self.linked(path), *over(base))[0]
 
     def deduplicated(self, btf, base=''):
-        """Runs resolve_btfids on `btf` and a file without .BTF_ids. Then it only calls btf__dedup() and sorts types."""
+        """Runs resolve_btfids on `btf` and a file without .BTF_ids. Without .BTF_ids, resolve_btfids only calls
+        btf__dedup() and sorts types."""
         return self.resolve(btf, self.host_object, *over(base))[0]
 
     @functools.cached_property

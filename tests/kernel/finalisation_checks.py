@@ -83,7 +83,8 @@ class FinalisationChecks:
 
     def bases(self):
         """btf-pahole writes the same bytes for a module over each form of the base: vmlinux, raw BTF, raw BTF with a
-        layout section, a section that is not allocated. In all of them, types are in the order of resolve_btfids."""
+        layout section (from 7.1 on, all forms have one), a section that is not allocated. In all forms, types are in
+        the order of resolve_btfids."""
         path = next(path for path in self.tree.modules() if path.endswith('/veth.ko'))
         expected = self.step.written(path).read_bytes()
         blob = self.btf.contents_of(self.btf.vmlinux)

@@ -4,7 +4,7 @@
 WORK/linux-source-VERSION   the source, unpacked once, or a link to it; the contents of files are not changed
 WORK/NAME                   Kbuild's output folder of one build
 WORK/NAME.log               the output of make in this build
-WORK/bin                    links to the tools, so that saved commands have short names
+WORK/bin                    links to the tools; in PATH, so that saved commands begin with btf-cc, not with a path
 WORK/ccache                 the compiler cache of all builds
 """
 import os
@@ -79,8 +79,8 @@ class Workshop:
             link.symlink_to(self.tools / 'kbuild-integration' / tool)
 
     def source(self, version):
-        """Returns the folder with the unpacked source of a kernel. The tarball is the one that a variable such as
-        $BTFLINK_LINUX_SOURCE_7_3 names, by default that of Debian's package in /usr/src."""
+        """Returns the folder with the source of a kernel. The first time, unpacks a tarball: the one that a variable such
+        as $BTFLINK_LINUX_SOURCE_7_3 names, by default that of Debian's package in /usr/src."""
         source = self.work / f'linux-source-{version}'
         if (source / 'Makefile').exists():
             return source
@@ -120,7 +120,7 @@ class Workshop:
         # Without this setting, builds in different folders would share no cached objects, because debug information
         # names the folder.
         env['CCACHE_NOHASHDIR'] = '1'
-        # ccache then need not preprocess a source: it reads the included files from the output of -MMD.
+        # With this setting, ccache need not preprocess a source: the output of -MMD names the included files.
         env['CCACHE_DEPEND'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
@@ -206,7 +206,7 @@ class KernelTree:
         return (self.build / '.config').read_text().splitlines()
 
     def provenance(self):
-        """Returns the versions of Linux and of the compiler. A stored digest is compared only if both are equal."""
+        """Returns the versions of Linux and the compiler. Only stored digests of the same versions are compared."""
         version = self.make('kernelversion').strip()
         compiler = next(line.split('"')[1] for line in self.configuration()
                         if line.startswith('CONFIG_CC_VERSION_TEXT='))
@@ -233,7 +233,7 @@ class KernelTree:
 
     def modules(self):
         """Returns the paths of the modules, .ko files, below `build`."""
-        # modules.order has an object per line; in kernels up to 6.2, it has a module per line.
+        # modules.order has an object per line; in kernels before 6.2, it has a module per line.
         return [os.path.splitext(line)[0] + '.ko'
                 for line in (self.build / 'modules.order').read_text().split()]
 

@@ -41,7 +41,7 @@ ARM64 = Machine(
     arch='arm64',
     cross='aarch64-linux-gnu-',
     kernel='arch/arm64/boot/Image',
-    emulator=('qemu-system-aarch64', '-machine', 'virt,virtualization=on', '-cpu', 'max'), # KVM with VHE
+    emulator=('qemu-system-aarch64', '-machine', 'virt,virtualization=on', '-cpu', 'max'), # for KVM, with VHE
     packages='full',
     arguments='console=ttyAMA0',
     init='tests/kernel/boot/boot-init-arm64',

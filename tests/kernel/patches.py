@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Applies the kernel patches to a copy of the source, builds it, and compares with pahole.
+"""Applies the kernel patches to a copy of the source, builds this copy, and compares its BTF with pahole's.
 
 usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBALL_OR_DIR] [--jobs=N]
                   [--form=short|full]
 
 Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again; the
 patched copy of the source in DIR is replaced if the patches have changed. The short form builds the small kernel
-with DWARF kept. The full form also builds the small kernel with DWARF dropped, and compares the commands of the
-default configuration with those of the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit status:
-0 all passed, 1 a check failed, 77 all were skipped.
+with DWARF kept. The full form (default) also builds the small kernel with DWARF dropped, and compares commands of
+the default configuration with those of the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit
+status: 0 no check failed, 1 a check failed, 77 all were skipped.
 """
 import argparse
 import hashlib
@@ -29,7 +29,7 @@ from checks import Checks, Failed, Progress, Skip, command, default_jobs, output
 SERIES = HERE.parent.parent / 'kbuild-integration/patches'
 PER_OBJECT = 'CONFIG_DEBUG_INFO_BTF_PER_OBJECT=y\n'
 DROP_DWARF = PER_OBJECT + 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF=y\n'
-# Configuration symbols that the series adds even if none of its options is chosen.
+# Beginnings of the names of all configuration symbols that the series adds.
 NEW_SYMBOLS = ('CONFIG_BTFLINK_VERSION', 'CONFIG_CAN_MAKE_BTF', 'CONFIG_DEBUG_INFO_BTF_OF_IMAGE',
                'CONFIG_DEBUG_INFO_BTF_PER_OBJECT', 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF')
 # An object for each kind of step: C and assembler for vmlinux, a library, a module.
@@ -105,7 +105,7 @@ class PatchChecks:
         for patch in self.series.patches:
             status, output = output_of(['perl', checker, '--no-tree', '--strict',
                                         '--ignore=MISSING_SIGN_OFF', patch],
-                                       cwd=self.workshop.work) # not inside our git repository
+                                       cwd=self.workshop.work) # has no .git, where checkpatch.pl would look up commits
             self.checks.ok(f'patches: checkpatch.pl: {patch.name}',
                            status == 0 and '0 errors, 0 warnings, 0 checks' in output, output)
 
@@ -174,8 +174,8 @@ class PatchChecks:
                        f'{lost} {others}')
         with Progress('compile some objects with and without the patches'):
             for each in (stock, tree):
-                # -j1, because Kbuild tells two folders, arch/x86 and arch/x86/lib, to make an object of arch/x86/lib,
-                # and the folder that compiles the object first determines the command.
+                # Kbuild makes an object of arch/x86/lib from two folders, arch/x86 and arch/x86/lib, and the one that
+                # compiles it first determines the command. With -j1, this is always the same folder.
                 each.make('-j1', *SAMPLES)
         for path in SAMPLES:
             wanted = stock.saved_command(path).replace(f'{stock.source.resolve()}/',

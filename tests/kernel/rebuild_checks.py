@@ -15,7 +15,7 @@ GOALS = ['vmlinux', 'modules'] # without the boot image, because compressing it 
 HEADER = 'kernel/sched/sched.h'
 SEED = 20
 TOUCHED = 60 # number of objects that each interrupted build has to compile
-# Objects that each link of vmlinux compiles, whatever was touched.
+# Objects that a link of vmlinux may compile, whatever was touched.
 BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)
 
 
@@ -90,7 +90,7 @@ class RebuildChecks:
                     f'{sorted(done - BY_THE_LINK - users)}, {sorted(users - done)}')
 
     def mixed_settings(self):
-        """btf-pahole prints a warning that names the object which was encoded with other features than the rest."""
+        """btf-pahole prints a warning that names the source of an object with other features than the rest."""
         self.touch('kernel/pid.o')
         output = self.tree.make('vmlinux', BTF_CC_FEATURES='var,float')
         self.btf.ok('an object with other features is named',

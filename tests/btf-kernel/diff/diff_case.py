@@ -32,8 +32,8 @@ class DiffCase(CliCase):
         return self.kernel('old'), self.kernel('new', '-DNEW')
 
     def folder_with(self, name, **sources):
-        """Makes a kernel from the sources of vmlinux and of modules, with split BTF. The BTF of a module whose name
-        begins with "whole" has no base."""
+        """Makes the folder `name` with the raw BTF of a kernel. `sources`: the C code of vmlinux, then of modules. The
+        BTF of a module extends that of vmlinux, unless the module's name begins with "whole"."""
         os.mkdir(os.path.join(self.folder, name))
         for file, source in sources.items():
             self.write(f'{file}.c', source)

@@ -36,7 +36,7 @@ class Kfuncs(DiffCase):
 
     def test_kfuncs_with_another_signature(self):
         """The verifier refuses a pointer to another struct, and reads suffixes of parameters such as __sz. libbpf does
-        neither. A program whose declaration fits only the new kernel was compiled for the new kernel."""
+        neither. A program whose declaration fits only the new kernel counts as compiled for the new kernel."""
         for kernel, taken, suffix, more in (('old', 'a', '', ', int m'), ('new', 'b', '__sz', '')):
             self.write('k.c', 'struct a { int x; } a; struct b { int x; } b;\n'
                        f'int points(struct {taken} *p) {{ return p->x; }} int sized(int n{suffix}) {{ return 0; }}\n'
@@ -53,7 +53,7 @@ class Kfuncs(DiffCase):
 
     def test_kfuncs_with_other_numbers(self):
         """libbpf and the verifier accept numbers that differ in size (up to 8 bytes) or sign, and other enums."""
-        changes = {  # the prototype in the old and in the new kernel
+        changes = {  # the prototype in the old kernel, that in the new one, the verdict
             'sign': ('int %s(int n)', 'int %s(unsigned n)', 'unknown'),
             'size': ('int %s(int n)', 'int %s(long n)', 'unknown'),
             'result': ('int %s(int n)', 'long %s(int n)', 'unknown'),

@@ -52,10 +52,10 @@ EXPECTED = {
     ('attach', 'lsm/hook'): ('holds', 'holds'),
     ('attach', 'lsm/no_hook'): ('broken', 'broken'),
     ('attach', 'iter/task'): ('holds', 'holds'),
-    ('attach', 'tp_btf/event'): ('holds', 'broken'),  # another argument
+    ('attach', 'tp_btf/event'): ('holds', 'broken'),  # one more argument
     ('attach', 'raw_tp/stays'): ('holds', 'holds'),
-    ('attach', 'raw_tp/event'): ('holds', 'unknown'),  # another argument, which the program perhaps does not read
-    ('attach', 'tp/any/event'): ('holds', 'holds'),  # gets a struct
+    ('attach', 'raw_tp/event'): ('holds', 'unknown'),  # one more argument, which the program perhaps does not read
+    ('attach', 'tp/any/event'): ('holds', 'holds'),  # the program gets a struct instead
     ('attach', 'kprobe/grows'): ('holds', 'unknown'),
     ('attach', 'kprobe.multi/grows'): ('holds', 'unknown'),
     ('attach', 'kprobe/leaves'): ('holds', 'unknown'),
@@ -320,7 +320,7 @@ class Diff(DiffCase):
         self.assertNotIn('modules removed', done.stdout)
 
     def test_attach_points_in_modules_without_btf(self):
-        """A kprobe works in a module without BTF."""
+        """A kprobe does not need BTF: its function may still be in the module without BTF."""
         here, there = ('int %s(long a) { return a; }\n' % name for name in ('here', 'there'))
         old = self.folder_with('has-btf', vmlinux=here, m=there)
         new = self.folder_with('lacks-btf', vmlinux=here)
@@ -348,7 +348,7 @@ class Diff(DiffCase):
             {**names, **weak, 'untyped': 'unknown'})
 
     def test_ksyms_of_another_kind(self):
-        """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word may not be an id."""
+        """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word need not be an id."""
         self.verdicts('extern const int number SEC(".ksyms");\nSEC("tc") long f(void) { return (long)&number; }\n',
                       self.two_adapters())
         program, var = self.read('p.o'), struct.pack('<I', 0x0e000000)
@@ -359,8 +359,8 @@ class Diff(DiffCase):
                       self.diff('two', 'two', '--bpf=p.o', status=0))
 
     def test_cut_header_of_btf_ext(self):
-        """A header that ends between the fields of CO-RE relocations is an error. Old compilers' headers end before
-        these fields."""
+        """A header without the whole fields for CO-RE relocations is an error, unless it ends right before them, as
+        those of old compilers do."""
         self.adapters_program('return a->x;')
         program, kernel = self.read('p.o'), self.two_adapters()
         head = struct.pack('<HBBI', 0xeb9f, 1, 0, 32)
@@ -404,7 +404,7 @@ class Diff(DiffCase):
             {'struct s.wide': 'broken', 'struct s.gone': 'absent', 'struct s.in.b': 'absent'})
 
     def test_existence_excuses_only_programs_that_test(self):
-        """A test in one program does not guard another program, also if both are in the same section."""
+        """A test in one program does not guard another program, even if both are in the same section."""
         self.write('k.c', 'struct s { int stay; } s;\n')
         self.kernel('k', source='k.c')
         for first, second, tests, reads in (('fentry/f', 'fentry/g', 'fentry/f', 'fentry/g'),
@@ -474,8 +474,8 @@ class Diff(DiffCase):
             {'struct s.list[1]': 'holds', 'struct s': 'broken'})
 
     def test_loads_of_a_part(self):
-        """If an unsigned field has another size, libbpf changes the width of a load, and refuses the object file if the
-        load does not have the program's width of the field, or if no load has the kernel's width."""
+        """If an unsigned field has another size in the kernel, libbpf changes the width of a load. libbpf refuses the
+        object file if the load is not as wide as the program's field, or if no load is as wide as the kernel's."""
         self.write('k.c', 'struct s { unsigned char a; unsigned long all, part; unsigned __int128 large;'
                    ' unsigned same; } __attribute__((packed)) s;\n')
         self.kernel('k', source='k.c')
@@ -498,7 +498,7 @@ class Diff(DiffCase):
                          {'struct adapter.x': 'unknown'})
 
     def test_types_in_a_distilled_base(self):
-        """The members of a struct of vmlinux are found in vmlinux, because a distilled base has only its size."""
+        """Members of vmlinux's structs are found in vmlinux, because a distilled base has only the structs' sizes."""
         shared = 'struct list { struct list *next; %s n; } list;\n'
         module = shared + 'struct mine { int a; struct list l[2]; } mine;\n'
         for n, member in enumerate(('int', 'long', 'char *')):
@@ -516,8 +516,8 @@ class Diff(DiffCase):
         self.assertIn("'n' is char * there, of another kind", self.diff('k0', 'k2', '--bpf=p.o'))
 
     def test_struct_ops(self):
-        """libbpf refuses members of another kind or size, even if they are zero. Members with another prototype may be
-        zero."""
+        """libbpf refuses members of another kind or size, even if they are zero. Members with another prototype work
+        only while they are zero."""
         self.write('k.c', 'struct ops { int (*call)(int); long flags; char name[8]; int in_use; };\n'
                    'struct bpf_struct_ops_ops { int common; struct ops data; } use;\n')
         self.kernel('k', source='k.c')
@@ -530,7 +530,7 @@ class Diff(DiffCase):
         self.assertIn("'in_use' is a bitfield: libbpf refuses it", self.diff('k', 'k', '--bpf=p.o'))
 
     def test_struct_ops_and_enum(self):
-        """An enum of that name has no members, and does not hide the struct."""
+        """An enum with the name of the struct has no members, and does not hide the struct."""
         ops, enum, wrapper = ('struct ops { int (*call)(int); };\n', 'enum ops { call } ops;\n',
                               'struct bpf_struct_ops_ops { int common; %s ops data; } use;\n')
         for name, source in ('alone', enum + wrapper % 'enum'), ('enum', enum), ('struct', ops + wrapper % 'struct'):

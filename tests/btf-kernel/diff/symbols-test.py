@@ -30,7 +30,7 @@ class Symbols(DiffCase):
         self.diff(*kernels, '--symbols=none', status=1)
 
     def symbols(self, old, new, *names):
-        """How these symbols changed: the status, and the paths to changes."""
+        """Returns symbol -> (status, paths to changes)."""
         self.write('list', '\n'.join(names))
         done = self.call(self.btf_kernel, 'diff', '-q', old, new, '--symbols=list', '--json')
         said = json.loads(done.stdout)['symbols']
@@ -48,11 +48,11 @@ class Symbols(DiffCase):
                 'stays': ('same', []), 'moves': ('same', []), 'changes': ('another signature', ['changes'])})
             self.assertIn(f'changes changed\n        parameter 1 (a): {types}\n',
                           self.diff(*kernels, '--symbols=list'))
-        # The module's definitions are compared with those that the other vmlinux has.
+        # What moved from the module to vmlinux does not count as removed: it is compared with vmlinux's definition.
         changes_of_module = {c['name']: c['what'] for c in json.loads(self.diff(new, old, '--json'))['changes']
                              if 'm' in c['in']}
         self.assertEqual(changes_of_module, {'changes': 'changed'})
-        # The new kernel does not have the module.
+        # The kernel to compare with no longer has the module.
         os.remove(self.path('moved-old/m.ko.btf'))
         self.assertEqual(self.symbols(new, old, *names, 'of_module'), {
             'stays': ('same', []), 'moves': ('same', []), 'changes': ('another signature', []),
@@ -74,8 +74,8 @@ class Symbols(DiffCase):
         self.diff(old, new, '--symbols=list', status=0)
 
     def test_symbols_that_reach_a_type_of_a_module(self):
-        """If a module gets its own definition of a type of vmlinux, this matters only to the module. A module without a
-        base ("whole") has other ids than vmlinux."""
+        """If a module gets its own definition of a type of vmlinux, this matters only to the module. In a module
+        without a base ("whole"), ids stand for other types than in vmlinux."""
         text = 'struct %s { %s a; }; int %s(struct %s *p) { return p->a; }\n'
         vmlinux, user = text % ('s', 'int', 'of_vmlinux', 's'), text % ('s', '%s', 'in_module', 's')
         other = text % ('other', 'int', 'of_module', 'other')

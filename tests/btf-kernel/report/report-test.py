@@ -36,7 +36,7 @@ KEYS = {'enter': '\ue007'}
 
 
 class Wellformed(html.parser.HTMLParser):
-    """Finds elements that are not closed in order (`open`, `bad`), and collects links."""
+    """Finds elements that are not closed (`open`) and end tags at wrong places (`bad`); collects links."""
     VOID = {'meta', 'link', 'input', 'br'}
 
     def __init__(self):
@@ -170,8 +170,8 @@ class Report(ReportCase):
         self.assertIn('<span class="n">alone</span>', page)
 
     def test_package(self):
-        """The page of a package lists modules by folder, below the release. Modules do not share types, so the page
-        lacks the column "alone"."""
+        """The page of a package lists modules by their folder in lib/modules/RELEASE. Modules do not share types, so
+        the page lacks the column "alone"."""
         self.build()
         self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
         self.must('gcc', '-g', '-O2', '-c', 'module.c')

@@ -102,7 +102,7 @@ CASES = [
          ['TYPE_TAG: tag(inner) int', 'TYPE_TAG: tag(outer) tag(inner) int',
           'PTR: *tag(outer) tag(inner) int']),
 
-    # Decl tags, decl and type tags together, and chains that are circles.
+    # Decl tags; both kinds of tags together; tagged copies of types; circular chains.
     case('gcc: struct, member, union, typedef',
          [gnu('decl', 'one', then='two'), gnu('decl', 'two'),
           tagged(struct('s', 8, member('a', 'int'), tagged(member('b', 'int', 4), 'one')), 'two'),

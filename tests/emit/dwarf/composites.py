@@ -55,7 +55,7 @@ CASES = [
              '; int c@32', Die('member', name='b', type=ref('int'), data_bit_offset=3, label='b'),
              member('c', 'int', 4)),
 
-    # Bitfields.
+    # Bitfields, and limits of sizes and offsets.
     one_member('data_bit_offset', '@37:3', bit_size=3, data_bit_offset=37),
     one_member('data_bit_offset before bit_offset', '@5:3', bit_size=3, data_bit_offset=5,
                bit_offset=1),

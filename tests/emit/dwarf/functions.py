@@ -67,7 +67,7 @@ ARM64 = ('aarch64',)
 
 
 def incomplete(name, *dies, language=0x04, **more):
-    """A case with a function that is left out, because the type of its parameter or result is only declared."""
+    """A case in C++ with a function that is left out, because the type of its parameter or result is only declared."""
     return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
                            *dies, language=language),
                 some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
@@ -266,8 +266,8 @@ CASES = [
     first('entry value of an expression', loc(STACK, expr(('entry_value', expr(('breg5', 0))),
                                                           'stack_value')), 'optimized'),
     first('register in the second entry only', loc(STACK, expr(RDI)), 'optimized'),
-    # btf-emit ignores the rest of a location list after an expression that it cannot read. A wrong length of an
-    # operation would hide the entry value behind it, and the function would get the flag `optimized`.
+    # After an expression that it cannot read, btf-emit ignores the rest of a location list. With a wrong length
+    # of an operation, it would miss the entry value in the next entry, and the function would get the flag `optimized`.
     *[first(f'{name} has its length', loc(expr(Raw('\t.byte ' + operation)), ENTRY_VALUE), '')
       for name, operation in (
           ('const1u', '8, 1'), ('const2s', '0xb, 1, 2'), ('const4u', '0xc, 1, 2, 3, 4'),

@@ -26,7 +26,7 @@ def void(name, value, skipped=None, **more):
 
 
 def survives(name, *dies, lines=(), **more):
-    """A case with malformed entries among `dies`. The result has at least the types of INT and LAST, and `lines`."""
+    """A case with malformed or deeply nested `dies`. The result has at least the types of INT and LAST, and `lines`."""
     return Case(name, unit(INT, *dies, *LAST), some=[*LAST_LINES, *lines], **more)
 
 

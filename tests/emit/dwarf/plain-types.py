@@ -216,7 +216,7 @@ CASES = [
                 language=language),
            lines=[INT_LINE, 'ARRAY: [4 by int]int', 'ARRAY: [5 by int][4 by int]int',
                   'ARRAY: [4 by int][5 by int][4 by int]int'])
-      for language in (0x05, 0x08, 0x09, 0x0a, 0x0d, 0x0e)], # Cobol, Fortran, Pascal, Modula-2, Ada
+      for language in (0x05, 0x08, 0x09, 0x0a, 0x0d, 0x0e)], # Cobol, Fortran 90, Pascal, Modula-2, Ada, Fortran 95
     # Arrays of several dimensions: each dimension becomes an ARRAY.
     *[Case(f'array: {name}', unit(INT, array('int', *dimensions)), lines=[INT_LINE, *lines],
            order=['INT int', *['ARRAY'] * len(lines)])

@@ -25,7 +25,7 @@ def note(value):
 
 
 def pointer_across_units(label, **more):
-    """A pointer to a type of another unit."""
+    """A pointer whose type may be in another unit: ref_addr allows this."""
     return Die('pointer_type', type=form('ref_addr', label), **more)
 
 

@@ -49,8 +49,8 @@ def none(name, die, skipped=None, **more):
 
 
 def refused(name, die, what):
-    """A case without encode_force, in which an invalid variable is an error that matches `what`. With encode_force, as
-    in ALL, such a variable is counted."""
+    """A case without encode_force, in which a variable that BTF cannot express is an error. The message matches `what`.
+    With encode_force, as in ALL, such a variable is left out and counted."""
     return Case(name, unit(INT, die), error=rf".debug_info\+{{bad}}: {what}", assembly=DATA,
                 emit=['--features=global_var,float'])
 

@@ -5,10 +5,10 @@ btf-emit makes object BTF from the DWARF. The two object BTFs must have the same
 
 usage: compare_objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...
 
-Prints sums, and the types that one side lacks in all objects together; with -v, also the differences of each
-object. Exit status 1 if types or variables of an object differ, if an object has no DWARF, or if btf-emit fails.
-Functions may differ (docs/differences.md explains which). BITS are the features (common/object_btf/features.h) with
-which the plugin ran; default: those of btf-cc, 0x1ff."""
+Prints sums, and the types that one side (DWARF or plugin) has in some object and the other in none; with -v, also the
+differences of each object. Exit status 1 if types or variables of an object differ, if an object has no DWARF, or if
+btf-emit fails. Functions may differ (docs/differences.md explains which). BITS are the features with which the plugin
+ran (common/object_btf/features.h); default: those of btf-cc, 0x1ff."""
 import collections
 import os
 import subprocess
@@ -33,7 +33,7 @@ class NotComparable(Exception):
 
 def is_changed(f, of):
     """True if btf-merge would leave the function out because of its flags. OPTIMIZED counts only if the object has a
-    clone of the function with other parameters."""
+    clone of the function (.isra or .constprop)."""
     return bool(f.flags & (CHANGED if f.name in of.cloned else CHANGED & ~ob.OPTIMIZED))
 
 

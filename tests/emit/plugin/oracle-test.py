@@ -9,11 +9,11 @@ usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_
 PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: btf-cc has no plugins.
 
 Comments of a case:
-"// judged otherwise: NAME..."     functions that may be kept by one and left out by the other
-"// flags: ..."                    options of the compiler
+"// judged otherwise: NAME..."     functions that DWARF and the plugin may judge differently (kept or left out)
+"// flags: ..."                    options of the compiler; those that begin with -O, -g, -m or -flto are ignored
 "// only the plugin: KIND NAME"    a type that gcc's DWARF lacks
-"// tags: NAME..."                 annotations, of which gcc supports all or none
-"// compilers: clang"              the case is left out, because it is for another compiler"""
+"// tags: NAME..."                 tags: the plugin's BTF has all of them or, if gcc does not support tags, none
+"// compilers: NAME..."            if gcc is not among these, the case is left out"""
 import argparse
 import collections
 import concurrent.futures
@@ -30,8 +30,8 @@ from compare_objects import NotComparable, compare_with_dwarf  # noqa: E402
 from helpers.object_btf import ObjectBtf  # noqa: E402
 from random_source import RandomSource  # noqa: E402
 
-# Functions are not compared without optimisation, nor with the address sanitizer, because DWARF does not have the
-# registers of their parameters.
+# Levels at which it does not matter whether functions are kept: without optimisation, and with the address sanitizer,
+# DWARF does not have the registers of parameters.
 UNJUDGED = (['-O0'], ['-O2', '-fsanitize=kernel-address', '--param=asan-stack=1', '--param=asan-globals=1'])
 M32 = ['-m32', '-O2']
 # Functions of the cases that DWARF and the plugin do not both keep on i386, which passes floating-point numbers on
@@ -52,8 +52,8 @@ LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
            '--param=ggc-min-expand=0', '--param=ggc-min-heapsize=0'])
 # encode_force, var, float, decl_tag, type_tag, enum64, optimized_func, global_var (common/object_btf/features.h).
 FEATURES = 0x47f
-# Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
-# keeps although nothing uses them any more. Some sources have no debug information.
+# Differences that are allowed in random sources. These have parameters of two words, whose registers are not in the
+# DWARF, and base types that gcc's DWARF keeps although nothing uses them any more. Some have no debug information.
 NOT_OF_RANDOM = re.compile(r': (function \S+: |missing: (INT|FLOAT) |no debug information$)')
 # The number of compiles whose output must be the same. Addresses in gcc's memory differ between runs, and must not
 # decide an order.

@@ -19,7 +19,8 @@ class RandomSource:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
-        # A source uses either const or volatile: in DWARF, the order of the two would depend on earlier declarations.
+        # The random types of a source use either const or volatile: in DWARF, the order of the two would depend on
+        # earlier declarations.
         self.qualifier = self.random.choice(('const', 'volatile'))
         self.complete, self.declared, self.functions, self.variables = [], [], [], []
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Splits an ELF file (64 bits, little-endian) into sections, so that they can be changed, and joins
-// them again. put_together() sets e_shoff, e_shnum, and offset and size of each section with
-// contents. Other fields of headers are kept, also wrong ones. Bytes outside the sections, such as
-// program headers, are lost.
+// them again. put_together() sets e_shoff, e_shnum, and offset and size of each section without
+// `keeps_place`. Other fields of headers are kept, also wrong ones. Bytes outside the sections,
+// such as program headers, are lost.
 #pragma once
 
 #include "tests/hostile/fuzz/bundle.h"

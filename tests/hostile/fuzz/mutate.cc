@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Changes files in ways that the first checks of a reader do not notice.
 //
-// Problem. A random change in a file is mostly detected by the first check that sees it: of a
+// Problem. A random change in a file is usually detected by the first check that sees it: of a
 // magic, a length, a sum of lengths. The code behind this check is then not reached.
 //
 // Method. An ELF file is split into sections, one section is changed, and the file is joined again
 // with matching offsets and lengths. Sections that our tools read are preferred. In BTF, most
-// changes replace one word: an id by another id, a name by another name, a number by an extreme
-// value. If an element is added or removed, the lengths in the header are adjusted. In DWARF, the
-// length of a unit that fills its section is mostly adjusted. One in eight changes is made without
-// any of this, and so is each change of a file that is neither ELF nor BTF.
+// changes replace one word: an id by another id, a name by another name, a number by one that often
+// breaks checks. If an element is added or removed, the lengths in the header are adjusted. In
+// DWARF, the length of a unit that fills its section is usually adjusted. One in eight changes is
+// made without any of this, and so is each change of a file that is neither BTF nor 64-bit
+// little-endian ELF.
 #include "tests/hostile/fuzz/mutate.h"
 
 #include "common/btf/btf_format.h"
@@ -171,7 +172,7 @@ void mutate_type(Text &bytes, const Blob &blob, Random &random)
         set_word(bytes, head, static_cast<uint32_t>(below(random, length + 2)));
         break;
     }
-    default: { // another id, or a number
+    default: { // a later word: an id, or a number
         size_t at = head + 4 * (2 + below(random, words - 2));
         uint32_t id = static_cast<uint32_t>(below(random, blob.heads.size() + 2));
         set_word(bytes, at, below(random, 3) ? id : edge(random, word(bytes, at)));
@@ -205,7 +206,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
         break;
     case 2: // the header
     case 3:
-        if (size_t at = blob.at + below(random, 6) * 4; at) // not the magic of the first blob
+        if (size_t at = blob.at + below(random, 6) * 4; at) // not a magic at the start
             set_word(bytes, at, edge(random, word(bytes, at)));
         break;
     case 4: // a word of the trailer's header, or of the whole trailer
@@ -316,7 +317,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
     } else if (part->name == ".BTF" || part->name == ".BTF.base") {
         mutate_btf(part->contents, same, random, plain);
     } else if (is_units(name) && part->contents.size() > 4) {
-        // The length of a unit that fills the section mostly stays correct.
+        // A unit that fills the section usually keeps a correct length.
         bool fits = word(part->contents, 0) == part->contents.size() - 4;
         Text body(part->contents.begin() + 4, part->contents.end());
         plain(body, most);

@@ -16,8 +16,8 @@ using Random = std::mt19937;
 /// Changes bytes without knowing their meaning; the result has at most `most` bytes.
 using ByteMutator = std::function<void(Text &bytes, size_t most)>;
 
-/// Makes one to three random changes: flips a bit, writes a byte, an extreme value or a copy of
-/// another word, repeats or removes a piece, or truncates.
+/// Makes one to three random changes: flips a bit; writes a byte, a number that often breaks
+/// checks, or a copy of another word; repeats or removes a piece; or truncates.
 void mutate_bytes(Text &bytes, size_t most, Random &random);
 
 /// Makes one to four changes in `bytes`, an ELF file, BTF or anything else. `other`, another file

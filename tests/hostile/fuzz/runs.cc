@@ -53,8 +53,8 @@ std::vector<MemoryFile> files_of(const Bundle &bundle)
     return files;
 }
 
-/// Merges. Returns the bytes of the new file, or none if `options.update` is set; `error` is empty
-/// if there is no error.
+/// Merges, and sets or clears `error`. Returns the bytes of the result; none if `options.update` is
+/// set.
 Text merge_into(merge::Options options, std::optional<Error> &error)
 {
     MemoryFile out({});
@@ -130,7 +130,7 @@ Run run_emit(const Bundle &bundle)
     options.unit.features = features_of(bundle);
     auto done = emit::emit_file(input, options);
     if (done && bits & 128) {
-        // The result does not matter: hostile DWARF may lead to BTF that kernels refuse.
+        // Errors do not matter: hostile DWARF may lead to BTF that kernels refuse.
         std::optional<Error> ignored;
         merge::Options then;
         then.inputs = {input};
@@ -215,7 +215,7 @@ Run run_words(const Bundle &bundle)
     const Text &bytes = bundle.files[0].bytes;
     std::string text(bytes.begin(), bytes.end());
     auto split = split_words(text, Where{files[0].path()});
-    // Words @FILE are dropped, because a file of the system may be endless, or block.
+    // Words @FILE are dropped: FILE may be any file of the system, and reading it may never end.
     std::vector<std::string> words;
     if (split)
         for (const std::string &word : *split)
@@ -245,7 +245,9 @@ Run run_words(const Bundle &bundle)
         error = error_of(settings);
         break;
     }
-    case 5: { // a response file that names itself and copies of the bundle's files without '@'
+    case 5: {
+        // A response file with the text of the first file. A byte 0 in it becomes @ and the name of
+        // the response file itself, a byte N that of a copy of the Nth file without its '@'.
         MemoryFile start({});
         std::vector<std::string> links = {"@" + start.path()};
         std::vector<MemoryFile> harmless;

@@ -38,7 +38,7 @@ MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own
 
 READERS = (0, 2)  # automatic, libdw
 CLANG = next(iter(clangs()), 'clang')  # any version will do
-# Compilers and flags for debug information that libdw reads. The fast reader reads some of it, too.
+# Compilers and flags for further forms of debug information. libdw reads all of them, the fast reader some.
 FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-gz'),
          (CLANG, '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
          ('gcc', '-gdwarf-5', '-fdebug-types-section'), (CLANG, '-gdwarf-4'),
@@ -225,7 +225,7 @@ class Seeds:
         self.put('check', 'module', bundle([('i', module), ('b', base)]))
         self.put('check', 'module-other', bundle([('i', module), ('b', whole)]))
         self.package_seeds(base, module, image)
-        # The object BTF of every C case.
+        # The object BTF of each C case that gcc compiles.
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
             if not self.compile(str(source), 'x.o', 'gcc', '-O2'):
                 continue

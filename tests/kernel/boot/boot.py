@@ -10,10 +10,10 @@ boot-init-arm64 for arm64.
 
 The machine has two CPUs, a serial console and an initramfs. The initramfs has boot-init, the shared libraries of
 boot-init if there are any, the modules, and device nodes. boot-init is process 1; it loads the modules in the given
-order. A module for hardware that QEMU does not have may fail to load, and then fails its checks. For the modules
-dummy and veth, a BPF program uses the module's own BTF. Prints a line per check: PASS or FAIL, and what was seen.
-initramfs.cpio and console.log are kept in DIR (default: a temporary folder). Exit status: 0 all checks passed, 1 a
-check or the machine failed, 2 wrong usage, 77 QEMU is not installed or boot-init was not built.
+order. A module for hardware that QEMU does not have may fail to load; then its checks fail. For the modules dummy
+and veth, a BPF program uses the module's own BTF. Prints a line per check: PASS or FAIL, and what was seen.
+initramfs.cpio and console.log are kept in DIR; without --work, they are deleted. Exit status: 0 all checks passed,
+1 a check or the machine failed, 2 wrong usage, 77 QEMU is not installed or boot-init was not built.
 """
 import argparse
 import pathlib
@@ -75,8 +75,8 @@ class Initramfs:
         """Adds a file of any kind; `mode` has its type and permissions."""
         self.number += 1
         encoded = name.encode() + b'\0'
-        # inode, mode, uid, gid, links, time, size, device on which the file is (2), device that a node stands for
-        # (2), length of the name, checksum
+        # inode, mode, uid, gid, links, time, size, device on which the file is (major, minor), device that a node
+        # stands for (major, minor), length of the name, checksum
         fields = (self.number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(encoded), 0)
         header = b'070701' + b''.join(b'%08X' % field for field in fields)
         self.parts += [self._padded(header + encoded), self._padded(content)]
@@ -151,7 +151,7 @@ def fault_of(console, ending):
 def start(kernel, archive, log, timeout, machine=X86, memory=512, arguments=''):
     """Boots `kernel` with the initramfs in the file `archive`. Waits until the machine is off, or stops it after
     `timeout` seconds. Returns a text that says how the machine ended. The console goes to the file `log`. `memory`
-    is in MB. `arguments` are further arguments of the kernel."""
+    is in MiB. `arguments` are further arguments of the kernel."""
     command = [*machine.emulator, '-accel', ACCELERATOR, '-m', memory, '-smp', '2', '-nographic',
                '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
                '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS} {arguments}']

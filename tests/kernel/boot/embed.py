@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Writes C++ definitions of the BPF objects that programs.h declares, with the bytes of files.
+"""Writes the C++ definitions of the variables that programs.h declares: the bytes of compiled BPF programs.
 
 usage: embed.py OUT.cc FILE...     each FILE is named NAME.bpf.o
 """

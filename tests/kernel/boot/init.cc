@@ -100,6 +100,6 @@ int main()
         check_all();
     std::fflush(stdout);
     reboot(RB_POWER_OFF);
-    reboot(RB_AUTOBOOT); // if the machine is still on, as without ACPI; QEMU exits (-no-reboot)
+    reboot(RB_AUTOBOOT); // if the kernel refused to power off; QEMU exits (-no-reboot)
     return 1;
 }

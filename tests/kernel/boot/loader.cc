@@ -15,8 +15,8 @@ namespace btflink::boot
 namespace
 {
 
-/// The number of bytes from the end of the collected messages that error() shows. The end of the
-/// verifier's log says what is wrong.
+/// error() shows at most this many bytes of the collected messages: the last, because the end of
+/// the verifier's log says what is wrong.
 constexpr size_t most_text = 3000;
 
 std::string messages;
