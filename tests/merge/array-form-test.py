@@ -108,7 +108,7 @@ class ArrayForm(CliCase):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
 
     def test_structs_alone_show_the_form(self):
-        """The base has no typedefs of arrays: only a struct shows the form. An index finds the struct by name."""
+        """A single struct in the base is enough to tell the form. The merge finds the struct in the index."""
         shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
         for flags in [], ['-DFLAT']:
             base = self.make('base', shared + 'struct s s;', 'gcc', '5', *flags)

@@ -143,8 +143,8 @@ class BaseIndex(MadeOnceCase):
         self.assertIn("'new.base' is already used by this merge", done.stderr)
 
     def test_links_that_lead_to_no_file(self):
-        """A link to a file that the merge will write is refused. Two paths through a link to itself are not the same
-        file."""
+        """A link to a file that the merge will write is refused. Two paths through a link that leads to itself do not
+        count as the same file."""
         os.symlink('new', self.path('link'))
         os.symlink('link', self.path('link2'))
         for name in 'link', 'link2':

@@ -239,8 +239,9 @@ protected:
         if (!can_assemble())
             GTEST_SKIP() << "the fixtures are x86-64 assembly";
     }
-    /// The messages about a module with a pointer to type `second` of its distilled base, and with
-    /// type `third` inside a struct, over a kernel that also has `more`.
+    /// The messages about a module over a kernel that also has `more`. The module's distilled base
+    /// has the types `second`, to which the module has a pointer, and `third`, which is inside one
+    /// of its structs.
     Lines module(const std::string &second, const std::string &third, const std::string &more = "",
                  std::optional<KernelVersion> version = std::nullopt, ByteOrder order = host_order)
     {
@@ -289,6 +290,8 @@ TEST_F(DistilledBases, AreLookedUp)
               "type"});
 }
 
+/// A kernel whose BTF has a struct btf_relocate reads distilled bases, whatever its version. If no
+/// version is given, a struct btf_verifier_env shows that the BTF is a kernel's.
 TEST_F(DistilledBases, NeedANewKernel)
 {
     const std::string task = "STRUCT 'task' size=8", data = "UNION 'data' size=4",
@@ -311,7 +314,7 @@ TEST_F(DistilledBases, OtherByteOrder)
 }
 
 /// If a kernel has several structs or unions of one name, only those of the right size are
-/// candidates (kernel/bpf/btf_relocate.c). A forward declaration is always a candidate.
+/// candidates (kernel/bpf/btf_relocate.c). A forward declaration is a candidate, too.
 TEST_F(DistilledBases, AmbiguousNames)
 {
     const std::string task = "STRUCT 'task' size=8",

@@ -5,9 +5,9 @@ the inputs, and the same meaning for any order of the inputs.
 
 usage: determinism-test.py BTF-EMIT BTF-MERGE BTF-COMPARE [TEST...]
 
-The compiled objects have conflicts, forward declarations, functions and variables, and are numerous enough to
-be divided among threads. The number of rounds of tests that depend on chance is proportional to
-BTFLINK_ROUNDS (default: 3).
+The compiled objects have conflicts, forward declarations, functions and variables, and enough types to be
+divided among threads. The number of rounds of tests that depend on chance is proportional to BTFLINK_ROUNDS
+(default: 3).
 """
 import contextlib
 import os
@@ -70,7 +70,8 @@ class Determinism(MadeOnceCase):
                 self.same(expected, *self.objects, threads=threads, image=image)
 
     def test_scheduling(self):
-        """Merges with many threads on one processor, then runs several merges at once, which keep the machine busy."""
+        """Merges with several threads on one processor. Then runs several merges at once, which keep the machine
+        busy."""
         expected = self.merge(*self.objects, threads=1)
         one = min(os.sched_getaffinity(0))
         for number in range(ROUNDS):

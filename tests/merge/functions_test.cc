@@ -71,8 +71,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// Without address pools, symbols show where functions are. The symbol belongs to the strong
-/// definition, not to the weak one.
+/// If the image has no address pools, its symbols show where functions are. The image's symbol f
+/// belongs to the strong definition, not to the weak one.
 TEST_F(Functions, StrongProvidesNamesWithoutPools)
 {
     const std::string weak = object("a", "f", "weak_name", define("f", ".weak"), ".text"),
@@ -316,8 +316,8 @@ TEST_F(Functions, PrototypeWordsMakeAFunction)
 
 TEST_F(Functions, KfuncSets)
 {
-    // Two sets of functions. The flags of the first one (1) say that it is a set of kfuncs. A set's
-    // symbol is followed by the number of functions and flags, a function's by an id and flags.
+    // Two sets of functions; the flags of the first (1) say that it is a set of kfuncs. At a set's
+    // symbol are two words: the number of functions, and flags. At a function's: an id, and flags.
     std::string sets = define("f") + define("g") + R"(
         .section .BTF_ids,"a",@progbits
         .local __BTF_ID__set8__kfuncs
@@ -435,8 +435,8 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
 
 TEST_F(Functions, ManyLocalSymbolsOfOneName)
 {
-    // Without a pool, only names connect functions with symbols. Three functions and three symbols
-    // have the same name, so no function is kept.
+    // If the image has no pools, only names connect functions with its symbols. Three functions and
+    // three symbols have the same name, so no function is kept.
     std::vector<std::string> objects;
     for (const char *name : {"a", "b", "c"})
         objects.push_back(object(name, "f", "x", ".text\n.zero 4\n" + define("f", ".local"), "f"));

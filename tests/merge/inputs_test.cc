@@ -217,8 +217,7 @@ TEST_F(Inputs, NothingToMerge)
     run("as -o " + (dir_ / "dwarf.o") + " " + (dir_ / "dwarf.s"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "dwarf.o"}),
                       "dwarf.o: has no BTF; btf-emit makes BTF from DWARF"));
-    // BTF without types, as btf-emit makes it from DWARF with only functions. merged() checks that
-    // the output of an earlier run is removed.
+    // BTF without types. merged() checks that the output of an earlier run is removed.
     write_text(dir_ / "out.btf", "old");
     const std::vector<std::byte> none = BtfBuilder().serialize(host_order);
     ASSERT_TRUE(write_file(dir_ / "none.btf", none));

@@ -43,7 +43,8 @@ protected:
         return options;
     }
 
-    /// Merges without an image and with a linked one. Returns the text, which must be the same.
+    /// Merges without an image and with a linked one. Both results must be the same text, which is
+    /// returned.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         Options all = options(objects);

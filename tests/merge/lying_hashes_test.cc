@@ -50,8 +50,8 @@ private:
 class LyingHashes : public testing::Test
 {
 protected:
-    /// Falsifies hashes in `table`, in one of several ways. `others` are hashes of any object,
-    /// perhaps the same one.
+    /// Falsifies hashes in `table`, in one of several ways. `others`: the hashes of any object,
+    /// perhaps `table` itself.
     void lie(HashTable table, HashTable others)
     {
         auto below = [&](size_t n) { return static_cast<size_t>(random_() % n); };
@@ -80,7 +80,7 @@ protected:
             for (size_t i = 0; i < table.size(); ++i)
                 table.set(i, Hash{});
             break;
-        case 5: // each type has the hash of the next
+        case 5: // each type but the last has the hash of the next
             for (size_t i = 0; i + 1 < table.size(); ++i)
                 table.set(i, table.get(i + 1));
             break;
@@ -94,8 +94,8 @@ protected:
         }
     }
 
-    /// Merges; returns BTF or the text of an error. The test fails if this takes 5 seconds of
-    /// processor time. `base` is a file; "": none.
+    /// Merges the file DIR/objects. Returns the result or the text of an error. The test fails if
+    /// this takes 5 seconds of processor time. `base` is a file; "": none.
     std::vector<std::byte> outcome(unsigned threads, const std::string &base = "",
                                    bool verify = false)
     {
@@ -116,7 +116,7 @@ protected:
         return {as_bytes(text).begin(), as_bytes(text).end()};
     }
 
-    /// Returns the error of a merge of the contribution with --verify; "" if the merge succeeds.
+    /// Merges one or more contributions with --verify. Returns the error, or "" on success.
     std::string verified(Bytes contribution)
     {
         EXPECT_TRUE(write_file(dir_ / "objects", contribution));
@@ -138,8 +138,8 @@ protected:
         });
     }
 
-    /// Gives false hashes to one or more of the objects from number `first` on, then writes all
-    /// objects from `first` on to a file.
+    /// Gives false hashes to one or more objects, beginning with number `first`. Writes all objects
+    /// from `first` on to DIR/objects.
     void write_lying(Corpus &corpus, size_t first)
     {
         size_t liars = 1 + random_() % corpus.objects.size();
@@ -223,7 +223,7 @@ TEST_F(LyingHashes, AreRefusedIfVerified)
         EXPECT_EQ(outcome(1), outcome(2, "", true));
         write_lying(corpus, 0);
         auto all = *read_file(dir_ / "objects");
-        if (all != honest) { // a changed hash may be the true one
+        if (all != honest) { // else lie() happened to write the true hashes
             EXPECT_NE(verified(all), "");
         }
     });
@@ -282,8 +282,8 @@ protected:
         EXPECT_LT(peak() - before, 256 * 1024) << "kilobytes more";
     }
     /// Small objects that state the hash of a large type must cost no more than other small ones:
-    /// merges the object `first` and 2000 small ones. Each small object has a different struct s,
-    /// and a last type, which add_last() adds. This type states the hash of the last type of
+    /// merges the object `first` and 2000 small ones. Each small object has a different struct s
+    /// and the types that add_last() adds. For its last type it states the hash of the last type of
     /// `first`.
     void expect_small(const BtfBuilder &first, auto add_last)
     {
@@ -358,8 +358,8 @@ TEST_F(CostOfLies, Structs)
     EXPECT_EQ(merged_, 1u);
 }
 
-// Here all hashes are true. The types of an ambiguous object are walked. A prototype with many
-// parameters is reached many times.
+// Here all hashes are true. The merge walks the types of an ambiguous object, and reaches a
+// prototype with many parameters many times.
 TEST_F(CostOfLies, Walks)
 {
     BtfBuilder b = with_struct(1);
@@ -377,8 +377,8 @@ TEST_F(CostOfLies, Walks)
     EXPECT_EQ(merged_, 1u);
 }
 
-// Here all hashes are true. Both objects have a struct with many callbacks. The walk is long, but
-// must stay below the limit, or types would be duplicated.
+// Here all hashes are true. Both objects are ambiguous and have a struct with many callbacks. The
+// walk is long, but must stay below the limit (most_references), or types would be duplicated.
 TEST_F(CostOfLies, Callbacks)
 {
     BtfBuilder b = with_struct(1);

@@ -92,7 +92,8 @@ private:
     enum class Answer { differ, agree, agree_if_references_do };
     static Answer agree_if(bool condition) { return condition ? Answer::agree : Answer::differ; }
 
-    /// Compares two types, but not the types that they refer to.
+    /// Compares two types, but neither the types that they refer to nor the names of members,
+    /// parameters and enumerators.
     Answer compare_alone(const Pair &pair)
     {
         auto [x, y, in_struct, in_base] = pair;
@@ -112,7 +113,7 @@ private:
             (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
              (in_struct && known_.declared_enums.contains(std::string(a_.name(x))))))
             return Answer::agree;
-        // In a struct of the base, a declaration agrees with any definition.
+        // In a struct of the base, a declaration of the base agrees with any definition.
         if (in_base && l == btf::Kind::FWD)
             return agree_if(k == (btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT));
         const bool equal = s.info == t.info && own_words(s) == own_words(t);

@@ -11,11 +11,11 @@
 namespace btflink::merge::test
 {
 
-/// What all inputs of a merge declare and define.
+/// Facts about all objects of a merge and its base.
 struct Known {
     std::set<std::string> declared_enums; // names of enums that an object or the base only declares
-    std::set<std::string> defined_by_one; // "struct NAME" or "union NAME" with one definition in
-                                          // all objects together, and none in the base
+    std::set<std::string> defined_by_one; // "struct NAME" or "union NAME": one object defines it,
+                                          // once; the other objects and the base do not
 };
 /// `objects`: all objects of the merge; `base`: its base, or nullptr.
 Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
@@ -28,10 +28,11 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 /// inside a struct of the base. An enum that `object` only declares agrees with each enum of its
 /// name. Inside structs of the base, a declaration of the base agrees with each definition of its
 /// name in `object`. Inside any struct, enums of one name agree if `known.declared_enums` has it.
+/// Inside a struct or union is every type that is reached through it.
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
-/// The number of types after merging all types that agree in everything that they reach. A merge
-/// can have fewer if there are forward declarations, which count as separate types here.
+/// The number of types if all equal types are merged, and no others. Here a forward declaration
+/// equals no definition, so a merge of objects with forward declarations can leave fewer types.
 size_t fewest_types(const std::vector<const Btf *> &objects);
 
 } // namespace btflink::merge::test

@@ -70,7 +70,7 @@ struct Relocation {
     std::string symbol;
 };
 
-/// Assembler text of a section whose bytes are in a file, with relocations.
+/// Assembler text of a section with the bytes of `file`. `type`: of the relocations.
 std::string section(const std::string &head, const std::string &file, const std::string &type,
                     const std::vector<Relocation> &relocs)
 {
@@ -117,7 +117,7 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     auto btf = Btf::parse(*blob, Where{name});
     EXPECT_TRUE(btf) << btf.error().str();
 
-    // Maps from the id of a VAR to what its entry in a DATASEC states.
+    // About the entry of each VAR in a DATASEC, by the id of the VAR.
     std::map<uint32_t, uint64_t> entry_of; // position in the blob of the entry's field `offset`
     std::map<uint32_t, uint32_t> size_of;
     std::map<uint32_t, StrOff> section_of; // name of the DATASEC

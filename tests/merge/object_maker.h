@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes objects with object BTF from text, so that tests of the merge need no DWARF, and merges
-// them. BTF is given as text, code and data as assembler text. The link trailer and the address
+// Makes objects with object BTF from text and merges them, so that tests of the merge need no
+// DWARF. BTF is given as text, code and data as assembler text. The link trailer and the address
 // pool are made from lists of functions and variables.
 #pragma once
 
@@ -81,8 +81,8 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
 std::string make_raw(const TempDir &dir, const std::string &name, std::string_view text);
 
 /// Merges into DIR/out.btf and returns the result as text. If there is nothing to encode, returns
-/// the merge's last warning as an error. The second form merges with the default features and
-/// Feature::global_var.
+/// the merge's last warning as an error. The second form merges `inputs` with the default features
+/// and Feature::global_var.
 Result<std::string> merged(const TempDir &dir, Options options);
 Result<std::string> merged(const TempDir &dir, std::vector<std::string> inputs,
                            std::string image = "");

@@ -76,7 +76,7 @@ TEST_F(OtherTools, OffsetsThatSymbolsContradict)
     }
 }
 
-/// If static variables have one name, symbols do not show which of them is where.
+/// If several static variables have one name, symbols do not show which of them is where.
 TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
 {
     const std::string btf = R"(
@@ -99,7 +99,7 @@ TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
     const std::string raw = make_raw(dir_, "raw", btf);
     EXPECT_FALSE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
     EXPECT_TRUE(has(text_of(merged(dir_, {raw}, link({a}))), "VAR"));
-    // If the image has no symbols, the offsets count.
+    // If the image has no symbols, the offsets in the BTF are taken as right.
     run("strip " + image);
     EXPECT_TRUE(has(text_of(merged(dir_, {raw}, image)), "VAR"));
 }
@@ -156,8 +156,8 @@ TEST_F(OtherTools, SymbolInAnotherSectionThanTheDatasec)
     EXPECT_TRUE(has(linked, "DATASEC '.other' size=8 vlen=1\n\ttype_id=2 offset=4")) << linked;
 }
 
-/// Of a weak and a strong definition, or of two common ones, the one with the symbol's size is
-/// kept.
+/// Of the VARs of a weak and a strong definition, or of two common symbols, the one with the size
+/// of the image's symbol is kept.
 TEST_F(OtherTools, SizeOfTheSymbolDecides)
 {
     auto object = [&](const std::string &name, const std::string &size, const char *head) {

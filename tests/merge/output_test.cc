@@ -121,8 +121,8 @@ protected:
         return static_cast<int>(std::ranges::count_if(
             elf->sections, [&](const ElfSection &s) { return s.name == section; }));
     }
-    /// Two objects with pools and one COMDAT group, linked by `ld -r`; returns the path. `more`:
-    /// assembler text that is added to each object.
+    /// Two objects with pools and the same COMDAT group, linked by `ld -r`; returns the path.
+    /// `more`: assembler text that is added to each object.
     std::string module(const std::string &more = "")
     {
         std::string files;
@@ -314,8 +314,8 @@ TEST_F(Update, LinkedFilesGetFinalBtf)
 
 TEST_F(Update, ManySections)
 {
-    // Old BTF precedes the sections .t*, so the indexes of these change. Some symbols no longer
-    // need an index in .symtab_shndx.
+    // Old BTF precedes the sections .t*, so its removal changes their indexes. Some symbols no
+    // longer need an index in .symtab_shndx.
     std::string assembly = ".section .BTF,\"\",@progbits\n.long 1\n";
     for (int i = 0; i < 66000; ++i)
         assembly += strf(".section .t%d,\"a\",@progbits\n.globl s%d\ns%d: .byte 1\n", i, i, i);

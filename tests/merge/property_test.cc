@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Merges random programs, 300 in each test. Our engine must keep the meaning of all types, write
-// no two equal types, and write the same bytes with one and three threads. It must not leave more
-// types than btf__dedup, with two exceptions, which are counted:
+// Merges random programs, 300 in each test but ManyPaths. Our engine must keep the meaning of all
+// types, write no two equal types, and write the same bytes with one and three threads. It must not
+// leave more types than btf__dedup, with two exceptions, which are counted:
 //  - btf__dedup has lost a type, or missed the only definition of a declaration.
 //  - A declaration agrees with several definitions, so that each engine may miss the smallest
-//    result. One program in 200 is allowed, and the seeds are printed (merge/NOTES.md).
+//    result (merge/NOTES.md). One program in 200, plus one, is allowed. The seeds are printed.
 // btf__dedup may refuse the programs of the tests Loops*, so only our engine merges these.
 //
 // BTFLINK_SEEDS=COUNT chooses the seeds 1 to COUNT; BTFLINK_SEEDS=FIRST:COUNT, COUNT seeds from
@@ -44,7 +44,7 @@ protected:
         return merged_bytes(dir_, options);
     }
 
-    /// Merges the objects from memory. Two threads add them, one of them in reverse order.
+    /// Merges the objects from memory. Two threads each add half of them, one in reverse order.
     std::vector<std::byte> merge_gathered(const Corpus &corpus)
     {
         auto gatherer = std::make_shared<Gatherer>(Where{"gathered"});
@@ -78,7 +78,7 @@ protected:
         for (size_t i = begin; i < end; ++i) {
             all.resize(align_up(all.size(), 8));
             all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
-            if (const char *keep = std::getenv("BTFLINK_KEEP")) { // a folder
+            if (const char *keep = std::getenv("BTFLINK_KEEP")) {
                 ASSERT_TRUE(write_file(keep + ("/o" + std::to_string(i)), corpus.objects[i]));
             }
         }
@@ -255,8 +255,8 @@ TEST_F(Property, All)
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
-// A typedef of a function that takes this typedef is a cycle without a struct. C lacks such cycles,
-// but other languages have them. btf__dedup fails on them.
+// A typedef of a pointer to a function that takes this typedef is a cycle without a struct. C lacks
+// such cycles, but other languages have them. btf__dedup before libbpf 1.7 fails on them.
 TEST_F(Property, Loops)
 {
     for_seeds(programs, [&](uint64_t seed) {

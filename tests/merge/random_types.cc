@@ -39,7 +39,7 @@ struct Expr {
         loop  // typedef that may reach itself
     };
     Kind kind;
-    uint32_t number = 0; // index of an integer, name or text; array: length; unnamed: 1 is a union
+    uint32_t number = 0; // index of an integer, name or tag; array: length; unnamed: 1 is a union
     bool local = false;  // for a struct: the second definition of the name, if the object has one
     std::vector<ExprPtr> parts = {}; // target; element; members; or result and parameters
 };
@@ -325,9 +325,10 @@ private:
         return t;
     }
 
-    /// Gives ids to a type and its parts, unless they have one, and adds to writers_ a function
-    /// that writes each of them. Returns a pointer to the type's id. The parts get their ids first.
-    /// A part that refers back to the type keeps this pointer, and its writer reads the id.
+    /// Gives an id to a type and to each of its parts that has none yet, and for each adds to
+    /// writers_ a function that writes it. Returns a pointer to the type's id. The parts get their
+    /// ids first. A part that refers back to the type keeps this pointer, and its writer reads the
+    /// id.
     std::shared_ptr<uint32_t> visit(const Expr &e)
     {
         std::string k = key(e);

@@ -15,18 +15,18 @@ namespace btflink::merge::test
 {
 
 struct Corpus {
-    // One contribution per object: a blob, and a link trailer with CorpusRules::trailers.
+    // One contribution per object: a blob and, with CorpusRules::trailers, a link trailer.
     std::vector<std::vector<std::byte>> objects;
 };
 
 struct CorpusRules {
     bool trailers = true;       // with link trailers, which hold hashes; all types are plain
     bool forwards = true;       // some objects only declare some structs and unions
-    bool local_names = true;    // some objects have two definitions of one struct or union
+    bool local_names = true;    // some objects have two definitions of some structs and unions
     bool enum_forwards = true;  // some objects only declare some enums
     bool base_complete = false; // `forwards` holds only for the second half of the objects
     bool knots = true;          // unnamed structs that may reach themselves
-    bool loops = false;         // typedefs that may reach themselves without a struct; not in C
+    bool loops = false;         // typedefs that may reach themselves without a struct, unlike in C
 };
 
 /// Calls test(seed) for the seeds that BTFLINK_SEEDS chooses, until one fails. With the value COUNT

@@ -14,15 +14,15 @@ from helpers.compilers import target_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
-# Sources; Report.object() replaces NAME. In this one, the macro FLAG qualifies a member of struct inner, which the
-# function reaches through outer and middle.
+# C sources, in which Report.object() replaces NAME. In DEEP, the macro FLAG qualifies a member of struct inner, which
+# the function reaches through outer and middle.
 DEEP = '''struct inner { int first; FLAG int state; int last; };
 struct middle { long n; struct inner in; };
 struct outer { struct middle *m; struct outer *next; };
 struct apart { int x; };
 int NAME(struct outer *o, struct apart *a) { return o->m->in.state + a->x; }
 '''
-# In this one, struct device depends on the macro CONFIG_PM.
+# In CONFIG, struct device depends on the macro CONFIG_PM.
 CONFIG = '''struct device {
     int id;
 #ifdef CONFIG_PM
@@ -79,7 +79,7 @@ class CommandLine(Report):
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
             self.assertIn(f'cannot be combined with {option.partition("=")[0]}\n',
                           self.merge('--check=x', option, status=2).stderr)
-        # These go together, so that x is opened. Status 1: an error in a file.
+        # These go together, so x is opened, which does not exist. Status 1: an error in a file.
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
         self.assertIn('needs --check', self.merge('--kernel=6.12', 'x', '-oo', status=2).stderr)
         self.assertIn("'six' is not a kernel version",

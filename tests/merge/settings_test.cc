@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests objects of one link that were emitted by different versions or with different features, and
-// objects that a caller adds to the inputs (Options::more_inputs).
+// Tests objects of one link that were emitted by different versions of btf-emit or with different
+// features, and objects that a caller adds to the inputs (Options::more_inputs).
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test

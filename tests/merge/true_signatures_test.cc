@@ -149,7 +149,7 @@ TEST_F(TrueSignatures, SomeObjectsWithoutThem)
 
 TEST_F(TrueSignatures, OnlyTheFirstCloneMustAgreeWithInlinedInstances)
 {
-    // An inlined instance whose parameter seems to be in another register.
+    // An inlined instance with a parameter in an unexpected register.
     std::string inlined = other("inlined", "", "any", fn_unexpected_reg);
     std::string a = object("a", "f.isra.0"), b = object("b", "f.isra.1");
     for (const auto &objects : {std::vector{inlined, a}, std::vector{a, inlined}})
@@ -167,7 +167,7 @@ TEST_F(TrueSignatures, InstanceAtTheSymbolNeedNotAgreeWithInlinedOnes)
         EXPECT_FALSE(has(text, "'c'")) << text;
         EXPECT_FALSE(has(all_ways(objects, default_features()), "FUNC 'f'"));
     }
-    // The instance in b may also be at another symbol than f: the instance at f still counts.
+    // The same if the instance in b is at another symbol than f.
     EXPECT_TRUE(has(all_ways({other("b", "any"), a}, with_signatures()), "\t'b' type_id=1\n"));
     // The instance in c has no address, as if its code were in two parts, hot and cold. It may be
     // at symbol f, so the parameters of the function at f are unknown.

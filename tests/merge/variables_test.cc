@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests which variables get a VAR, and their offsets in output sections. The offsets follow from an
-// object's relocations and address pool or, without a pool, from the image's symbols.
+// object's relocations; if there is an image, from the address pool in it or, without a pool, from
+// the image's symbols, or from addresses that the linker wrote into DATASECs.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"
@@ -37,7 +38,8 @@ protected:
              .variables = {{2, ".data+" + s}, {.var = 3, .symbol = name, .flags = var_external}}});
     }
 
-    /// An object with a variable NAME and a malformed typedef. Its position samples are correct.
+    /// An object with a variable NAME, and with a typedef whose kind is overwritten with DATASEC.
+    /// The type's length stays the same, so the object's position samples are still correct.
     std::string malformed(const std::string &name)
     {
         std::string path =
@@ -324,7 +326,8 @@ TEST_F(Variables, WithoutPoolSymbolsGiveTheAddresses)
         << text;
 }
 
-/// The linker drops the static variable of one object, so that its name is unique in the image.
+/// Two objects define a static `counter`. The linker drops one of these variables, so the name is
+/// unique in the image.
 TEST_F(Variables, WithoutPoolADroppedStaticGetsNoPlaceOfAnother)
 {
     std::string a = statics("a", 0), b = statics("b", 8);
@@ -372,7 +375,7 @@ TEST_F(Variables, WithoutPoolOnlyAnEqualSymbolGivesAPlace)
     const std::string text = with_image_of(global, {own, global});
     EXPECT_TRUE(has(text, "linkage=global") && !has(text, "linkage=static")) << text;
 
-    // Hidden variables become local.
+    // A linker makes the symbols of hidden variables local.
     const std::string image = link({global}, kernel_like);
     run("objcopy --strip-debug --localize-symbol=counter " + image);
     EXPECT_TRUE(has(text_of(merged(dir_, {global}, image)), "linkage=global"));
@@ -478,7 +481,7 @@ TEST_F(Variables, LargestCommonOneIsKept)
             .bss 0x2000 : { *(COMMON) }
             .debug 0 : { *(.debug) }
         })")));
-        // The first VAR comes directly after the array of nine elements.
+        // The VAR is that of b: it comes directly after b's array, which has nine elements.
         const size_t at = text.find("nr_elems=9\n");
         ASSERT_NE(at, text.npos) << text;
         EXPECT_EQ(text.find("] VAR 'table'"), text.find(']', at)) << text;

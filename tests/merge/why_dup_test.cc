@@ -143,7 +143,8 @@ TEST_F(WhyDup, InUnnamedMembers)
         << said;
 }
 
-/// Type 3, an unnamed struct of which reports show only a part. `type` is that of its last member.
+/// Type 3, an unnamed struct of which reports show only a part. `type` is the type id of its last
+/// member.
 std::string long_struct(int type)
 {
     std::string text = "[3] STRUCT '(anon)' size=48\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Declarations that the files of the small program of tests/quick-start share.
+// Declarations for add.c, take.c and main.c, the small program of tests/quick-start.
 #pragma once
 
 enum priority { PRIORITY_LOW = 1, PRIORITY_HIGH = 10 };

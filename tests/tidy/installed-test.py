@@ -138,7 +138,7 @@ class Installed(unittest.TestCase):
     def test_bash(self):
         for program in COMPLETED:
             if program == 'btf-kernel':
-                continue # because only btf-kernel's commands have options; see test_bash_commands()
+                continue # because its commands have the options; see test_bash_commands()
             options = {reply.rstrip('=') for reply in self.complete(program, '--')}
             self.assertGreaterEqual(options, self.options(program))
             self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())

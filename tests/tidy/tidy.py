@@ -25,7 +25,7 @@ MAX_LINES = 600
 SKIPPED = 77
 CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # versions 14 to 23 agree
 
-# LAYERS states for each folder, without its subfolders, what the sources may include with quotes: headers of the same
+# LAYERS states for each folder, without its subfolders, what its sources may include with quotes: headers of the same
 # folder, headers of the folders in the list, and single headers in the list. The regular expression matches the
 # beginnings of headers that the sources must not include with <>. Lists and expressions that several folders share:
 COMMON = ["common", "common/io", "common/graph", "common/btf", "common/object_btf", "common/elf"]
@@ -34,8 +34,8 @@ NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # headers of gcc: only for emit/gcc
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
-# Headers that the steps of the deduplication share, and the folders of the steps in order. A step may include the
-# headers of earlier steps only.
+# Headers that the steps of the deduplication share, and the folders of the steps in order. A step must not include
+# headers of later steps.
 DEDUP = [f"merge/dedup/{name}.h"
          for name in ("dedup", "hash_bits")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
@@ -152,7 +152,7 @@ def layers(root, _build):
 
 
 def length(root, _build):
-    """Files have at most MAX_LINES lines."""
+    """Sources and scripts have at most MAX_LINES lines."""
     for name in itertools.chain(sources(root, ".cc", ".h"), scripts(root)):
         count = len(lines_of(root / name))
         if count > MAX_LINES:
@@ -185,8 +185,8 @@ def compile_commands(build):
 
 
 def compile_flags(build):
-    """Returns for each folder the words of the compiler, and the options of all its sources for include folders,
-    macros, language, warnings and machine."""
+    """Returns for each folder a list: the words that call the compiler, then those options of the folder's sources
+    that set include folders, macros, language, warnings and machine."""
     flags = {}
     for path, words in compile_commands(build):
         keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
@@ -316,7 +316,7 @@ def kinds(root, _build):
     """In the product, switches over kinds of BTF and their properties (Family, Word, Naming) have no default, so that
     the compiler reports a case that is missing."""
     for name in sources(root, ".cc", ".h"):
-        over_kinds = {}  # by indentation: was the last label one of these?
+        over_kinds = {}  # by indentation: did the last label name a kind or a property?
         for number, line in enumerate(lines_of(root / name), 1):
             label = re.match(r"( *)(case btf::(?:Kind|Family|Word|Naming)::|case |default:)", line)
             if not label or name.parts[0] in NO_PRODUCT:

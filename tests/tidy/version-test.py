@@ -65,8 +65,8 @@ class Version(unittest.TestCase):
         return run('git', 'rev-parse', '--short', 'HEAD', cwd=folder).strip()
 
     def named(self, build):
-        """Makes version.cc in the build folder `build`. Returns the commit that --version would print in
-        brackets after the version, or "none"."""
+        """Makes version.cc in the build folder `build`. Returns the commit that --version would print in brackets
+        after the version; "none": it would print the version only."""
         if not (self.top / build).exists():
             run('meson', 'setup', build, '-Dtests=disabled', cwd=self.top)
         run('ninja', '-C', build, 'common/version.cc', cwd=self.top)

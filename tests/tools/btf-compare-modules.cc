@@ -6,8 +6,9 @@
 //
 // LIST has a line per module: the paths of A, B and the module's ELF file, separated by tabs. The
 // output has a line with the names of the fields, then a line per module. Tabs separate the fields,
-// commas the items of a list. one_symbol, several_symbols and clone have the functions of only_b by
-// their symbols in the ELF file (BySymbol); ModuleDifference describes the other fields.
+// commas the items of a list. Fields: the path of A; the numbers of types in A and B; the members
+// of ModuleDifference; one_symbol, several_symbols and clone: the functions of only_b by their
+// symbols in the ELF file (BySymbol).
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/module_difference.h"
@@ -93,7 +94,7 @@ Result<Symbols> function_symbols(const std::string &path)
     return symbols;
 }
 
-/// Functions, grouped by the symbols of their name.
+/// Functions, grouped by the symbols that have their name.
 struct BySymbol {
     Names one, several; // symbols at one address; at several addresses
     Names clone;        // no symbol NAME, but symbols such as NAME.isra.0

@@ -195,7 +195,7 @@ int print_digest(const Btf &btf)
 }
 
 /// Compares `btf` with the digest in file `options.against`, which --digest printed. Prints the
-/// rows that differ. Returns the exit status.
+/// rows that differ, then "equal" or "different". Returns the exit status.
 Result<int> compare_against(const Options &options, const Btf &btf)
 {
     auto bytes = TRY(read_file(options.against));

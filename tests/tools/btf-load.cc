@@ -19,8 +19,8 @@ namespace
 
 constexpr int exit_accepted = 0, exit_refused = 1, exit_bad = 2, exit_skipped = 77;
 
-/// The last 4 KB of libbpf's warnings since load() was last called. If the kernel refuses BTF, one
-/// of them is the kernel's log, which ends with the reason.
+/// The last 4 KB of libbpf's warnings since the program started or load() was last called. If the
+/// kernel refuses BTF, one of the warnings is the kernel's log, which ends with the reason.
 std::string messages;
 
 int keep_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -43,7 +43,7 @@ struct FreeBtf {
 };
 using BtfPtr = std::unique_ptr<btf, FreeBtf>;
 
-/// Loads `b`. Returns 0, or the errno with which the kernel or libbpf refuses.
+/// Loads `b`. Returns 0, or the errno with which the kernel or libbpf refuses it.
 int load(btf *b)
 {
     messages.clear();

@@ -29,7 +29,7 @@ public:
     /// Parses the blob of contribution `index`, which must exist. The result must not outlive the
     /// BtfFile.
     Result<Btf> parse(size_t index, std::shared_ptr<const Btf> base = nullptr) const;
-    /// Parses the only contribution. Error: there are several.
+    /// Like parse(), for the only contribution. Several contributions are an error.
     Result<Btf> parse_only(std::shared_ptr<const Btf> base = nullptr) const;
     /// The start of contribution `index`, for messages.
     Where place(size_t index) const { return where_.at(parts_[index].offset); }

@@ -24,11 +24,11 @@
 //
 // TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, UNION looks like STRUCT, ENUM64
 // like ENUM; FLOAT has only a size. The encoding of ENUM and ENUM64 and the fwd_kind of FWD are the
-// kflag; the linkage of FUNC is its vlen. A field without a meaning for its kind is printed only if
-// it is not 0: vlen=N, kflag=1, or size=N (the third word of ARRAY and FWD). An encoding
-// or linkage without a name is a number. '(anon)' is the empty name, and so is '' in a text that is
-// parsed. In names, \' stands for a quote, \\ for a backslash, and \xHH for a control character or
-// any other byte except NUL.
+// kflag; the linkage of FUNC is its vlen. Printed only if they are not 0: kflag=, bitfield_size=,
+// and, for kinds for which they have no meaning, vlen= and size= (the third word of ARRAY and FWD).
+// An encoding or linkage without a name is a number. '(anon)' is the empty name, and so is '' in a
+// text that is parsed. In names, \' stands for a quote, \\ for a backslash, and \xHH for a control
+// character or any other byte except NUL.
 #pragma once
 
 #include "common/btf/btf.h"

@@ -90,8 +90,8 @@ bool same_relocs(const std::vector<Reloc> &a, const std::vector<Reloc> &b)
     });
 }
 
-/// False if the type, origin or specification of a kept entry was not kept; prints the offsets of
-/// the first such pair.
+/// False if the type, origin or specification of a kept entry was not kept; then prints the offsets
+/// of the first such entry and of the one that is missing.
 bool closed(const std::string &path, const DieTree &tree)
 {
     for (emit::DieIndex i = 1; i < tree.dies.size(); ++i)

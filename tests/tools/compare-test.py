@@ -66,7 +66,7 @@ class Compare(CliCase):
         self.compare('12', '12', '--deep', status=0)
 
     def test_several_contributions(self):
-        """Several contributions are an error, because only one would be compared."""
+        """Several contributions or sections .BTF are an error, because only one would be compared."""
         self.emit(self.compile('other.c'))
         self.must('ld', '-r', 'add.o', 'other.o', '-o', 'both.o')
         for arguments in (('both.o', 'a'), ('a', 'both.o'), ('a', 'a', '--base-a=both.o')):
@@ -76,7 +76,7 @@ class Compare(CliCase):
         self.compare('two.o', 'a', status=2)
 
     def test_full_device(self):
-        """The exit status is that of an error if any part of the output cannot be written, even an early part."""
+        """If any part of the output cannot be written, even an early one, this is an error."""
         self.btf('a', *([0, INT, 4, 32 - n % 32] for n in range(1000)))
         for command in ('--digest a', 'a a', 'a add.o --show=1000'):
             done = self.call('sh', '-c', f'{self.btf_compare} {command} > /dev/full')

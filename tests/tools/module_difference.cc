@@ -35,8 +35,8 @@ void for_each_own(const Btf &btf, Visit visit)
 }
 
 /// The name that a struct, union, enum, typedef, INT or FLOAT defines, such as "struct
-/// task_struct", "typedef u8" or "int". "" for other types, types without a name, and enums without
-/// values.
+/// task_struct", "typedef u8" or "int". "" for other types, types without a name, and ENUMs without
+/// values, which are declarations.
 std::string definition_title(const Btf &btf, TypeId id)
 {
     std::string name(btf.name(id));

@@ -33,15 +33,15 @@ private:
     std::unordered_set<std::string> defined_;
 };
 
-/// The differences of two results, A and B. Functions are matched by name. `more` and `fewer`
-/// include neither functions, with their prototypes and tags, nor variables. If array_form is true,
-/// an array of arrays counts as one array in all fields below, and ARRAYs are not counted.
+/// The differences of two results, A and B. Functions are matched by name. `more` and `fewer` count
+/// neither functions that differ, with their prototypes and tags, nor variables. If array_form is
+/// true, an array of arrays counts as one array in the fields after it, and ARRAYs are not counted.
 struct ModuleDifference {
     bool equal = false;                 // both have the same types, equally often
     bool array_form = false;            // arrays of arrays in one are single arrays in the other
     std::vector<std::string> only_a;    // functions that only A has, sorted by name
     std::vector<std::string> only_b;    // functions that only B has, sorted by name
-    std::vector<std::string> prototype; // functions of both whose FUNCs differ
+    std::vector<std::string> prototype; // functions whose FUNCs in A and B differ
     size_t more = 0;                    // types that only A has, or has more often
     size_t fewer = 0;                   // types that only B has, or has more often
     size_t variables = 0;               // VARs and DATASECs without an equal in the other

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Signatures of types: hashes of a type's meaning, independent of ids and of the position of
-// strings. btf-compare compares signatures. This code shares nothing with
+// strings. btf-compare and btf-compare-modules compare signatures. This code does not use
 // common/object_btf/type_hash, so that a fault there shows as a difference between signatures.
 #pragma once
 

@@ -152,8 +152,8 @@ TEST(BtfCheck, NumberOfTypes)
               "f+0xc: BTF header: there are more than 1048575 types");
 }
 
-/// A blob with a layout section of `length` bytes, with any contents, between types and strings.
-/// The blob's header says that the section begins `begin` bytes after the end of the types.
+/// A blob with a layout section between types and strings: `length` bytes without a meaning. The
+/// blob's header says that the section begins `begin` bytes after the end of the types.
 std::vector<std::byte> with_layout(std::string_view text, uint32_t length, uint32_t begin = 0)
 {
     auto bytes = *from_text(text).bytes;

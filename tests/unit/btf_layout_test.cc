@@ -23,7 +23,7 @@ constexpr std::string_view text = R"(
 
 struct Sizes {
     btf::Kind kind;
-    size_t once, each; // bytes after btf_type: of the type, and of each element
+    size_t once, each; // bytes after btf_type: once, and for each element
 };
 constexpr Sizes sizes[] = {
     {btf::Kind::INT, sizeof(uint32_t), 0},

@@ -107,8 +107,9 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// In a struct with bitfields, kernels count a short enum as 4 bytes when they load BTF, and refuse
-/// it near the end of the struct. In their own BTF they accept it, so it stays.
+/// In a struct with kflag, bpf() counts an enum of 1 or 2 bytes as 4 bytes, and so refuses it near
+/// the end of the struct. Kernels do not check their own BTF for this, so such a member stays
+/// unless its real size is too large.
 TEST(BtfMend, ShortEnums)
 {
     constexpr const char *enums = "\n[7] ENUM 'byte' size=1 encoding=UNSIGNED\n'A' val=0\n"
@@ -137,7 +138,8 @@ TEST(BtfMend, ManyMembers)
 
 /// Up to eight wrong members are dropped one by one, in a round each. The ninth is dropped with all
 /// later ones. Each struct has its own count: 'late' has one wrong member, which is found only when
-/// those of 'early' are gone. When the empty tag is dropped, the structs get other ids.
+/// those of 'early' are gone. When the empty tag is dropped, the structs get other ids, but keep
+/// their counts.
 TEST(BtfMend, DropsAreCountedPerType)
 {
     auto text = [](int wrong) {
@@ -184,7 +186,7 @@ TEST(BtfMend, ManyUnalignedMembers)
 TEST(BtfMend, Types)
 {
     // In order: char as gcc 12 writes it (SIGNED and CHAR), an INT with more bits than kernels
-    // read, an enum of 3 bytes, an array of more than 4 GB, tags without text, an illegal name.
+    // read, enums of 3 bytes, an array of more than 4 GB, tags without text, an illegal name.
     EXPECT_EQ(mended("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=3"),
               plain("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=SIGNED"));
     EXPECT_EQ(mended("[6] INT 'big' size=32 bits_offset=0 nr_bits=200 encoding=(none)"),
@@ -201,7 +203,8 @@ TEST(BtfMend, Types)
               plain("[6] FWD 'a_b' fwd_kind=union\n[7] PTR '' type_id=6"));
 }
 
-/// The enumerator BTF_MAX_VLEN shows how many elements of a type the kernel reads.
+/// The enumerator BTF_MAX_VLEN shows how many elements of a type the kernel reads. A value below
+/// 65,535 counts as 65,535.
 TEST(BtfMend, ManyElements)
 {
     auto text = [](const std::string &name, int count, int most) {
@@ -223,7 +226,7 @@ TEST(BtfMend, ManyElements)
 
 TEST(BtfMend, ModifierChain)
 {
-    // Chains of 40 modifiers. Kernels follow 32.
+    // Chains of 40 modifiers. Kernels follow up to 32.
     for (std::string kind : {"TYPEDEF 't'", "CONST ''"}) {
         std::string text;
         for (int id = 6; id < 46; ++id)
@@ -242,7 +245,7 @@ TEST(BtfMend, Prototypes)
               plain("[6] FUNC_PROTO '' ret_type_id=0" + std::string(rest)));
     ASSERT_EQ(changes.size(), 2u);
     EXPECT_TRUE(changes[1].starts_with("struct fwd is passed or returned by value")) << changes[1];
-    // The base is not changed.
+    // The base cannot be changed, so the definition is added to the split BTF.
     const TextBlob base = from_text("[1] FWD 'fwd' fwd_kind=union");
     EXPECT_EQ(
         mended("[2] FUNC_PROTO '' ret_type_id=0\n'p' type_id=1", nullptr, base.btf),

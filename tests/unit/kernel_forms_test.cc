@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests parse_kernel_version(), kernel_forms(), and which BTF check_btf() accepts for which version
-// of the kernel.
+// Tests parse_kernel_version(), kernel_forms() and check_distilled_base(), and which BTF
+// check_btf() accepts for which version of the kernel.
 #include "common/btf/btf_check.h"
 #include "tests/unit/text_blob.h"
 

@@ -96,7 +96,7 @@ TEST_P(Trailer, RoundTrip)
     EXPECT_EQ(read->variables[0].pool_index, 2u);
     EXPECT_EQ(read->variables[0].size, 4u);
     EXPECT_EQ(read->variables[0].flags, var_external);
-    // Decoding and encoding give the same bytes.
+    // Encoding the decoded trailer gives the same bytes.
     EXPECT_EQ(encode_trailer(*read, *blob_.bytes, GetParam()), bytes);
 }
 
@@ -223,7 +223,7 @@ TEST_P(Trailer, PrototypesDoNotShareWords)
 TEST_P(Trailer, ParametersAreNoMoreThanBtfCounts)
 {
     if (GetParam() != host_order)
-        return; // once is enough, because the trailer has 134 MB
+        return; // the trailer has 134 MB, so one byte order must do
     auto error_with = [&](uint32_t count, size_t stored) {
         made_.proto_words.assign(2 + stored * 2, 0);
         made_.proto_words[1] = count;

@@ -130,7 +130,7 @@ TEST_P(ObjectWriter, StripsDwarf)
 
 TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 {
-    // As after a linker: the sections of object BTF are not the last ones.
+    // As in the output of `ld -r`, the sections of object BTF are not the last ones.
     TestObject o = make_object(target);
     ObjectBtf old = make_btf(target, "old");
     uint32_t section = o.add({".BTF", 0x80425446, SHF_EXCLUDE, old.btf, 0, 0, 8});
@@ -151,8 +151,8 @@ TEST_P(ObjectWriter, OldBtfInTheMiddleIsReplaced)
 
 TEST_P(ObjectWriter, SurvivesDamage)
 {
-    // Damage leads to an error or a result, never to an access out of bounds. Runs with sanitizers
-    // or valgrind check the latter. These runs are at least ten times slower, so they set
+    // Damage leads to an error or a result, never to an access out of bounds, which sanitizers and
+    // valgrind would report. Runs with these are at least ten times slower, so they set
     // BTFLINK_PLACES, and each byte gets only one of the four values.
     const size_t values = std::getenv("BTFLINK_PLACES") ? 1 : 4;
     size_t errors = 0, results = 0;

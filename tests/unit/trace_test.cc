@@ -97,8 +97,8 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     const double processor = processor_time() - processor_begin;
     const double wall = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     ASSERT_TRUE(write());
-    // A sleep is not shorter than asked for. A phase does not take longer than the time between a
-    // reading of the same clock before it and one after it. Times are in microseconds.
+    // A sleep is not shorter than asked for. The test reads the same clocks before and after the
+    // phase, so its own times are at least those of the phase. Times are in microseconds.
     constexpr double rounding = 1;
     EXPECT_GE(value("asleep", "dur"), 20000 - rounding);
     EXPECT_LE(value("asleep", "dur"), wall + rounding);

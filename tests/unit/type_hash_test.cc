@@ -142,7 +142,7 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
     EXPECT_EQ(stub_of(one, 1), stub_of(longer, 1));
     EXPECT_EQ(stub_of(one, 1), stub_of(longer, 4));
     EXPECT_FALSE(stub_of(one, 1) == stub_of(one, 2));
-    // Type 6, where the cycle is repeated a second time, has another result than type 3.
+    // Here the second prototype of the cycle, type 6, returns 'f' instead of void.
     EXPECT_FALSE(stub_of(one, 1) ==
                  stub_of(from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
                                    "[3] FUNC_PROTO '' ret_type_id=0\n'' type_id=4\n"
@@ -210,7 +210,7 @@ TEST(StubHash, SplitHashesItsOwnTypes)
     EXPECT_EQ(hashes[0], stub_of(base, 4));
 }
 
-// The types that the tests of the loose hash name by id.
+// The types of the LooseHash tests, which refer to them by id.
 constexpr std::string_view loose_types = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] CONST '' type_id=1

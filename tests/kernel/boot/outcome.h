@@ -17,7 +17,8 @@ struct Outcome {
 };
 
 /// Compares values that a check saw with what they must be. The detail of outcome() lists all
-/// values that were seen, and for each wrong value what it must be.
+/// values, with a remark after each wrong one:
+///     pid 101, tgid 99 (must be 100)
 class Sightings
 {
 public:
@@ -32,7 +33,7 @@ public:
         }
     }
 
-    /// Requires that `holds`, a condition on `seen`, is true. If not, `otherwise` is in the detail.
+    /// Requires that `holds`, a condition on `seen`, is true. If not, the remark is `otherwise`.
     template <class Seen>
     void require(const char *what, const Seen &seen, bool holds, const char *otherwise)
     {

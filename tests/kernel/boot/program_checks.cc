@@ -63,7 +63,8 @@ int index_of(const char *device)
 
 constexpr const char *kernel_btf = "/sys/kernel/btf/vmlinux";
 
-/// The size of a struct in bytes according to the kernel's BTF; 0 if this BTF lacks the struct.
+/// The size of a struct in bytes according to the kernel's BTF; 0 if this BTF cannot be read or
+/// lacks the struct.
 unsigned size_of_struct(const char *name)
 {
     btf *kernel = btf__parse(kernel_btf, nullptr);
@@ -89,7 +90,7 @@ public:
         if (pid_ == 0) {
             prctl(PR_SET_NAME, name);
             close(ends[0]);
-            close(ends[1]); // so that the parent's read() returns: the name is set
+            close(ends[1]); // ends the parent's read(), now that the name is set
             for (;;)
                 pause();
         }
@@ -116,11 +117,12 @@ private:
     pid_t pid_ = -1;
 };
 
-// Each version of of_architecture() checks the per-CPU variables that only kernels for its
-// architecture have.
+// Each version of of_architecture() checks per-CPU variables that only kernels for its architecture
+// have. The last one, for all other architectures, fails.
 #if defined(__x86_64__)
 
-/// VALUE in the first line "KEY : VALUE" of /proc/cpuinfo with this key; "" if there is none.
+/// VALUE in the first line "KEY : VALUE" of /proc/cpuinfo that begins with `key`; "" if there is
+/// none.
 std::string cpuinfo(std::string_view key)
 {
     std::ifstream file("/proc/cpuinfo");

@@ -59,7 +59,7 @@ struct ModuleSeen {
     int calls;
     int index;
     unsigned int mtu;
-    char name[comm_size]; // IFNAMSIZ, the size of net_device.name, is equal
+    char name[comm_size]; // comm_size is also IFNAMSIZ, the size of net_device.name
 };
 
 struct PeerSeen {

@@ -6,7 +6,7 @@ import typing
 from checks import Skip, command
 
 FOLDER = 'tools/testing/selftests'
-# Programs that the tests start; the machine needs their shared libraries.
+# Programs whose shared libraries the machine needs: those that run the tests, and bpftool, which some tests start.
 STARTED = ('test_progs', 'runner', 'bpftool')
 
 
@@ -47,7 +47,7 @@ class Selftests:
 
     def files(self, names, work, root):
         """Returns the files, except modules, that the tests `names` need in the machine: path in the machine -> file.
-        Stripped copies of programs are written to the folder `work`. `root` has bpftool and libraries."""
+        Stripped copies of programs are written to the folder `work`. bpftool and libraries come from `root`."""
         files = {}
         if any(name.startswith('test_progs:') for name in names):
             for path in [*(self.bpf / name for name in ('test_progs', 'urandom_read', 'liburandom_read.so')),

@@ -6,7 +6,7 @@ import typing
 
 from checks import Failed
 
-CUT_SHORT = 'cut short' # the text of a result if a machine failed: it always counts as a difference
+CUT_SHORT = 'cut short' # text of the result of a machine that failed; always counts as a difference
 # Kind of outcome -> heading of a column.
 KINDS = {'works': 'works with both', 'fails': 'works with neither, the same result', 'skips': 'skipped by both',
          'varies': 'varies on one kernel', 'differs': 'differs'}
