@@ -172,7 +172,7 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
     }
     drop_ignored(report.found.list, line.ignored);
     drop_ignored(report.found.unchecked, line.ignored);
-    drop_ignored(line.known, line.ignored); // no findings are left for these lines
+    drop_ignored(line.known, line.ignored); // these lines would count as unmatched
     line.dropped = drop_known(report.found.list, line.known);
     return report;
 }
@@ -201,7 +201,7 @@ std::string some_of(const std::vector<std::string> &names, const char *what)
     return text;
 }
 
-/// `seen`: views of the names in `list`. `name` must outlive `seen`.
+/// `seen` has the same names as `list`, as views of the arguments. So `name` must outlive `seen`.
 void add_once(std::vector<std::string> &list, std::set<std::string_view> &seen,
               const std::string &name)
 {

@@ -27,7 +27,7 @@ constexpr size_t most_options = 5; // in one line
 struct Difference {
     enum class Kind : uint8_t {
         none,            // at most type ids and string offsets, which compare() ignores
-        follows_vmlinux, // only a module's type ids and string offsets, because vmlinux differs
+        follows_vmlinux, // only a module's type ids and its strings, because vmlinux differs
         order,           // of types or names
         other,
     };
@@ -170,8 +170,9 @@ Difference compare_types(const Btf &here, const Btf &there)
 /// The text if bytes differ, but compare() finds no difference.
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
-/// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the strings; false for
-/// modules over different vmlinux, because split BTF has only the strings that its vmlinux lacks.
+/// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the strings. False if
+/// vmlinux differs and the module has no distilled base: its split BTF has only the strings that
+/// vmlinux lacks.
 Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b, bool with_strings = true)
 {
     using Kind = Difference::Kind;

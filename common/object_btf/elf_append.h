@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Appends sections to an ELF file after dropping others, or makes a new ELF file. Used for object
-// BTF, for final BTF, and for the file that libdw reads.
+// BTF, for final BTF, and for the copy of the debug sections that libdw reads.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -26,8 +26,8 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image,
 /// The part of the new file that comes before the appended sections.
 struct ElfBody {
     uint64_t kept = 0;                // how many of the file's first bytes stay
-    ByteParts rebuilt;                // if not empty, replaces the whole file
-    std::vector<uint32_t> symbol_map; // if rebuilt: what drop_sections() returns; otherwise empty
+    ByteParts rebuilt;                // if not empty, takes the place of the kept bytes
+    std::vector<uint32_t> symbol_map; // what drop_sections() returned, if it was called
 
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
 };

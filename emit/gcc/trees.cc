@@ -173,10 +173,12 @@ TypeNumber TreeReader::new_type(tree type)
     return number_of(type) = entries_.new_type();
 }
 
-/// Describes `variant`, the variant of `type` with `quals`, which has the name of a typedef: as the
-/// typedef, or as the type that the typedef names if `variant` lacks a qualifier of the typedef or
-/// has other attributes. Returns nothing if `variant` is the typedef with further qualifiers: then
-/// the caller adds the qualifiers.
+/// Describes `variant`, the variant of `type` with `quals`. Its name is that of a typedef, but it
+/// may be another type than the one that the typedef declares:
+///  - It is the declared type: describes the typedef.
+///  - It lacks a qualifier of the declared type, or has other attributes: describes the type behind
+///    the typedef. (From gcc 16 on, of attributes only btf_type_tag counts.)
+///  - It has further qualifiers: returns nothing, and the caller adds the qualifiers.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree variant)
 {
     tree decl = typedef_of(variant), defined = TREE_TYPE(decl);
@@ -193,7 +195,6 @@ std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree
     const int defined_quals = TYPE_QUALS(defined) & known_quals;
     const bool lacks_qualifier = defined_quals & ~quals;
     const bool has_other_attributes = defined_quals == quals && original_of(decl) != type;
-    // `variant` has only the name of the typedef: describe the type behind it.
     if (lacks_qualifier || has_other_attributes)
         return type_of(original_of(decl), quals);
     return std::nullopt;
@@ -220,7 +221,7 @@ TypeNumber TreeReader::type_of(tree type, int quals)
             return *number;
     if (quals)
         return add_qualified(type, quals, variant);
-    // Not `type`, which may have qualifiers.
+    // add_unqualified() must not get `type`, which may have qualifiers that `quals` lacks.
     return VOID_TYPE_P(type) ? void_type
                              : add_unqualified(variant ? variant : TYPE_MAIN_VARIANT(type));
 }

@@ -21,7 +21,8 @@ start: ret
 BASE = {'var', 'decl_tag', 'type_tag', 'enum64'}
 LIST = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
 LISTED = set(LIST.split(','))
-# PAHOLE_FLAGS as kernels 5.16 to 6.19 export them for pahole 1.31 -> the corresponding features.
+# PAHOLE_FLAGS -> the features of objects. Most are what kernels 5.16 to 6.19 export for pahole 1.31. The last two add
+# what these kernels do not: distilled_base, which does not matter to objects, and reproducible_build.
 KERNELS = {
     '--btf_gen_floats': BASE | {'float'},
     '--btf_gen_floats -j --skip_encoding_btf_enum64': BASE - {'enum64'} | {'float'},
@@ -261,7 +262,8 @@ class Failure(ObjectsCase):
         self.assertEqual(self.names(), before)
 
     def test_strict_leaves_links(self):
-        """btf-cc --strict removes an object that gets no BTF, but not a symbolic link, which may be /dev/stdout."""
+        """btf-cc --strict removes an object for which it cannot make BTF, but not a symbolic link, which may lead to
+        /dev/stdout."""
         os.symlink('target.o', self.path('link.o'))
         self.assertEqual(self.cc('--strict', './fake', '-c', 'add.c', '-o', 'link.o')[0], 1)
         self.assertTrue(os.path.islink(self.path('link.o')))
@@ -433,9 +435,9 @@ class Settings(ObjectsCase):
             self.assertTrue(self.has_object_btf('add.o'))
 
     def test_settings_line(self):
-        """The line that --settings prints differs if and only if objects differ. (Not tested: the line also states
-        BTF_CC_STRICT, because a cache that was filled without it may have objects without BTF, and BTF_CC_QUIET,
-        because a cache keeps warnings, too.)"""
+        """For these variants, the line that --settings prints differs if and only if objects differ. (The line also
+        states BTF_CC_STRICT, because a cache that was filled without it may have objects without BTF, and
+        BTF_CC_QUIET, because a cache keeps warnings, too. This is not tested.)"""
         variants = [{}, {'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_STRIP_DWARF': '0'},
                     {'BTF_CC_FEATURES': 'default'}, {'BTF_CC_FEATURES': '+global_var'},
                     {'BTF_CC_FEATURES': 'global_var,default'}, {'BTF_CC_FEATURES': 'var'},
@@ -462,7 +464,8 @@ class Settings(ObjectsCase):
 
 
 class Plans(ObjectsCase):
-    """btf-cc adds no BTF to objects if Kbuild will not merge it, according to the kernel's configuration."""
+    """btf-cc learns Kbuild's plans from the kernel's configuration and Kbuild's variables. It adds no BTF that Kbuild
+    will not merge, and keeps DWARF that Kbuild reads later."""
 
     def setUp(self):
         super().setUp()

@@ -54,7 +54,7 @@ def kill_compiling(build, kind):
         except ProcessLookupError:
             break
         if time.monotonic() > deadline:
-            raise Failed(f'no instant at which the build only compiles within {WAIT} s')
+            raise Failed(f'there was no moment at which the build only compiled, within {WAIT} s')
         time.sleep(0.05)
     build.wait()
     return False
