@@ -56,7 +56,7 @@ Result<void> check_byte_order(const std::vector<Object> &objects, const Base &ba
 }
 
 /// Raw BTF states only its byte order. A pointer has the size of `long`, if an object or the base
-/// has this type; otherwise 8 bytes are assumed.
+/// has this type (the smallest, if they differ); otherwise 8 bytes are assumed.
 Target target_of_raw(const std::vector<Object> &objects, const Base &base)
 {
     Target target;
@@ -113,10 +113,10 @@ void append(std::vector<T> &to, std::vector<T> &&from)
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// By object: the source file whose DWARF in the image the object covers. "" if the object has no
-/// trailer or names no source, or if the image lacks the object's DWARF: the object has none, was
-/// not linked, or `strip --strip-debug` removed the DWARF. In the last two cases, the image lacks
-/// the object's pool, too. (An object without a pool counts as linked.)
+/// For each object, the name of its source file, if the image has the object's DWARF; otherwise "".
+/// Also "" for an object without a trailer, or whose trailer names no source. The trailer shows if
+/// the object had no DWARF. If the object was not linked, or `strip --strip-debug` removed its
+/// DWARF, the image lacks the object's pool, too. (An object without a pool counts as linked.)
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads what a compiled BPF program needs from a kernel (CO-RE relocations, externs, attach points,
-// struct_ops), and checks whether two kernels provide this.
+// Reads from the object file of a BPF program what the program needs of a kernel (CO-RE
+// relocations, externs, attach points, struct_ops), and checks whether two kernels provide this.
 #pragma once
 
 #include "btf-kernel/diff/compare.h"
@@ -52,7 +52,7 @@ struct Extern {
 /// mark.
 struct StructOps {
     std::string_view name;
-    uint32_t type; // id of the struct that is implemented, perhaps behind typedefs and qualifiers
+    uint32_t type; // id of the variable's type: a struct, perhaps behind typedefs and qualifiers
 };
 
 struct BpfObject {
@@ -73,12 +73,13 @@ Result<BpfObject> open_bpf_object(const std::string &path);
 struct Verdict {
     enum class Status : uint8_t { // in order of weight
         holds,
-        // What is needed is missing or does not match, but programs load. They test for it, or get
-        // 0 as the address of a weak symbol, or as the size or id of a type.
+        // What is needed is missing or does not match, but programs load nevertheless: they test
+        // for it, or it is a weak symbol (its address is then 0), or they ask only for the size or
+        // id of a type (which is then 0).
         absent,
         unknown, // BTF does not show whether the program works
-        // libbpf or the kernel refuses programs that use the item, or programs get other data than
-        // they expect, because a signature or the bits of a bitfield changed.
+        // libbpf or the kernel refuses programs that use it, or programs get other data than they
+        // expect, because a signature or the bits of a bitfield changed.
         broken,
     };
     Status status = Status::holds;
@@ -122,7 +123,8 @@ bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targe
 /// As libbpf's bpf_core_types_match(), for bpf_core_type_matches(). Names and kinds must match; so
 /// must sizes and signs of integers, sizes of enums, and numbers of parameters and array elements.
 /// The kernel's struct must have each member of the program's struct, and the kernel's enum each
-/// enumerator. Of structs behind pointers only name and kind count.
+/// enumerator; offsets and values do not count. Of structs behind pointers only name and kind
+/// count.
 bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target);
 
 struct Requirement {

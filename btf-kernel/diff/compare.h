@@ -152,8 +152,8 @@ struct Sides {
     /// The first definition of a name in this place.
     DefinitionRef find_at(uint32_t place, Space space, std::string_view name) const;
     /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
-    /// `without`: the other kernel, or null. Places in which the other kernel has the name, too,
-    /// are skipped.
+    /// `without`: the other kernel, or null. A place is skipped for a space in which the other
+    /// kernel has the name there, too.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,
                        const Sides *without = nullptr) const;
 };

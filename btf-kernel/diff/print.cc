@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr size_t named_modules = 3;
-constexpr size_t markdown_room = 60'000; // characters
+constexpr size_t markdown_room = 60'000; // bytes
 constexpr size_t markdown_details = 12;  // lines of one change
 constexpr size_t markdown_modules = 50;  // names in one list
 
@@ -172,7 +172,7 @@ std::string title(const Difference &d, const Change &change)
 {
     std::string text = subject(change) + predicate(d, change);
     if (!change.cause.empty())
-        text += " (moved along with " + change.cause + ")";
+        text += " (only because the size of " + change.cause + " changed)";
     return plain_text(text);
 }
 
@@ -263,7 +263,7 @@ std::string markdown_of(const Difference &d, const Change &change)
     if (std::string text = verdict(change); !text.empty())
         out += ": **" + markdown_text(text) + "**";
     if (!change.cause.empty())
-        return out + " (moved along with " + markdown_code(change.cause) + ")\n";
+        return out + " (only because the size of " + markdown_code(change.cause) + " changed)\n";
     out += "\n";
     const std::vector<std::string> lines = detail_lines(change.details);
     for (size_t i = 0; i < std::min(lines.size(), markdown_details); ++i)

@@ -11,9 +11,8 @@
 //   4. each type against the types that it refers to, then chains of modifiers
 //      (btf_check_targets.cc).
 //
-// Cost. Linear in types and elements, except that the parameters of a prototype are read again for
-// each of its FUNCs. The passes are not recursive, because a chain may have as many links as there
-// are types.
+// Cost. Linear in types and elements. The passes are not recursive, because a chain may have as
+// many links as there are types.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -45,7 +44,7 @@ Result<void> check_kind(BtfCheckState &c, TypeId id)
     return {};
 }
 
-/// Up to `most` violations, all from the first pass that finds any.
+/// Up to `most` violations, all from the first pass, or part of a pass, that finds any.
 std::vector<Error> run_check(Bytes blob, BtfCheckState c, size_t most)
 {
     if (auto header = check_btf_header(blob, c.btf, c.where, c.kernel); !header)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tells which names kernels accept: kernels treat the bytes of a name as Latin-1. Also changes
-// other names into legal ones, which consist of ASCII characters.
+// Tells which names kernels accept; they take the bytes of a name for Latin-1. Also makes legal
+// names. These are stricter: only ASCII, and of limited length.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace btflink
 namespace
 {
 
-// The kernel's isalpha() and isprint(): Latin-1 in any locale.
+// Like the kernel's isalpha() and isprint(), for Latin-1. Those of libc depend on the locale.
 constexpr bool is_letter(unsigned char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||

@@ -210,7 +210,8 @@ Result<void> read_segments(ElfImage &image)
     return {};
 }
 
-/// Like find_note(), in one section. An empty note counts as none.
+/// Like find_note(), in one section. If the first note of this owner and type is empty, the result
+/// is as if the section had none.
 Bytes find_note_in(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order)
 {
     while (notes.size() >= sizeof(Elf64_Nhdr)) {
@@ -270,8 +271,8 @@ Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
     if (s.head.sh_entsize != symbol_size() || s.data.size() % symbol_size() ||
         s.data.size() / symbol_size() > UINT32_MAX / 2)
         return fail(place(symtab),
-                    strf("%zu bytes are not a symbol table with entries of %llu bytes",
-                         s.data.size(), ull(s.head.sh_entsize)));
+                    strf("%zu bytes, in entries of %llu, are not symbols of %zu bytes each",
+                         s.data.size(), ull(s.head.sh_entsize), symbol_size()));
     return static_cast<uint32_t>(s.data.size() / symbol_size());
 }
 

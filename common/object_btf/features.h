@@ -29,8 +29,8 @@ enum class Feature : uint32_t {
     distilled_base = 1u << 11,    // split BTF gets a distilled base
     attributes = 1u << 12,        // mark arena pointers of kfuncs
     true_signature = 1u << 13,    // functions with the parameters that are really passed
-    layout = 1u << 14,            // final BTF without a base gets a layout section, if its kernel
-                                  // accepts one
+    layout = 1u << 14,            // final BTF without a base gets a layout section, unless it is
+                                  // that of a kernel that refuses one
     force_cu_merging = 1u << 15,  // no effect: units that refer to each other are always merged
     linkage_names = 1u << 16,     // DECL_TAGs with the symbols of functions (C++, Rust)
 };
@@ -68,8 +68,8 @@ Result<void> store_option(std::optional<FeatureSet> &features, std::string_view 
 /// "a,b,c" in bit order; "none" for the empty set.
 std::string feature_names(FeatureSet set);
 
-// DECL_TAGs that name the symbol of a function of C++ or Rust, if the symbol is not the name of the
-// function (feature linkage_names).
+// With the feature linkage_names, a function of a language other than C, usually C++ or Rust, has a
+// DECL_TAG that names its symbol, unless the symbol is the function's name.
 
 constexpr std::string_view linkage_word = ":linkage:";
 

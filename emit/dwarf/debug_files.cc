@@ -39,7 +39,8 @@ std::string path_by_id(Bytes id, const std::string &debug_dir)
     return debug_dir + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
 }
 
-/// The directory of the file, with a final slash. Symbolic links are resolved if the file exists.
+/// The folder of the file, with a final slash: absolute and without symbolic links if realpath()
+/// succeeds; otherwise as in the path, and empty if the path has none.
 std::string real_folder(const ElfImage &image)
 {
     char whole[PATH_MAX];
@@ -89,7 +90,7 @@ Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_
         if (!found || found->file)
             return found;
     }
-    // The section has a name, padded to a multiple of four bytes, and the CRC of the debug file.
+    // .gnu_debuglink has a name with its NUL, padded to a multiple of four bytes, then a CRC.
     const ElfSection *link = find_section(image, ".gnu_debuglink");
     const std::string name(link ? name_in(*link) : std::string_view());
     if (name.empty() || link->data.size() < align_up(name.size() + 1, 4) + 4)

@@ -173,12 +173,12 @@ TypeNumber TreeReader::new_type(tree type)
     return number_of(type) = entries_.new_type();
 }
 
-/// Describes `variant`, the variant of `type` with `quals`. Its name is that of a typedef, but it
-/// may be another type than the one that the typedef declares:
-///  - It is the declared type: describes the typedef.
-///  - It lacks a qualifier of the declared type, or has other attributes: describes the type behind
-///    the typedef. (From gcc 16 on, of attributes only btf_type_tag counts.)
-///  - It has further qualifiers: returns nothing, and the caller adds the qualifiers.
+/// Describes `variant`, the variant of `type` with `quals`, whose name is that of a typedef:
+///  - as the typedef, if it is the type that the typedef declares;
+///  - as the type behind the typedef, if it lacks a qualifier of the declared type, or has the same
+///    qualifiers, but differs otherwise, for example in attributes (from gcc 16 on, only in
+///    btf_type_tag);
+///  - not at all, if it has further qualifiers: returns nothing, and the caller adds these.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree variant)
 {
     tree decl = typedef_of(variant), defined = TREE_TYPE(decl);
