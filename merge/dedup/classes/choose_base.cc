@@ -22,7 +22,8 @@
 //    conflict graph needs to know whether the base has two definitions, but not how they differ.
 // Enums are an exception: a type that refers to the declaration of an enum has another hash than a
 // type that refers to the definition. If the base declares an enum that the module defines, or the
-// reverse, all types of the base whose names occur in the module take part (choose_all()).
+// reverse, or if both declare the enum with other sizes, all types of the base whose names occur in
+// the module take part (choose_all()).
 // --why-dup asks for these types, too (`all`).
 //
 // Cost. A few look-ups per class of the module. choose_all() also reads all types of the base, and
@@ -47,6 +48,8 @@ struct TextHash {
 /// By name: do the objects define or declare an enum?
 struct EnumUse {
     bool defined = false, declared = false;
+    bool differ = false;         // the objects' declarations have several kinds or sizes
+    uint32_t info = 0, size = 0; // words of a declaration
 };
 using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;
 
@@ -66,16 +69,30 @@ Names collect_names(const Sources &sources, const Classes &classes)
         if (!btf::has_tag_name(t))
             continue;
         EnumUse &use = names[sources.name(classes.first[c])];
-        if (btf::is_enum(btf::kind_of(t)))
-            (btf::is_declaration(t) ? use.declared : use.defined) = true;
+        if (!btf::is_enum(btf::kind_of(t)))
+            continue;
+        if (!btf::is_declaration(t)) {
+            use.defined = true;
+            continue;
+        }
+        use.differ |= use.declared && (use.info != t.info || use.size != t.size);
+        use.declared = true;
+        use.info = t.info;
+        use.size = t.size;
     }
     return names;
 }
 
-/// Is a type of the base an enum that the base declares and the objects define, or the reverse?
+/// Is a type of the base an enum that the base declares and the objects define, or the reverse? Or
+/// do both declare the enum, but with other words?
 bool is_half_declared(const btf_type &t, const EnumUse &use)
 {
-    return btf::is_enum(btf::kind_of(t)) && (btf::is_declaration(t) ? use.defined : use.declared);
+    if (!btf::is_enum(btf::kind_of(t)))
+        return false;
+    if (!btf::is_declaration(t))
+        return use.declared;
+    const bool other = use.differ || use.info != t.info || use.size != t.size;
+    return use.defined || (use.declared && other);
 }
 
 /// The strings of all objects.
