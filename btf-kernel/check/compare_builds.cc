@@ -107,7 +107,7 @@ std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
     std::string out = strf("%s '%s'", btf.kind_name(id), std::string(btf.name(id)).c_str());
-    std::string more = strf("%x", t.info); // also the kflag, and the linkage of a FUNC
+    std::string more = strf("%x", t.info); // also the kflag of others, and the linkage of a FUNC
     btf::for_each_word(t, [&](btf::Word role, const uint32_t &word) {
         if (role == btf::Word::size)
             out += strf(" of %u bytes", word);
@@ -118,6 +118,8 @@ std::string outline(const Btf &btf, TypeId id)
     });
     if (btf::vlen_of(t) && btf::kind_info(t).element.count)
         out += strf(", %u elements", btf::vlen_of(t));
+    if (btf::is_enum(btf::kind_of(t)) && btf::kflag_of(t))
+        out += ", signed";
     if (btf::kind_of(t) == btf::Kind::ARRAY)
         out += strf(" of %u elements", btf::tail_of(t)[2]);
     return out + "\n" + more;
@@ -223,9 +225,10 @@ Difference compare_references(const ModuleBtf &here, const ModuleBtf &there, con
 Difference compare_module(const Binary &here, const Binary &there, const Bases &bases)
 {
     using Kind = Difference::Kind;
-    for (const Binary *module : {&here, &there})
-        if (module->unreadable)
-            return {Kind::other, "cannot be compared: " + module->unreadable->str()};
+    if (here.unreadable) // check_kernel() reports this
+        return {};
+    if (there.unreadable)
+        return {Kind::other, "cannot be compared: " + there.unreadable->str()};
     if (here.btf == there.btf && here.base == there.base)
         return {};
     if (here.has_btf != there.has_btf)
@@ -260,7 +263,7 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
     if (!base_here || !base_there)
         return out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
     for (const Error &error : there.left_out)
-        out.add(Rule::against, "", error);
+        out.add(Rule::against, "", error, Degree::harmless);
     Bases bases{*base_here, *base_there, nullptr, nullptr};
     auto report = [&](const Binary &binary, const std::string &what) {
         out.add(Rule::against, binary.name, {binary.btf_where, what});

@@ -53,7 +53,7 @@ class Against(PackageCase):
         said, notes = self.differences(*(self.with_module(f'sign-{n}', sources[n], module % ('-1', '0xffffffff')[n])
                                          for n in range(2)))
         self.assertEqual((len(said), notes), (2, []))
-        self.assertIn("(ENUM 'sign' of 4 bytes, 1 elements)", said[1])
+        self.assertIn("(ENUM 'sign' of 4 bytes, 1 elements, signed)", said[1])
 
     def test_unreadable_module(self):
         """A module of the other build that cannot be read is not treated as a module without BTF."""
