@@ -55,16 +55,20 @@ Result<void> check_byte_order(const std::vector<Object> &objects, const Base &ba
     return {};
 }
 
-/// Raw BTF states only its byte order. A pointer has the size of `long`, if an object or the base
-/// has this type (the smallest, if they differ); otherwise 8 bytes are assumed.
+/// Raw BTF states only its byte order. A pointer has the size of `long` in the objects (the
+/// smallest, if they differ), or else in the base. If no object and no base has `long`, 8 bytes are
+/// assumed.
 Target target_of_raw(const std::vector<Object> &objects, const Base &base)
 {
     Target target;
     target.order = objects.front().btf.order();
+    std::optional<uint8_t> least;
     for (const Object &o : objects)
-        target.address_size = std::min(target.address_size, guess_address_size(o.btf));
-    if (base.btf)
-        target.address_size = std::min(target.address_size, guess_address_size(*base.btf));
+        if (const std::optional<uint8_t> size = address_size_of(o.btf))
+            least = std::min(*size, least.value_or(*size));
+    if (!least && base.btf)
+        least = address_size_of(*base.btf);
+    target.address_size = least.value_or(8);
     return target;
 }
 
