@@ -426,11 +426,12 @@ private:
         if ((encoding & (encoding - 1)) == 0)
             return bits > max_int_bits ? make_opaque(words) : std::nullopt;
         // gcc before 14 writes char as SIGNED and CHAR.
-        const uint32_t left = encoding & BTF_INT_BOOL     ? BTF_INT_BOOL
-                              : encoding & BTF_INT_SIGNED ? BTF_INT_SIGNED
-                                                          : BTF_INT_CHAR;
+        uint32_t left = 0;
+        for (const uint32_t flag : {BTF_INT_CHAR, BTF_INT_SIGNED, BTF_INT_BOOL})
+            if (encoding & flag)
+                left = flag;
         words[3] = (words[3] & 0xffffff) | left << 24;
-        return "one of the flags is kept";
+        return left ? "one of the flags is kept" : "the unknown flags are dropped";
     }
 
     /// Makes the type a struct without members, of the same size (an ARRAY: of 0 bytes). Only an

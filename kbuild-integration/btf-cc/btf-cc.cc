@@ -8,6 +8,7 @@
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/elf/elf_image.h"
+#include "common/io/file_io.h"
 #include "emit/emit.h"
 #include "kbuild-integration/btf-cc/steps.h"
 
@@ -185,6 +186,7 @@ void complain(const Settings &settings, bool fatal, const std::string &text)
 /// Puts object BTF into an object. Returns false if the compile must fail.
 bool emit_into(const std::string &object, bool dwarf_asked, const Settings &settings)
 {
+    report_lost_files("btf-cc");
     auto report = emit::emit_file(object, settings.emit);
     if (!report) {
         complain(settings, settings.strict, "no object BTF: " + report.error().str());

@@ -69,7 +69,9 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         unit.widths.offset = 8;
         length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
     }
-    if (in.overrun() || length > in.left())
+    if (in.overrun())
+        return fail(where.at(offset), "unit header is cut off");
+    if (length > in.left())
         return fail(where.at(offset),
                     strf("unit claims %llu bytes after its length, but %llu are left", ull(length),
                          ull(in.left())));
