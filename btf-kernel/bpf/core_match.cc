@@ -282,8 +282,8 @@ bool is_about_enumerator(Core kind)
     return kind == Core::enum_value_exists || kind == Core::enum_value;
 }
 
-// Side::names does not suffice: it has full names, with flavours, and only one of several types
-// that have the same shape but refer to different types.
+// Side::names does not suffice: it has full names, with flavours, and only one of several types of
+// the same shape. These may refer to different definitions of one name, which a shape ignores.
 void add_types(const Side &side, TypesByName &types)
 {
     for (TypeId id : side.btf->ids())
@@ -530,8 +530,8 @@ private:
             const KernelField mine{&btf_, target_.field->offset, last.type, last.bits};
             if (!relocation_.width || bits_to_load(mine) == bits_to_load(target))
                 return at;
-            return {Status::broken, "is a bitfield in other bits: only BPF_CORE_READ_BITFIELD() "
-                                    "reads it"};
+            return {Status::broken, "is in other bits there than in the program: only "
+                                    "BPF_CORE_READ_BITFIELD() reads it"};
         }
         const uint64_t mine = load_size(btf_, last.type),
                        theirs = load_size(*target.btf, target.type);

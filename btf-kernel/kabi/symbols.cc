@@ -33,8 +33,9 @@ using Status = Symbol::Status;
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
-/// Finds the change of a symbol or type. `place`: where the old kernel has the symbol
-/// (Change::places). A result is an index into Difference::changes, or `none`.
+/// Finds the change of a symbol or type. `place`: one of Change::places. That is where the old kernel
+/// has the symbol or, if the symbol moved from vmlinux into a module, the module. A result is an
+/// index into Difference::changes, or `none`.
 class ChangeIndex
 {
 public:
@@ -60,7 +61,8 @@ public:
         return found == by_name_.end() ? none : found->second;
     }
 
-    /// `side`: the BTF in `place`. Changes of types of its base, vmlinux, are found at place 0.
+    /// `side`: the BTF in `place`. If its base is vmlinux, changes of the base's types are found at
+    /// place 0. Structs of a distilled base have no members, so their changes are not found.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
         const uint64_t key = number(side, id);
@@ -183,11 +185,12 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     const DefinitionRef old = kernels.before.find(spaces, name);
     if (!old)
         return out;
-    // The symbol is lost if its module is absent, or if neither its place nor vmlinux has it any
-    // longer. A lost symbol is gone if no other place gained it.
+    // The symbol is lost if the new kernel has no readable BTF of its module, or if neither its
+    // place nor vmlinux has it any longer. A lost symbol is gone if no other place gained it, and
+    // unknown if the new kernel has the module.
     const uint32_t own = index.of_symbol(name, old.place);
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
-    // A module that only the old kernel has is not compared, so there is no change for its symbols.
+    // A module of which only the old kernel has BTF is not compared: its symbols have no changes.
     const bool lost = removed || (old.place && !kernels.after.at(old.place));
     const DefinitionRef now =
         lost ? kernels.after.find(spaces, name, &kernels.before) : DefinitionRef{};

@@ -9,9 +9,10 @@
 //   its first declaration and with the type of its definition;
 // - functions that are defined, with the types of the variables and functions that their blocks
 //   declare;
-// - the types of result and parameters of functions that are only called, or are defined only for
-//   inlining (`extern inline`);
-// - types that a defined function or variable names in a cast, in sizeof or by an enumerator;
+// - the types of result and parameters of functions that have no body here, or (in addition) that
+//   are defined only for inlining (`extern inline`);
+// - types that a defined function or variable uses in a cast or in sizeof, and enums of which it
+//   uses an enumerator;
 // - base types that occur in a type declared outside functions: gcc keeps the base types even if it
 //   drops the type.
 //
