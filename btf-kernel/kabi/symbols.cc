@@ -33,9 +33,9 @@ using Status = Symbol::Status;
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
-/// Finds the change of a symbol or type. `place`: one of Change::places. That is where the old kernel
-/// has the symbol or, if the symbol moved from vmlinux into a module, the module. A result is an
-/// index into Difference::changes, or `none`.
+/// Finds the change of a symbol or type. `place`: one of Change::places. That is where the old
+/// kernel has the symbol or, if the symbol moved from vmlinux into a module, the module. A result
+/// is an index into Difference::changes, or `none`.
 class ChangeIndex
 {
 public:

@@ -34,8 +34,8 @@ uint64_t most_of(Role role)
     return 0;
 }
 
-/// The path under which the Collector gets a file that the user names: only the last part, because
-/// folders in front of it say nothing about the release.
+/// The path under which the Collector gets a file that the user names: only the last part. The
+/// folders in front of it do not count when release_in() looks for a release.
 std::string own_name(const std::string &path)
 {
     return fs::path(path).filename().string();
@@ -58,8 +58,8 @@ Result<void> collect_archive(const std::string &path, Collector &collector)
     return walk_archive(path, visitor);
 }
 
-/// Is this, a folder in `root`, one in which Kbuild's package targets put copies of the build's
-/// files?
+/// Is `root` a build, and `folder`, directly in it, one into which Kbuild's package targets copy
+/// files of the build?
 bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 {
     const fs::path name = folder.filename();

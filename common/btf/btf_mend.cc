@@ -2,7 +2,8 @@
 // Mends BTF: changes it just enough for kernels to accept it.
 //
 // Problem. Compilers make names with letters beyond ASCII, structs whose size is known only at run
-// time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
+// time, and bitfields of enums with more than 32 bits. A kernel refuses the whole blob for one of
+// these.
 //
 // Method. Run the check. The remedy depends on what is at the place of a violation:
 //   a name                        legal_name(): '_' for each illegal character, at most 511
@@ -33,12 +34,14 @@
 //                                 type behind all modifiers
 //   more elements than kernels read
 //                                 the surplus is left out
-// All other violations stay. Tags of a type that was left out, and its entries in DATASECs, are
-// left out, too. One check with its remedies is a round. A round mends one violation of each type.
-// If the remedy changes the type or length of a member, later members that need such a change get
-// it in the same round. Rounds follow until nothing more can be mended, but no more than 64. The
-// ninth time that an element of a type must be dropped, all later elements are dropped with it, so
-// that the number of rounds does not depend on the number of elements.
+// All other violations stay. Tags of a type or member that was left out, entries for it in
+// DATASECs, and DATASECs without entries are left out, too. One check with its remedies is a round.
+// A round mends one violation of each type, with two exceptions: all illegal names of a type's
+// elements are changed at once; and if a remedy changes the type or length of a member, later
+// members that need such a change get it in the same round. Rounds follow until nothing more can be
+// mended, but no more than 64. The ninth time that an element of a type must be dropped, all later
+// elements are dropped with it, so that the number of rounds does not depend on the number of
+// elements.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.

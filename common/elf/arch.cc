@@ -29,8 +29,9 @@ constexpr DebugReloc aarch64_relocs[] = {
 constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 // System V ABI, Intel386 supplement: table 4.9. By this ABI, all parameters are on the stack.
-// pahole assumes this also of kernels, although -mregparm=3 puts the first three into registers. A
-// GOT-relative offset (-fPIC) occurs only inside a DWARF expression.
+// pahole assumes this also of kernels, although -mregparm=3 puts the first three into registers.
+// R_386_GOTOFF (-fPIC) is listed only so that it is not an error: it occurs in DWARF expressions
+// with further operations, from which no address is taken.
 constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
 
 // ELF for the Arm Architecture, table 4.9. Only r0 to r3 pass parameters, but pahole expects the
@@ -73,8 +74,7 @@ constexpr DebugReloc powerpc64_relocs[] = {
 constexpr DebugReloc powerpc_relocs[] = {
     {R_PPC_ADDR32, 4}, {R_PPC_UADDR32, 4}, {R_PPC_DTPREL32, 4}};
 
-// SPARC: types without UA need an aligned place. We write those with UA, because places in .BTF may
-// be unaligned after ld -r.
+// SPARC: types without UA need an aligned place. We write those with UA, which fit any place.
 constexpr DebugReloc sparc_relocs[] = {
     {R_SPARC_32, 4},   {R_SPARC_64, 8},           {R_SPARC_UA32, 4},
     {R_SPARC_UA64, 8}, {R_SPARC_TLS_DTPOFF32, 4}, {R_SPARC_TLS_DTPOFF64, 8},

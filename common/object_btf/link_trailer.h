@@ -35,7 +35,7 @@ constexpr size_t least_trailer_length = 96; // bytes of the shortest header
 
 /// Bits of LinkFunction::flags.
 enum FunctionFlag : uint32_t {
-    fn_unexpected_reg = 1u << 0,    // a parameter is not in the register that the ABI prescribes
+    fn_unexpected_reg = 1u << 0,    // a parameter is in an unexpected register
     fn_optimized_param = 1u << 1,   // a parameter was optimised out or has no location
     fn_uncertain_loc = 1u << 2,     // a packed struct is passed on the stack
     fn_reordered = 1u << 3,         // parameters in another order than in the source
@@ -47,12 +47,13 @@ enum FunctionFlag : uint32_t {
     fn_clang = 1u << 9,             // compiled by clang
 };
 
-/// An instance of a function: a candidate for a FUNC. Equal instances of an object share a record.
+/// An instance of a function: a candidate for a FUNC. Equal instances share a record if at most one
+/// of them has code (common/FORMAT.md, 3, has the exact rule).
 struct LinkFunction {
     StrOff name{};
     uint32_t flags = 0;
     uint64_t loose_hash = 0;
-    uint32_t pool_index = 0; // index into the address pool; 0: no address
+    uint32_t pool_index = 0; // index into the address pool; 0: none
     TypeId func{};           // the FUNC in the blob; void: see proto
     uint32_t proto = 0;      // if func is void: index in proto_words of {result, count,
                              // count x (name, type)}
@@ -89,11 +90,12 @@ struct LinkTrailer {
     uint32_t emitter = 0;        // version of btflink: major * 10000 + minor * 100 + patch
     uint64_t object_id = 0;      // connects blob and pool; set by encode_trailer()
     StrOff source{};             // DW_AT_name of the unit, or of the first if LTO joined several
-    TypeId plain_end{};          // lower ids: plain types and their tags; other ids: VAR, FUNC,
-                                 // DATASEC, and the prototypes and tags that only they need
+    TypeId plain_end{};          // lower ids: plain types; other ids: VAR, FUNC, DATASEC, and
+                                 // the prototypes and tags that only they need
     uint32_t pool_entries = 0;   // entries of the pool after the object id; indices are 1..entries
     std::vector<Hash128> hashes; // stub hash of each type
-    std::vector<LinkFunction> functions; // in the order in which their entries end
+    // In the order in which their DIEs end; a shared record is at the place of its first instance.
+    std::vector<LinkFunction> functions;
     // With the feature true_signature: a second record of each instance whose parameters the
     // compiler changed, with the parameters that are really passed.
     std::vector<LinkFunction> true_signatures;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads values of a debug section one after the other. Reading past the end sets the flag overrun(),
-// and the value is 0, nullptr or incomplete. Callers check the flag once for many values, for
-// example for those of an entry: a check of every value would cost more than reading it.
+// Reads values of a debug section one after the other. Reading past the end sets the flag
+// overrun(), and the value is 0, nullptr or incomplete. Callers check the flag once for many
+// values, for example for those of an entry: a check of every value would cost more than reading
+// it.
 #pragma once
 
 #include "common/io/bytes.h"
