@@ -243,7 +243,7 @@ class KernelTree:
         for name in ('.tmp_vmlinux1', '.tmp_vmlinux.btf'): # from 6.11 on; before 6.11
             if (self.build / name).exists():
                 return self.build / name
-        raise Failed(f'{self.build}: no link of vmlinux that BTF was made for')
+        raise Failed(f'{self.build}: neither .tmp_vmlinux1 nor .tmp_vmlinux.btf, the image that btf-pahole gets')
 
     @property
     def kernel(self):

@@ -69,7 +69,7 @@ class RebuildChecks:
         vmlinux = (self.tree.build / 'vmlinux').stat().st_mtime_ns
         old = [path for path in self.tree.modules()
                if (self.tree.build / path).stat().st_mtime_ns < vmlinux]
-        self.btf.ok('no module is older than vmlinux, which would make its BTF again each time',
+        self.btf.ok('no module is older than vmlinux: each build would make the BTF of such a module again',
                     not old, str(old))
         for path in self.tree.modules():
             module = self.tree.build / path

@@ -177,7 +177,7 @@ Result<void> run(const Options &options)
 int main(int argc, char **argv)
 {
     Options options;
-    CLI::App app{"Compare modules' BTF by meaning and say by which rule each differs; exit status "
+    CLI::App app{"Compare modules' BTF by meaning and print how each differs; exit status "
                  "0: compared, 2: bad input."};
     app.add_option("LIST", options.list, "a line per module: A, B, ELF file; tabs between")
         ->required();

@@ -197,9 +197,11 @@ int main(int argc, char **argv)
     app.add_option("--index", options.index, "which contribution of FILE, from 0");
     app.add_flag("--count", options.count, "print how many contributions FILE has");
     app.add_flag("--trailer", options.trailer, "print the link trailer");
-    app.add_flag("--check", options.check, "print nothing, or the first rule that it violates");
+    app.add_flag("--check", options.check,
+                 "check the BTF; print only the first rule that it violates");
     std::vector<std::string> words;
-    app.add_option("FILE", words, "[raw|c] FILE: as text (raw) or as C; raw BTF or an ELF file")
+    app.add_option("FILE", words,
+                   "[raw|c] FILE: print as text (raw) or as C; FILE: raw BTF or an ELF file")
         ->required()
         ->expected(1, 2);
     try {

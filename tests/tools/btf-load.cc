@@ -81,7 +81,8 @@ int main(int argc, char **argv)
         return exit_bad;
     }
     if (int reason = load_smallest()) {
-        std::printf("this machine takes no BTF, or none of today's kinds: %s\n",
+        std::printf("this machine does not allow loading BTF, or its kernel does not know all of "
+                    "today's kinds: %s\n",
                     std::strerror(reason));
         return exit_skipped;
     }

@@ -407,7 +407,7 @@ public:
                 type(line);
             } else {
                 if (words_.empty() || !btf::kind_info(kind_).element.count)
-                    return line.bad("an element, but no type before it has elements");
+                    return line.bad("an element, but not after a type that has elements");
                 element(line);
             }
             TRY(line.finish());

@@ -78,8 +78,9 @@ bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
     for (size_t i = 0; same && i < ours.addresses.size(); ++i)
         same = same_address(ours.addresses[i], libdw.addresses[i]);
     if (!same)
-        std::printf("%s: number, order or addresses of entries differ from libdw's\n",
-                    path.c_str());
+        std::printf(
+            "%s: number, lists or addresses of entries, compiler or source differ from libdw's\n",
+            path.c_str());
     return same;
 }
 

@@ -105,9 +105,9 @@ TEST(BtfText, ErrorsNameTheLine)
     EXPECT_EQ(parse_error("[1] INT '' size=4 bits_offset=256 nr_bits=1 encoding=0"),
               "t+0x1: bits_offset= is more than 255");
     EXPECT_EQ(parse_error("'m' type_id=1"),
-              "t+0x1: an element, but no type before it has elements");
+              "t+0x1: an element, but not after a type that has elements");
     EXPECT_EQ(parse_error("[1] PTR '' type_id=0\n'm' type_id=1"),
-              "t+0x2: an element, but no type before it has elements");
+              "t+0x2: an element, but not after a type that has elements");
     EXPECT_EQ(parse_error("[1] ENUM '' size=4 encoding=SIGNED vlen=2\n'm' val=-2147483649"),
               "t+0x2: val: '-2147483649' is not a number that fits");
     EXPECT_EQ(parse_error("[1] ENUM '' size=4 encoding=SIGNED vlen=2\n'm' val=1\n# end"),

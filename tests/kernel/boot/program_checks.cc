@@ -164,7 +164,8 @@ void of_architecture(const PercpuSeen &seen, Sightings &sightings)
 
 void of_architecture(const PercpuSeen &, Sightings &sightings)
 {
-    sightings.require("of this architecture", "unknown", false, "no check knows them");
+    sightings.require("per-CPU variables of this architecture", "unknown", false,
+                      "there is no check for them");
 }
 
 #endif
@@ -326,7 +327,7 @@ Outcome fentry_trampoline()
     for (size_t i = 0; i < std::size(sizes_of_test5); ++i)
         sightings.equal("m->arg_size", int{seen.argument_sizes[i]}, sizes_of_test5[i]);
     sightings.require("flags", seen.flags, seen.flags != 0 && seen.flags < 1 << 12,
-                      "must be a few");
+                      "must be from 1 to 4095");
     sightings.require("tlinks", seen.links, seen.links >> 63, "must be in the kernel");
     sightings.require("func_addr", seen.function, seen.function >> 63, "must be in the kernel");
     return sightings.outcome();
@@ -414,9 +415,10 @@ Outcome percpu()
                       seen.offset[1] != seen.offset[0], "must not be 0");
     sightings.equal("of runqueues", seen.queue_address[1] - seen.queue_address[0],
                     seen.offset[1] - seen.offset[0]);
-    sightings.require("runqueues.curr", seen.current_of_queue == seen.current_task ? "mine" : "not",
+    sightings.require("runqueues.curr",
+                      seen.current_of_queue == seen.current_task ? "this task" : "another task",
                       seen.current_of_queue == seen.current_task && seen.current_task != 0,
-                      "is not the task that reads it");
+                      "must be the task that reads it");
     return sightings.outcome();
 }
 
