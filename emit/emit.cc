@@ -98,8 +98,8 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     return objects;
 }
 
-/// Opens the file to encode. Errors: those of DwarfFile::open(); bitcode; a linked file, if the
-/// options are for an object.
+/// Opens the file to encode. Errors: those of DwarfFile::open(); bitcode; a linked file without
+/// options.image, or with an address pool.
 Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes bytes,
                                               const EmitOptions &options)
 {

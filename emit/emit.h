@@ -64,8 +64,8 @@ struct EmitReport {
     std::vector<RejectedVariable> rejected; // left out; errors without Feature::encode_force
     std::vector<Error> left_out; // functions, variables and parts of types that BTF cannot express,
                                  // and changes to types that kernels would refuse
-    // Only for a file without DWARF. has_code: it has code but no BTF; has_lto_code: it has code
-    // that is compiled at the link; has_lto_dwarf: the DWARF is made there, too.
+    // Only with Outcome::no_dwarf. has_code: the file has code but no BTF; has_lto_code: it has
+    // code that is compiled at the link; has_lto_dwarf: the DWARF is made there, too.
     bool has_code = false, has_lto_code = false, has_lto_dwarf = false;
     // Sums over the encoded units (see UnitObject); input_bytes is the size of the file.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
@@ -76,10 +76,10 @@ struct EmitReport {
 /// Encodes the file at `path`. On an error nothing is written.
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
-/// The warnings that programs print after emit_file(), one line each, without newline: about DWARF
+/// Warnings for programs to print after emit_file(), one line each, without newline: about DWARF
 /// that was not read, with a hint, and about the items of `report.left_out`. Without `all`, only
-/// the first item is named, with the number of the others. An object without DWARF causes no
-/// warning.
+/// the first item is named, with the number of the others. An object without DWARF causes none of
+/// these warnings.
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report,
                                   bool all = false);
 

@@ -44,7 +44,7 @@ public:
     /// cannot be read or copied.
     Result<void> prepare(const std::string &page, Options &options);
     /// Call it after the merge has written its result. Error: btf-kernel cannot be run, or fails
-    /// after it has printed the reason.
+    /// (it prints the reason itself).
     Result<void> write(const std::string &page, const Options &options);
 
 private:

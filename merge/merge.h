@@ -35,8 +35,8 @@ struct Options {
     /// reads the file.
     std::shared_ptr<const Base> read_base;
     /// File with an index of `base`, which only saves time. If the file does not exist, or its
-    /// index does not match, merge() writes a new index into it. Empty: no file. Not used with
-    /// `read_base` or Engine::libbpf.
+    /// index does not match, merge() writes a new index into it, if possible (read_indexed_base()).
+    /// Empty: no file. Not used with `read_base` or Engine::libbpf.
     std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
@@ -71,8 +71,9 @@ std::vector<std::string> result_files(const Options &options);
 /// a program that checks first can report a usage error.
 Result<void> check_options(const Options &options);
 
-/// Error: an output is also an input or another output, or the file to update is the base. `files`:
-/// the inputs that were opened. Call it before anything is written.
+/// Error: an output (of --output or --time-trace) is also an input, the file to update or another
+/// output; or the file to update is the base. `files`: the inputs that were opened. Call it before
+/// an output is written.
 Result<void> check_apart(const Options &options, std::span<const std::string> files);
 
 /// The part of check_apart() that compares the trace with the result. Call it again before the

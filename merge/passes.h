@@ -75,7 +75,7 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
                                   const Base &base, const MergeInputs &in, Report &report,
                                   Stats &stats);
 
-/// Returns the number of bytes written.
+/// Returns the number of bytes written; of an updated file, only its new BTF counts.
 Result<uint64_t> write_result(const Options &options, const MergeResult &result,
                               const MergeInputs &in);
 

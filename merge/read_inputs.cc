@@ -15,7 +15,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The image, or the first ELF file among the inputs; null if all inputs are raw BTF.
+/// The given image, or else the first ELF file among the inputs; null if there is neither.
 const ElfFile *first_elf(const MergeInputs &in)
 {
     if (in.given_image)
@@ -186,7 +186,7 @@ Result<void> load_all(const Options &options, MergeInputs &in, Stats &stats)
     return {};
 }
 
-/// Bytes of the inputs, by purpose. `base` may be null.
+/// Bytes of the inputs, by purpose, and of the base, which may be null.
 void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats)
 {
     uint64_t blobs = 0, hashes = 0, trailers = 0;

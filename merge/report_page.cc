@@ -105,7 +105,7 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
         return fail(Where{page}, "is an input, too; it would be overwritten");
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
-        objects_ = std::move(files); // only if needed: all names may not fit into a command line
+        objects_ = std::move(files); // only if needed: the list may be too long for a command line
     image_ = options.image;
     // The update removes the object BTF that the report needs, so btf-kernel reads a copy.
     for (std::string &object : objects_)

@@ -66,8 +66,8 @@ struct BpfObject {
     std::vector<std::string_view> programs; // names of sections with code
 };
 
-/// Errors: the file cannot be read, is not a BPF object, has no .BTF, or has a malformed .BTF or
-/// .BTF.ext.
+/// Errors: the file cannot be read, is not a valid BPF object, has no .BTF, or has a malformed .BTF
+/// or .BTF.ext.
 Result<BpfObject> open_bpf_object(const std::string &path);
 
 struct Verdict {

@@ -200,7 +200,7 @@ private:
     }
 
     /// Softens the verdict `broken` on the item of a CO-RE relocation, if tests may keep programs
-    /// from using the item.
+    /// from using the item. Verdicts on existence tests stay.
     ///  - If all programs of the verdict test for the item, and the tests fail, the verdict becomes
     ///    `absent`.
     ///  - If only some programs have such a test, they are removed from the verdict. It becomes

@@ -38,8 +38,8 @@ using Status = Verdict::Status;
 
 /// A member by name, or an element of an array.
 struct Step {
-    std::string_view name; // "": an element
-    uint32_t index;        // of the element
+    std::string_view name; // "": an element, or the leading index (see find_element())
+    uint32_t index;        // if there is no name
     uint32_t type;         // id in the program's BTF of the type that the step leads to
     uint32_t bits = 0;     // width of a bitfield, or 0
 };
@@ -97,8 +97,9 @@ bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField 
 }
 
 /// Moves from the array at `out` to the element step.index. Returns an explanation if `out` is not
-/// an array, or has too few elements. `first`: the step is the leading index of the access string.
-/// This index counts whole structs from the pointer, like i in p[i], so `out` need not be an array.
+/// an array, or has too few elements; if an array [0] is a last member, any index fits. `first`: the
+/// step is the leading index of the access string. This index counts whole structs from the
+/// pointer, like i in p[i], so `out` need not be an array.
 std::optional<std::string> find_element(const Step &step, bool first, KernelField &out)
 {
     const Btf &btf = *out.btf;
@@ -148,8 +149,8 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
     uint32_t id = behind_modifiers(btf, type);
     out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
     out.steps.push_back({"", access[0], id});
-    // The previous step led to the last member of a struct. If that is an array [0], any index
-    // fits.
+    // Did the previous step lead to the last member of a struct or union? If that is an array [0],
+    // any index fits.
     bool may_be_flexible = false;
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
@@ -283,7 +284,7 @@ bool is_about_enumerator(Core kind)
 }
 
 // Side::names does not suffice: it has full names, with flavours, and only one of several types of
-// the same shape. These may refer to different definitions of one name, which a shape ignores.
+// the same shape. But types of the same shape may refer to different definitions of one name.
 void add_types(const Side &side, TypesByName &types)
 {
     for (TypeId id : side.btf->ids())
@@ -351,8 +352,8 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
 struct Match {
     DefinitionRef candidate;
     KernelField field;
-    // What CO-RE writes into the program: an offset, a size, a value, a type id. For relocations
-    // for which is_question() holds, CO-RE writes 0 or 1 instead.
+    // What CO-RE writes into the program: an offset, size, sign, shift, enumerator's value or type
+    // id. For relocations for which is_question() holds, CO-RE writes 0 or 1 instead.
     int64_t number = 0;
     bool is_unsigned = true; // of an enumerator's value
     bool too_wide = false;   // a bitfield that cannot be loaded
@@ -522,7 +523,7 @@ private:
     }
 
     /// Does the access work although the size of the field, or its bits, may differ from those in
-    /// the program's BTF? `target`: the kernel's field. `at`: the verdict if it works.
+    /// the program's BTF? `target`: the kernel's field. `at`: `holds`, with the field's offset.
     Verdict size_verdict(Verdict at, const KernelField &target) const
     {
         const Step &last = target_.field->steps.back();

@@ -181,7 +181,7 @@ Result<CheckReport> check(const std::vector<std::string> &packages, CheckCommand
 // --fail-on=harmless). If a cause has several findings, --verbose adds a line for each. JSON output
 // has all findings.
 
-constexpr size_t most_names = 3; // in one line
+constexpr size_t most_names = 3; // in one list of some_of()
 
 /// Findings of one cause, so that a problem of a hundred modules is one line.
 struct Cause {

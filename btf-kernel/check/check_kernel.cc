@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Checks vmlinux, then all modules over it. If the BTF of a file violates the kernel's rules, or
-// that of a module was made over another vmlinux, further checks of the file are skipped, because
-// they rely on correct references.
+// that of a module without .BTF.base was made over another vmlinux, further checks of the file are
+// skipped, because they rely on correct references.
 //
 // A module's own copy of a type of vmlinux, without any difference, is the encoder's fault. The
 // copy matters if kfuncs or helpers take the type: a program cannot pass them a value of the copy's

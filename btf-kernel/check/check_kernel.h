@@ -45,7 +45,7 @@ constexpr const char *rule_name(Rule rule)
 /// The severity of a finding.
 enum class Degree : uint8_t {
     // A kernel refuses the BTF, a program breaks, something that must be there is missing or
-    // unreadable, or (rule `against`) the builds differ.
+    // unreadable, or two builds differ (rules `against` and `base`).
     error,
     suspicious, // a program may break
     harmless,   // no program breaks, except outdated ones: see Rule::layout
@@ -92,7 +92,7 @@ struct CheckReport {
     Findings found;
     std::optional<KernelVersion> version; // its rules were applied; std::nullopt: the newest ones
     size_t modules = 0, with_btf = 0;
-    size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; kfuncs that also have the tag
+    size_t kfuncs = 0, tagged = 0; // sums of KfuncCounts
 };
 
 /// `version`: whose rules apply; std::nullopt: the kernel's own version or, if that is not known,
@@ -100,8 +100,8 @@ struct CheckReport {
 CheckReport check_kernel(const Kernel &kernel, std::optional<KernelVersion> version = {});
 
 /// Adds findings of rule `against`: differences of vmlinux, of the compiler, configuration, user
-/// and time, and of modules. Modules that differ only because vmlinux differs are counted in one
-/// harmless finding.
+/// and time, and of modules; also what cannot be read or compared. Modules that differ only because
+/// vmlinux differs are counted in one harmless finding.
 void compare_builds(const Kernel &here, const Kernel &there, Findings &out);
 
 // The single checks.
@@ -131,7 +131,8 @@ std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &s
 std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 struct KfuncCounts {
-    size_t kfuncs = 0, tagged = 0;   // kfuncs that have a FUNC; those of them that have the tag
+    // Kfuncs that have a FUNC; those of them that have the tag. A kfunc counts once for each set.
+    size_t kfuncs = 0, tagged = 0;
     std::set<uint32_t> passed_types; // ids: types of arguments, or those to which arguments point
 };
 

@@ -107,7 +107,7 @@ std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
     std::string out = strf("%s '%s'", btf.kind_name(id), std::string(btf.name(id)).c_str());
-    std::string more = strf("%x", t.info); // also the kflag of others, and the linkage of a FUNC
+    std::string more = strf("%x", t.info); // has the kflag, and the linkage of a FUNC
     btf::for_each_word(t, [&](btf::Word role, const uint32_t &word) {
         if (role == btf::Word::size)
             out += strf(" of %u bytes", word);

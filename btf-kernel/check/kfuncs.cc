@@ -133,7 +133,7 @@ private:
                std::ranges::all_of(words_, [](uint32_t word) { return word == 0; });
     }
 
-    /// Error: an id or set does not fit into the section.
+    /// Error: an id or set does not fit into the section or is not aligned.
     Result<void> check_by_symbols()
     {
         const std::vector<SectionSymbol> &symbols = binary_.id_symbols;

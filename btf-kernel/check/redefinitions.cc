@@ -12,7 +12,7 @@
 // comparison looks only at the names of the types to which the two refer. So these types are
 // compared next, pair by pair, through pointers, typedefs and unnamed types. The comparison of such
 // a pair ends in one of three ways:
-//  - The two have the same id: nothing differs.
+//  - The two have the same id, or are equal and refer to no types: nothing differs.
 //  - They are structs, unions or enums with the same name: an edge leads to that pair.
 //  - They differ: the module's type from which the comparison began is a clash, too.
 // The root of a type is the nearest clash along edges. A type without a root is a copy. why_two()

@@ -152,8 +152,8 @@ struct Sides {
     /// The first definition of a name in this place.
     DefinitionRef find_at(uint32_t place, Space space, std::string_view name) const;
     /// The first definition of a name in one of the spaces, in vmlinux or else in a module.
-    /// `without`: the other kernel, or null. A place is skipped for a space in which the other
-    /// kernel has the name there, too.
+    /// `without`: the other kernel, or null. Definitions are skipped if the other kernel has the
+    /// name in the same place and space.
     DefinitionRef find(std::initializer_list<Space> spaces, std::string_view name,
                        const Sides *without = nullptr) const;
 };

@@ -51,8 +51,8 @@ constexpr Option<DiffCommandLine> diff_options[] = {
      sets<&DiffCommandLine::symbols>},
 };
 
-/// An open kernel and its types. `errors`: the number of files that could not be read; a message
-/// was printed for each.
+/// An open kernel and its types. `errors`: the number of files that were left out or are unreadable;
+/// a message was printed for each.
 struct OpenKernel {
     Kernel kernel;
     diff::KernelTypes types;
@@ -75,7 +75,7 @@ void parse_modules(OpenKernel &opened)
             opened.types.without_btf.insert(plain_text(module.name));
         }
     }
-    // If several files have the same name, the first one by path counts.
+    // If several files have the same name, the first readable one by path counts.
     std::ranges::stable_sort(modules, [](const auto &a, const auto &b) { return a.name < b.name; });
     modules.erase(std::unique(modules.begin(), modules.end(),
                               [](const auto &a, const auto &b) { return a.name == b.name; }),

@@ -306,8 +306,8 @@ void Shapes::compute(const Btf &btf)
         post_order(id, state_of, stack, expand, close);
 }
 
-/// Adds the hashes of tags to the definitions of their targets. A sum does not depend on the order
-/// of tags.
+/// Adds the hashes of tags to the definitions of their targets, except targets in the base. A sum
+/// does not depend on the order of tags.
 void Shapes::add_tags(const Btf &btf)
 {
     HashInput input(0);

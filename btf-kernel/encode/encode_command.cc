@@ -3,15 +3,16 @@
 // OUTPUT/vmlinux.btf, OUTPUT/PATH.btf for the module at PATH in the package, and the link
 // OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or absent.
 //
-// A file of an earlier run with the same settings is kept, unless vmlinux.btf or the source (the
-// file with DWARF, or the archive) is newer. The settings file is empty while vmlinux.btf is
-// replaced; if the run fails then, the next run keeps nothing. The BTF of modules that earlier runs
-// wrote is removed only after vmlinux.btf has been replaced, so an unsuitable package does no
-// damage. For the same reason, without --release, all paths in an archive are read before it may
-// replace the vmlinux.btf of an earlier run: several kernels are an error.
+// Without --force, a file of an earlier run with the same settings is kept, unless vmlinux.btf or
+// the source (the file with DWARF, or the archive) is newer. The settings file is empty while
+// vmlinux.btf is replaced; if the run fails then, the next run keeps nothing. If vmlinux.btf is
+// replaced, the BTF of modules that earlier runs wrote is removed after that, not before, so an
+// unsuitable package does no damage. For the same reason, without --release, all paths in an
+// archive are read before it may replace the vmlinux.btf of an earlier run: several kernels are an
+// error.
 //
-// Method. vmlinux is encoded by all threads. Then its BTF is read once, and several modules are
-// encoded at a time. vmlinux and each module get a process of their own.
+// Method. vmlinux is encoded by all threads. Then its BTF is read once (not with --self-contained),
+// and several modules are encoded at a time. vmlinux and each module get a process of their own.
 //
 // Archives. Members are unpacked to unnamed files, a few at a time, because all members together
 // may be gigabytes. Modules can be encoded only after vmlinux. Those that come before it (RPMs are
@@ -50,7 +51,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-// The features that a kernel's scripts/Makefile.btf asks for.
+// The features that scripts/Makefile.btf asks for in every build with pahole 1.26 or later.
 constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl_tag,type_tag,"
                                              "optimized_func,consistent_func,decl_tag_kfuncs";
 
@@ -103,7 +104,7 @@ Error about(Error error, const std::string &shown)
     return error;
 }
 
-/// The text of an error, for output after the file name `shown`, which the text does not repeat.
+/// The text of an error, to be printed after the module's path; without the file name `shown`.
 std::string beside_name(Error error, const std::string &shown)
 {
     error = about(std::move(error), shown);
@@ -208,8 +209,8 @@ private:
         return check_releases();
     }
 
-    /// Errors: there are several releases, and no --release; or --release names none of the
-    /// releases.
+    /// Errors: several releases are known, and --release is not given; or some are known, and
+    /// --release names none of them.
     Result<void> check_releases() const
     {
         const std::string &wanted = line_.release;
@@ -285,8 +286,8 @@ private:
     }
 
     /// May this vmlinux be encoded? size_limit() has checked the release in the path. If the path
-    /// states none, the banner counts: its release is noted, and must be that of --release if that
-    /// is given. `bytes`: the contents of the file.
+    /// states none, the banner counts: its release is noted, and must be that of --release, if
+    /// given. `bytes`: the contents of the file.
     bool is_chosen(const std::string &path, Bytes bytes)
     {
         const std::string own = release_in(path).empty() ? release_of(bytes) : "";

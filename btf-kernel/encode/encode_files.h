@@ -16,11 +16,11 @@ namespace btflink::kernel
 /// The name of the file with the settings of the last run, in an output folder.
 inline constexpr const char settings_name[] = "btf-kernel.settings";
 
-/// A path by which this process and its children can open a file that is open already.
+/// A path by which this process and its forked children can open a file that is open already.
 std::string path_of(int file);
 
 /// A compressed file, unpacked into memory; null if `file` is not compressed. `where`: the file, as
-/// errors name it.
+/// errors of unpack() name it.
 Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where);
 
 /// Writes the bytes to an unnamed file in `folder`, so that they do not occupy memory during the
@@ -28,7 +28,8 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where);
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file);
 
 /// The files with BTF of modules in an output folder, recognised by their names (.ko.btf,
-/// .ko.xz.btf). Skips links, and subfolders that are output folders themselves or cannot be read.
+/// .ko.xz.btf). Skips links, subfolders that are output folders themselves, and subfolders without
+/// read permission.
 Result<std::vector<std::filesystem::path>> earlier_modules_in(const std::string &output);
 
 } // namespace btflink::kernel

@@ -62,7 +62,8 @@ public:
     }
 
     /// `side`: the BTF in `place`. If its base is vmlinux, changes of the base's types are found at
-    /// place 0. Structs of a distilled base have no members, so their changes are not found.
+    /// place 0. Structs, unions and enums of a distilled base lack their contents, so their changes
+    /// are not found.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
         const uint64_t key = number(side, id);
@@ -186,8 +187,8 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     if (!old)
         return out;
     // The symbol is lost if the new kernel has no readable BTF of its module, or if neither its
-    // place nor vmlinux has it any longer. A lost symbol is gone if no other place gained it, and
-    // unknown if the new kernel has the module.
+    // place nor vmlinux has it any longer. If no other place gained a lost symbol, it is unknown if
+    // the new kernel has its module, but without readable BTF, and gone otherwise.
     const uint32_t own = index.of_symbol(name, old.place);
     const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
     // A module of which only the old kernel has BTF is not compared: its symbols have no changes.

@@ -19,8 +19,8 @@ struct ReachedChange {
 
 struct Symbol {
     /// signature: the symbol's own definition changed; reaches: only types that it reaches changed;
-    /// unknown: the old kernel's BTF does not have the symbol, or the new kernel has the symbol's
-    /// module, but without readable BTF.
+    /// unknown: the old kernel's BTF does not have the symbol; or, in the new kernel, only a module
+    /// without readable BTF may have it.
     enum class Status : uint8_t { same, reaches, signature, gone, unknown };
     std::string name;
     Status status = Status::same;

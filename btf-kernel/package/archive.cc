@@ -242,8 +242,8 @@ private:
         else if (archive_entry_filetype(entry) != AE_IFREG && !link)
             flaw = "is not a regular file";
         auto wanted = wanted_member(visitor_, path_, name, size, flaw);
-        // A symbolic link is skipped, and is not an error: links to an image are usual, for example
-        // in debug packages.
+        // A symbolic link is skipped, and is not an error unless its path has '..': links to an
+        // image are usual, for example in debug packages.
         if (!wanted || link)
             return {};
         auto bytes = TRY(read_entry(a, wanted->most, size, wanted->where));

@@ -177,7 +177,7 @@ struct BareImage {
 };
 
 /// Removes wrappings and compression. `owner` keeps the bytes of `file` alive. Errors: the contents
-/// are damaged, larger than the limits, or of an unknown kind.
+/// are damaged, exceed the limits, are of an unknown kind, or have no kernel.
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
     BareImage image{file, std::move(owner)};

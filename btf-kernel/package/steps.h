@@ -74,8 +74,9 @@ bool is_apk3(Bytes file);
 Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
 
 /// Unpacks compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
-/// `most` bytes, are damaged, or are not compressed. `unpacked`: gets the number of bytes that were
-/// unpacked, also before an error; stays as it is if unpacking does not begin.
+/// `most` bytes, are damaged, are not compressed in one of these ways, or are compressed more than
+/// most_nested times. `unpacked`: gets the number of bytes that were unpacked, also before an
+/// error; stays as it is if unpacking does not begin.
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where,
                                       uint64_t *unpacked = nullptr);
 
@@ -95,7 +96,8 @@ enum class Role : uint8_t {
 /// The role of a file, by its name and some folders of its path.
 Role role_of(std::string_view path);
 
-/// The role of raw BTF that btf-kernel encode wrote, by its name: "vmlinux.btf" or "MODULE.ko.btf".
+/// The role of raw BTF that btf-kernel encode wrote, by its name: "vmlinux.btf", or
+/// "MODULE.ko.btf", perhaps with a compression as in "MODULE.ko.xz.btf".
 Role role_of_encoded(std::string_view path);
 
 /// Does the name have the suffix of a distribution's package, such as ".deb"?
@@ -141,8 +143,8 @@ bool is_binary(Bytes file);
 struct Payload {
     Bytes bytes;
     std::string release = {}; // from the wrapping's header; empty: not known
-    /// The payload begins with code, and the kernel follows. After a compressed kernel come four
-    /// bytes with its unpacked size, which Kbuild appends, and then perhaps zeros.
+    /// The payload begins with code, and the kernel follows. A compressed kernel ends with its
+    /// unpacked size in four bytes, which gzip writes, or else Kbuild appends. Zeros may follow.
     bool after_code = false;
 };
 
@@ -176,13 +178,16 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
 
 /// A file of the package.
 struct Content {
-    std::string path;  // in its package or folder, as clean_path() gives it
+    // In its package or folder, as clean_path() gives it, but with lib/modules/ if that is the
+    // folder. Of a file that the user named: only the file name.
+    std::string path;
     std::string place; // with its package or folder: "PACKAGE(PATH)", "FOLDER/PATH"
     Bytes bytes;
     std::shared_ptr<const void> owner; // keeps `bytes` alive
 };
 
-/// Why the kernel of this release cannot be opened: the package has only those of `seen`.
+/// Why the kernel of this release cannot be opened or encoded: the package has only the releases
+/// `seen`.
 std::string no_such_kernel(const std::string &release, const std::set<std::string> &seen);
 
 class Collector

@@ -102,7 +102,7 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     auto table = TRY(part_of(file, at, 12, name, where));
     if (u32(table, 4, order) != of_sizes)
         return fail(where.at(at), "zImage: there is no table of sizes");
-    // The offset of the unpacked size, which follows the compressed data.
+    // The offset of the unpacked size, which follows the compressed data or, with gzip, ends them.
     const uint64_t size_at = u32(table, 8, order);
     if (size_at < header_end)
         return fail(where.at(at), "zImage: its payload ends in the header");

@@ -11,7 +11,8 @@
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, other first
 //             ids of the split BTF are tried. If exactly one id fits, the right base ends before
 //             this id.
-// If the guess is impossible, or none or several first ids fit, that misfit is not reported.
+// Misfits of types, and of offsets beyond the base's strings, are reported only if a first id or
+// size was found, and is not that of the given base.
 // For a module with a distilled base (`.BTF.base`), the types of this base are looked up in the
 // kernel's BTF instead, as the kernel does when it loads the module.
 //

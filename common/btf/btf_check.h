@@ -83,7 +83,7 @@ constexpr char illegal_name[] = "name is not an identifier";
 /// Error: the first violation, with the offset of the type or element, the type's id, kind and
 /// name, and the rule. `blob`: exactly the bytes from which `btf` was parsed; `where`: their
 /// position. `pointer_size`: the target's, in bytes. `kernel`: see kernel_forms(). The base of
-/// `btf` is not checked.
+/// `btf` is not checked, except for loops and misplaced TYPE_TAGs to which types of `btf` lead.
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8,
                        std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -112,8 +112,8 @@ struct MendedBtf {
 };
 
 /// Returns nothing if there are no violations, or none that can be mended. Of the types of an
-/// object, only DECL_TAGs are dropped, so types before the first DECL_TAG keep their ids.
-/// `pointer_size`: the target's, in bytes.
+/// object, only DECL_TAGs and DATASECs without entries are dropped, so types before the first of
+/// these keep their ids. `pointer_size`: the target's, in bytes.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
 
 // base_match.cc: does split BTF belong to a base? Does a kernel have the types that a distilled

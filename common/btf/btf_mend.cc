@@ -18,10 +18,11 @@
 //   a bitfield whose type is not an INT and does not allow it (an enum allows 32 bits)
 //                                 if it has up to 64 bits, an INT replaces the type; otherwise it
 //                                 is left out
-//   a FLOAT member (2, 4, 8 or 16 bytes) that is not aligned
+//   a FLOAT member (2, 4, 8 or 16 bytes) at a byte that is not aligned
 //                                 an INT with the FLOAT's name and size replaces the type
-//   any other wrong member        left out
-//   an INT with several flags     one of the flags is kept
+//   any other wrong member, or one that ends beyond the struct
+//                                 left out
+//   an INT with several flags     at most one of the flags is kept: a known one
 //   any other wrong FLOAT, ARRAY or enum, or an INT of more than 128 bits
 //                                 a struct without members, of the same size (0 for an ARRAY)
 //   a result that is void behind modifiers (const void)
@@ -34,13 +35,13 @@
 //                                 type behind all modifiers
 //   more elements than kernels read
 //                                 the surplus is left out
-// All other violations stay. Tags of a type or member that was left out, entries for it in
-// DATASECs, and DATASECs without entries are left out, too. One check with its remedies is a round.
-// A round mends one violation of each type, with two exceptions: all illegal names of a type's
-// elements are changed at once; and if a remedy changes the type or length of a member, later
-// members that need such a change get it in the same round. Rounds follow until nothing more can be
-// mended, but no more than 64. The ninth time that an element of a type must be dropped, all later
-// elements are dropped with it, so that the number of rounds does not depend on the number of
+// All other violations stay. Tags of a type or member that was left out, DATASEC entries for a VAR
+// that was left out, and DATASECs without entries are left out, too. One check with its remedies is
+// a round. A round mends one violation of each type, with two exceptions: all illegal names of a
+// type's elements are changed at once; and if a remedy changes the type or length of a member,
+// later members that need such a change get it in the same round. Rounds follow until nothing more
+// can be mended, but no more than 64. The ninth time that an element of a type must be dropped, all
+// later elements are dropped with it, so that the number of rounds does not depend on the number of
 // elements.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
@@ -465,7 +466,7 @@ private:
     }
 
     /// Drops element `i` of a type in types_; after `single_drops` drops of this type's elements,
-    /// also all later ones.
+    /// also all later elements.
     Remedy drop_elements(Words &words, uint32_t i)
     {
         const uint32_t size = btf::kind_info(head(words)).element.count;

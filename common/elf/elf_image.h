@@ -80,8 +80,8 @@ struct ElfImage {
     Where place(uint32_t section) const; // "[12]" in place of an empty name
 
     /// The section's contents, decompressed if they are compressed: with the flag SHF_COMPRESSED,
-    /// or in GNU's older scheme (.zdebug_info). Errors: an unknown compression, damaged data, an
-    /// impossible size.
+    /// or in GNU's older scheme (.zdebug_info). Errors: a missing compression header, an unknown
+    /// compression, damaged data, an impossible size.
     Result<SectionContents> contents(uint32_t section) const;
 
     /// The index of .symtab, or 0 if there is none. Error: there are two.
@@ -197,7 +197,8 @@ class SymbolTable
 public:
     SymbolTable() = default;
     /// Errors: those of ElfImage::symbol_count(); a missing or too short table of names or of
-    /// section indexes; a symbol whose section does not exist; names that are too long in total.
+    /// section indexes; a table of names that does not end with NUL; a symbol whose section does
+    /// not exist; names that are too long in total.
     static Result<SymbolTable> open(const ElfImage &image, uint32_t section);
 
     size_t size() const { return size_; }

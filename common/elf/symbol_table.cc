@@ -8,8 +8,9 @@ namespace btflink
 namespace
 {
 
-/// Error: the names of symbols are tails of one long string, and add up to so many characters that
-/// a pass over all names would take too long. Looks at symbols only if a string is very long.
+/// Error: the names of symbols add up to so many characters that a pass over all names would take
+/// too long, because many names are tails of one long string. Looks at symbols only if a string is
+/// very long.
 Result<void> check_name_lengths(const SymbolTable &symbols, std::string_view names,
                                 const Where &where)
 {

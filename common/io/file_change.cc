@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Changes a file so that it is always either the old one or the new one. Usually the new part is
-// appended and the header written last. If old bytes must go, a new file replaces the old one.
+// Changes a regular file so that it is always either the old one or the new one (write_file() has
+// exceptions). Usually the new part is appended and the header written last. If old bytes must go,
+// a new file replaces the old one.
 #include "common/io/file_io.h"
 
 #include <algorithm>

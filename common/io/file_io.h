@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads, writes, maps and changes files. At any time a regular file is either the old or the new
-// one: output is written to a temporary file in the same folder, which then replaces the target by
-// rename; or output is appended, and the header that makes it valid is written last.
+// one (exceptions: see write_file()): output is written to a temporary file in the same folder,
+// which then replaces the target by rename; or output is appended, and the header that makes it
+// valid is written last.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -149,9 +150,9 @@ struct FileChange {
 /// file that does not exist or cannot be opened is not an error.
 Result<void> check_as_before(const std::string &path, Bytes before);
 
-/// Changes the file at `path`, which held `before`. Writes only if something changes. If all of the
-/// old file stays except for its header, the addition is appended first and the header written
-/// last; the file keeps its inode, links and mode. Otherwise the file is replaced by write_file().
+/// Changes the file at `path`, which held `before`. Writes only if something changes. If all of a
+/// regular file stays except for its header, the addition is appended first and the header written
+/// last; the file keeps its inode, links and mode. Otherwise write_file() writes the whole file.
 /// `before` may be a mapping of the file. Errors include those of check_as_before().
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
 

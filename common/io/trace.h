@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Records the phases of a run for --time-trace, as a file for chrome://tracing or ui.perfetto.dev.
 // A phase has a name, a thread, wall and processor time. The phases of a thread nest.
-// While no trace is recorded, a phase reads no clock and allocates nothing.
+// A phase that begins while no trace is recorded reads no clock and allocates nothing.
 //
 //     TRY(trace::start(path, "btf-merge"));   // first of all, to report a bad path early
 //     { trace::Phase phase("load"); ... }

@@ -28,7 +28,7 @@
 // section names (unless symbols have their names there), so the result does not depend on whether
 // an earlier run had appended names.
 //
-// Cost. The new part; the rest of the file is copied only by a rewrite.
+// Cost. The new part; only append can be written without a copy of the rest (update_file()).
 #include "common/object_btf/elf_append.h"
 
 #include "common/elf/elf_image.h"
@@ -46,8 +46,8 @@ namespace btflink
 namespace
 {
 
-/// The object ids in an old `.BTF`; none if it is malformed, or if another tool made it (such BTF
-/// has no pools).
+/// The object ids in an old `.BTF`; none if it is malformed, or has no link trailers (final BTF or
+/// BTF of another tool).
 std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, const Where &where)
 {
     std::set<uint64_t> ids;

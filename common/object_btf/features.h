@@ -15,7 +15,8 @@ namespace btflink
 
 /// Bit values are part of the object format (link trailer, "features").
 enum class Feature : uint32_t {
-    encode_force = 1u << 0, // a variable that BTF cannot express is left out, not an error
+    encode_force = 1u << 0, // a C variable with a name or type that BTF cannot express is left out,
+                            // not an error
     var = 1u << 1,          // per-CPU variables
     float_kind = 1u << 2,   // named "float" in lists: FLOATs
     decl_tag = 1u << 3,
@@ -68,8 +69,8 @@ Result<void> store_option(std::optional<FeatureSet> &features, std::string_view 
 /// "a,b,c" in bit order; "none" for the empty set.
 std::string feature_names(FeatureSet set);
 
-// With the feature linkage_names, a function of a language other than C, usually C++ or Rust, has a
-// DECL_TAG that names its symbol, unless the symbol is the function's name.
+// With the features linkage_names and decl_tag, a function of a language other than C, usually C++
+// or Rust, has a DECL_TAG that names its symbol, unless the symbol is the function's name.
 
 constexpr std::string_view linkage_word = ":linkage:";
 

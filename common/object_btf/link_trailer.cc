@@ -117,7 +117,7 @@ void put_variables(ByteWriter &out, const std::vector<LinkVariable> &variables)
 
 size_t trailer_room(const LinkTrailer &trailer)
 {
-    constexpr size_t padding = 9 * 8; // before each table, and after the last one
+    constexpr size_t padding = 9 * 8; // after the blob and each table
     return full_header_length + trailer.hashes.size() * hash_size +
            (trailer.functions.size() + trailer.true_signatures.size()) * function_size +
            trailer.proto_words.size() * 4 + trailer.variables.size() * variable_size +

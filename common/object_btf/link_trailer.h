@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Splits `.BTF` sections into contributions, and reads and writes their link trailers. A section is
 // a sequence of contributions, one per object that was linked. A contribution is a blob, followed
-// by a link trailer unless another tool made the blob. The link trailer has the data that btf-merge
-// needs from an object in addition to the blob. common/FORMAT.md specifies the bytes; the
-// structures below are the decoded form. String offsets and type ids refer to the blob.
+// by a link trailer unless the blob is final BTF or BTF of another tool. The link trailer has the
+// data that btf-merge needs from an object in addition to the blob. common/FORMAT.md specifies the
+// bytes; the structures below are the decoded form. String offsets and type ids refer to the blob.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -20,7 +20,7 @@ namespace btflink
 struct Contribution {
     uint64_t offset; // of the blob, in the section
     Bytes blob;
-    Bytes trailer;           // empty if another tool made the blob
+    Bytes trailer;           // empty if there is none, as in final BTF and BTF of another tool
     uint64_t trailer_offset; // in the section; 0 if there is no trailer
 };
 
@@ -70,7 +70,8 @@ enum VariableFlag : uint32_t {
 /// A variable that has a VAR in the blob.
 struct LinkVariable {
     TypeId var{};            // the VAR in the blob
-    StrOff section{};        // name of the input section; "" if not known (common symbols)
+    StrOff section{};        // name of its section in the encoded file; "" if not known (common
+                             // symbols)
     uint32_t pool_index = 0; // index into the address pool; 0: none
     uint32_t size = 0;       // bytes, by its type
     uint32_t flags = 0;

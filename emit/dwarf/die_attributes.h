@@ -255,7 +255,7 @@ private:
     }
 
     /// In split DWARF 5 clang writes a range list even for a function in one piece, to save an
-    /// address. The start of such a range counts as DW_AT_low_pc.
+    /// address. The start of the only range counts as DW_AT_low_pc.
     void ranges(Value &value)
     {
         if (die_.tag != DW_TAG_subprogram)

@@ -330,8 +330,8 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
 
 /// Adds an entry for a clone. `uids`: as `clone` of Entries::emitted(). As in gcc's DWARF, the
 /// function's parameters that the clone takes come first, then those that it does not take. A taken
-/// parameter has a location if `displaced` is not set and all parameters before it are the
-/// function's, too: none is, for example, a part of a struct.
+/// parameter has a location unless `displaced` is set, or the clone has a parameter before it that
+/// the function does not have, such as a part of a struct.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {

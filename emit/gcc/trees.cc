@@ -178,7 +178,8 @@ TypeNumber TreeReader::new_type(tree type)
 ///  - as the type behind the typedef, if it lacks a qualifier of the declared type, or has the same
 ///    qualifiers, but differs otherwise, for example in attributes (from gcc 16 on, only in
 ///    btf_type_tag);
-///  - not at all, if it has further qualifiers: returns nothing, and the caller adds these.
+///  - not at all, if it has further qualifiers, or has the same and `type` is the type behind the
+///    typedef: returns nothing, and the caller describes `type` with `quals`.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree variant)
 {
     tree decl = typedef_of(variant), defined = TREE_TYPE(decl);

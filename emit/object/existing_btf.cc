@@ -47,8 +47,9 @@ private:
         return {};
     }
 
-    /// Is the DWARF of the trailer's object in the file? A missing pool shows that
-    /// `strip --strip-debug` or `ld -S` has dropped the DWARF, too.
+    /// Is the DWARF of the trailer's object in the file? If the object had a pool, and the pool is
+    /// missing, `strip --strip-debug` or `ld -S` has dropped the DWARF, too. Without a pool, such a
+    /// loss is not noticed.
     bool has_dwarf(const LinkTrailer &trailer) const
     {
         return !(trailer.flags & trailer_no_dwarf) &&

@@ -22,8 +22,8 @@ struct ObjectBtf {
     std::vector<Reloc> pool_relocs;     // pointer-sized
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
-    /// Drop sections of DWARF that are not loaded, with their relocations: .debug*, .zdebug*,
-    /// .gdb_index, and .gnu.debuglto_* if the file does not have .gnu.lto_*.
+    /// Drop sections of DWARF that are not loaded, with their relocations: .debug, .debug_*,
+    /// .zdebug, .zdebug_*, .gdb_index, and .gnu.debuglto_* if the file does not have .gnu.lto_*.
     bool strip_dwarf = false;
 };
 
@@ -53,7 +53,8 @@ Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch);
 /// The change that puts `added` into `object`. Replaces existing object BTF, so that running twice
 /// has the same result as running once. Errors: a malformed ELF file; a section that cannot be
 /// dropped, such as a `.BTF` that a linked file loads at run time; relocations in a linked file, or
-/// of symbols that the new file does not have; a result that is too large for 32-bit ELF.
+/// of symbols that the new file does not have; a result or a symbol number that is too large for
+/// 32-bit ELF.
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 

@@ -111,7 +111,7 @@ struct AddressRef {
     int64_t addend = 0;   // in linked files the address
     uint64_t offset = 0;  // in `section` of the input file; in linked files the address
     uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
-                          // absolute, and in linked files
+                          // absolute, in linked files, functions in the gcc plugin
     bool common = false;
     bool weak = false;
     bool is_final = false; // linked file: `offset` is the address
@@ -204,7 +204,7 @@ struct Die {
         // Subranges:
         upper_bound = 1u << 18,
         lower_bound = 1u << 19,
-        unknown_bound = 1u << 20, // a bound is not a constant, or the lower one is too large
+        unknown_bound = 1u << 20, // a bound is not a constant, or the lower one exceeds 32 bits
     };
 
     // The offset of this entry, and the offsets of entries that it refers to; 0: none. They are
@@ -248,7 +248,7 @@ class DieTree
 public:
     std::vector<Die> dies; // [0] is the placeholder; in order of offset
     // Kept DIEs other than annotations and parts of types and functions, in the order in which they
-    // end: each after the DIEs nested in it.
+    // end: each after the DIEs nested in it. The gcc plugin moves clones after their functions.
     std::vector<DieIndex> types, functions, variables;
     std::vector<AddressRef> addresses;
     const char *source = nullptr;        // DW_AT_name of the (first) unit
@@ -274,8 +274,9 @@ public:
     /// none, as in trees of the gcc plugin.
     const UnitLanguage *language_of(const Die &d) const;
     /// Ends the DIE at `i`, after all its children have been added. Adds a type, function or
-    /// variable to its list. Turns a subrange that is not a dimension of an array into a typedef, a
-    /// base type, or an entry through which references pass, as through _Atomic.
+    /// variable to its list. Turns a template alias into a typedef. Turns a subrange that is not a
+    /// dimension of an array into a typedef, a base type, or an entry through which references
+    /// pass, as through _Atomic.
     void end_die(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher than all in this tree.
     void append(const DieTree &other);

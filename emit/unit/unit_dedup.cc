@@ -79,8 +79,8 @@ private:
         return count;
     }
 
-    /// Returns true if stub hashes alone are not sufficient. Adds names with several definitions to
-    /// `ambiguous`.
+    /// Returns true if stub hashes alone are not sufficient. Adds names with different definitions
+    /// to `ambiguous`.
     bool has_conflicts(std::vector<std::string> &ambiguous) const
     {
         struct Name {

@@ -13,8 +13,9 @@
 // 2. share: copy names and types from origin to instance, and locations from instance to origin.
 //    Compilers write locations only at the instance, but both are the same function.
 // 3. describe: compare the parameters with the ABI's registers (param_registers.cc).
-// With the feature true_signature, an instance whose signature the compiler changed is described
-// twice: with the parameters of the source, and with those that are really passed.
+// With the feature true_signature, an instance whose signature clang changed, or whose parameters
+// gcc reordered, is described twice: with the parameters of the source, and with those that are
+// really passed.
 //
 // Entries of the gcc plugin need no comparison: a function with displaced parameters has the flag
 // Die::displaced. In a clone, parameters that are displaced or not passed have no location.

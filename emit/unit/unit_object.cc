@@ -438,9 +438,9 @@ Result<UnitObject> assemble(NewContribution contribution,
 /// Owns names that make_names_legal() has changed. Entries of the tree point to them.
 using LegalNames = std::deque<std::string>;
 
-/// Makes the names in `tree` legal by legal_name(). Base types keep their names, because an INT may
-/// have any name. In C only names of typedefs are changed, because compilers define some with
-/// illegal names for their own types. Counts changed names.
+/// Makes the names in `tree` legal by legal_name(). Base types keep their names, because INTs and
+/// FLOATs may have any name. In C only names of typedefs are changed, because compilers define some
+/// with illegal names for their own types. Counts changed names.
 LegalNames make_names_legal(DieTree &tree, Skips &skips)
 {
     LegalNames names;

@@ -19,9 +19,9 @@ struct UnitOptions {
     bool address_pool = false;
     bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
     bool no_dwarf = false;    // the object will not have DWARF
-    /// If set, encode_tree() makes an OpenUnit. C units in which no name had to be changed add
-    /// their strings to this table, which stores a string once for all units; other units have a
-    /// table of their own. Used by one thread at a time.
+    /// If set, encode_tree() makes an OpenUnit. C units in which no name or type had to be changed
+    /// add their strings to this table, which stores a string once for all units; other units have
+    /// a table of their own. Used by one thread at a time.
     std::shared_ptr<StringTable> strings;
 };
 
@@ -57,8 +57,8 @@ struct UnitObject {
 
 /// Encodes the entries of a unit. `skips`: what the reader has left out, by reason; the result's
 /// skips include it. `tree` is freed as soon as it has been read, so that its memory can be reused.
-/// Errors: names are too long; BTF cannot express the name or type of a C variable, unless
-/// Feature::encode_force is set.
+/// Errors: the names are too long in all; BTF cannot express the name or type of a C variable,
+/// unless Feature::encode_force is set.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips);
 

@@ -109,7 +109,7 @@ struct Param {
     int reg = -1;                               // -1: unknown
     uint64_t pieces = 0;                        // see ParamLocation; 0 if it takes one register
     // Results:
-    bool optimized = false;  // not passed, or in an unknown place instead of a register
+    bool optimized = false;  // not passed; for check(), also: not in a known register
     bool unexpected = false; // not in the register that the ABI prescribes
     DieIndex member = 0;     // the only member in a register; added to the parameter's name
     bool is_member = false;  // `member` is in the register where the whole struct would begin
@@ -150,7 +150,7 @@ private:
 // unit_types.cc: the types, as BTF in the order in which their DIEs end.
 
 struct UnitTypes {
-    BtfBuilder btf;              // plain types, then the DECL_TAGs of structs, unions, typedefs
+    BtfBuilder btf;              // plain types, DECL_TAGs (of structs, unions, typedefs) last
     std::vector<TypeId> ids;     // by DIE; void if the DIE is not a type or is left out
     std::vector<Error> left_out; // parts of types that BTF cannot express
     bool suspect = false;        // kernels may refuse some types; mend_btf() finds out
@@ -250,8 +250,8 @@ struct FunctionCandidate {
     std::string_view symbol;
     std::string language;
     std::optional<AddressRef> address;
-    // With the feature true_signature, if the compiler changed the signature: the function with
-    // the parameters that are really passed.
+    // With the feature true_signature, if clang changed the signature or gcc reordered the
+    // parameters: the function with the parameters that are really passed.
     std::unique_ptr<FunctionCandidate> true_signature;
 };
 

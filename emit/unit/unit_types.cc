@@ -177,7 +177,7 @@ private:
                (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
     }
 
-    /// Does the base type have a size, other than 0, that an INT cannot have? Then it becomes an
+    /// Does a base type's size, unless 0, keep it from being an INT or FLOAT? Then it becomes an
     /// array of bytes: clang's 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
     bool becomes_bytes(const Die &d) const
     {

@@ -4,7 +4,7 @@
 // A variable is chosen if
 // - the source defines it at file level or in a namespace,
 // - it has a fixed address in a section that the features select (common symbols count as .bss),
-// - its type has a size, and
+// - BTF can express its type and its size (not 0), and
 // - BTF allows its name, and no macro has generated it (is_filtered_name()).
 // The merge finds out whether the linker kept the variable, and at which address.
 #include "common/btf/btf_check.h"

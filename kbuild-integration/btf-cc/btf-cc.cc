@@ -377,8 +377,9 @@ int main(int argc, char **argv)
         return usage_error({{}, "COMPILER is required"});
     const CompileCommand command = read_command(compiler, argv + argc);
     const Result<Settings> settings = read_settings(own->options);
-    // Kbuild's probes make no object; a wrong BTF_CC_* variable must not make them fail. If options
-    // are given, the wrong value may be an option's, and so it is an error even for a probe.
+    // Kbuild's probes make no object; a wrong variable (BTF_CC_*, PAHOLE_*) must not make them
+    // fail. If options are given, the wrong value may be an option's, and so it is an error even
+    // for a probe.
     const bool no_object = command.objects.empty();
     if (!settings && (!no_object || !own->options.empty()))
         return refuse(settings.error());

@@ -26,20 +26,20 @@ struct CompileCommand {
     /// -g or the like. False if any source is an assembler file (.S, .s, -x assembler), because its
     /// DWARF describes no types.
     bool asks_for_dwarf = false;
-    /// All sources are C if the compiler is one for C. (g++ takes .c files for C++.)
+    /// All sources are C by their suffixes or -x. (But g++ takes .c files for C++.)
     bool only_c = false;
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;
-    /// The words of a response file, and so the objects, depend on the compiler's version: the
-    /// command may write only some of `objects`.
+    /// The words of a response file, and so perhaps the objects, depend on the compiler's version:
+    /// the command may write only some of `objects`.
     bool depends_on_version = false;
 
     bool operator==(const CompileCommand &) const = default;
 };
 
 /// `arguments`: without the compiler's name. "@FILE" is read twice, by WordRules::gcc_14 and by
-/// gcc_15, because the compiler's version is unknown. If a FILE cannot be read, the result has no
-/// objects.
+/// gcc_15, because the compiler's version is unknown. If unfold_response_files() fails, the result
+/// has no objects.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
 /// A compiler's name without folder, target and version: "x86_64-linux-gnu-gcc-12" -> "gcc".

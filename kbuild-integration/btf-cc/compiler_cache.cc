@@ -45,7 +45,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
                 static_cast<long long>(info.st_mtim.tv_sec), info.st_mtim.tv_nsec);
     if (!settings.plugin)
         return key;
-    if (auto plugin = find_plugin(compiler)) // without a plugin the compile fails
+    if (auto plugin = find_plugin(compiler)) // a compile that needs a missing plugin fails
         key += " plugin=" + TRY(file_hash(*plugin));
     return key;
 }

@@ -144,7 +144,7 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
     // ccache includes the plugin in its key; sccache considers only the command.
     if (has(runners(words), "sccache"))
         options.push_back("-fplugin-arg-btflink-id=" + TRY(file_hash(plugin)));
-    // At the end, because the last -g counts.
+    // After all other options, because the last -g counts.
     words.insert(std::ranges::find(words, "--"), options.begin(), options.end());
     return words;
 }

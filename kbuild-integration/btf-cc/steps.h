@@ -69,8 +69,8 @@ bool reads_dwarf_later();
 std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
                               const Settings &settings);
 
-/// `words` with the options that make the compiler load the plugin. Errors: the compiler is clang;
-/// there is no plugin for the compiler.
+/// `words` with the options that make the compiler load the plugin. Errors include: the compiler is
+/// clang; there is no plugin for the compiler.
 Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
                                              const Settings &settings);
 

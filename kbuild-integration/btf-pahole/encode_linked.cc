@@ -130,8 +130,9 @@ Result<MergeSources> sources_of(const std::string &file, const PaholeOptions &op
     return sources;
 }
 
-/// There is nothing to encode: warns, and removes an old options.detached. Fails if BTF was due or
-/// `strict` is set. (For pahole this is never an error.)
+/// There is nothing to encode: warns, and removes an old options.detached. Fails if `strict` is
+/// set, or if BTF was due and `missing` is not MissingPart::types. (For pahole this is never an
+/// error.)
 Result<void> end_without_btf(const std::string &file, MissingPart missing, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {

@@ -36,7 +36,7 @@ bool exists(const std::string &path)
 }
 
 /// The words of the command that made `path`: the first command in the file .NAME.cmd, which Kbuild
-/// writes next to `path`. Empty if there is no such file.
+/// writes next to `path`. Empty if none is found.
 std::vector<std::string> saved_command(const std::string &path)
 {
     auto file = read_file(folder_of(path) + "." + std::string(base_name(path)) + ".cmd");

@@ -82,7 +82,7 @@ private:
 using Scratch = std::shared_ptr<ScratchFile>;
 
 struct DwarfReport {
-    std::vector<std::string> warnings; // always worth reporting
+    std::vector<std::string> warnings; // printed unless -q is given
     /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
     std::vector<emit::RejectedVariable> rejected;
     bool no_dwarf = false; // nothing was encoded, because the file has no DWARF

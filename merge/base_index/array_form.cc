@@ -101,7 +101,8 @@ struct Votes {
 /// Compares a struct or union of an object (`mine`) with a type of the same name in the base
 /// (`its`). Each member of `mine` that is a chained array votes for the form that the same member
 /// of `its` has, if there is such a member. A chained member of `its` that may be an array of
-/// vectors does not count, because such arrays are chained in both forms.
+/// vectors does not count, because such arrays are chained in both forms. A flat member of `its`
+/// counts only if it has as many elements as the member of `mine` has in all its dimensions.
 void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
                      Votes &votes)
 {

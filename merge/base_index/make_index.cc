@@ -25,8 +25,8 @@ struct HashedType {
     auto operator<=>(const HashedType &) const = default;
 };
 
-/// Where the buckets begin in a sorted table, and where the last one ends. high(entry): the highest
-/// 32 bits of the entry's hash.
+/// Where the buckets begin in a sorted table, and where the last one ends. high(entry): see
+/// BaseIndex::bucket().
 template <typename Entry, typename High>
 std::vector<uint32_t> buckets_of(const std::vector<Entry> &entries, High high)
 {

@@ -26,7 +26,9 @@ struct TypeAt {
 /// The plain types of a base or an object.
 struct Source {
     const Btf *btf;
-    const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
+    // Of an object's types, as in a link trailer; at least `count`. None for a base, or with
+    // LoadedObjects::classes. The engine libbpf needs none.
+    const std::byte *hashes;
     uint32_t count;                // ids 1..count may be plain types
     const std::vector<bool> *skip; // by id - 1: not a plain type; null: none to skip
     // By id: 1, 2, ... for the types of a base that take part, 0 for others. Null for an object.

@@ -13,7 +13,7 @@ namespace
 
 constexpr uint32_t shown_whole = 10; // up to this number, all members of a type are printed
 constexpr uint32_t shown_around = 2; // of a longer type: members on either side of `place`
-constexpr unsigned max_depth = 40;   // of pointers to pointers to ...
+constexpr unsigned max_depth = 40;   // of types in types, such as pointers to pointers to ...
 constexpr unsigned max_types = 1000; // in one text; an unnamed struct may reach itself many times
 
 class CWriter

@@ -275,8 +275,9 @@ private:
         return true;
     }
 
-    /// If both types are unnamed structs, unions or enums of one kind, perhaps behind the same
-    /// pointers, modifiers and arrays, finds the difference between these and returns true.
+    /// If both types are unnamed structs, unions or enums of one kind, perhaps behind pointers,
+    /// modifiers and arrays (see strip_equal()), finds the difference between these and returns
+    /// true. Returns false if they are nested too deeply.
     bool differ_inside(TypeAt a, TypeAt b, Difference &out) const
     {
         strip_equal(a, b);
@@ -293,6 +294,7 @@ private:
     }
 
     /// Goes from both types to those behind the pointers, modifiers and arrays that both have.
+    /// Names of typedefs and type tags are not compared.
     void strip_equal(TypeAt &a, TypeAt &b) const
     {
         for (size_t i = 0; i < most_nested && a.type != void_id && b.type != void_id; ++i) {

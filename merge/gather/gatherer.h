@@ -126,7 +126,7 @@ public:
     /// Takes one object: the blob and the link trailer of its `.BTF`. `number`: the object's
     /// position in link order. `order`: byte order of the file. `strings`: a table that has all
     /// strings of `btf`, or is to get them. Any thread may call this, in any order, but only one at
-    /// a time with the same table. Error: a type of the link part is malformed.
+    /// a time with the same table. Error: the link part or a prototype in the trailer is malformed.
     Result<void> add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order,
                      const std::shared_ptr<StringTable> &strings);
     const Where &where() const { return where_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // What the linker decided: the sections, function symbols, address pools and kfunc sets of the
-// linked image, or, without an image, of the inputs as combined by `ld -r`. Also what follows from
+// image, or, without an image, of the inputs as combined by `ld -r`. Also what follows from
 // these: where each object's variables and functions are, and which objects are missing.
 #pragma once
 
@@ -121,9 +121,9 @@ bool has_pools(const Image &image);
 
 struct MissingObjects {
     uint32_t count = 0;
-    /// Symbols of some functions and variables of the first such object.
+    /// Symbols of some functions and variables of one such object; in a linked image, the first.
     std::vector<std::string> names;
-    std::string_view source; // of the first such object, if a local symbol shows it
+    std::string_view source; // of the same object, if a local symbol shows it
 };
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image);

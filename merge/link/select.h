@@ -17,7 +17,7 @@ namespace btflink::merge
 {
 
 // function_groups.cc: groups functions: the image's symbols by base name, and for each group the
-// instances, from all objects, of the function with that name.
+// instances, from all linked objects, of the function with that name.
 
 struct Instance {
     uint32_t object;

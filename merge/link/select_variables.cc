@@ -65,7 +65,8 @@ public:
         // variables.
         if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
-        // DATASECs of raw BTF are kept even without variables, unless their size is 0.
+        // Of raw BTF, DATASECs that the features select are kept even without variables, unless
+        // their size is 0.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
             if (by_section_[s].empty() && image_.sections[s].head.sh_size &&
                 wanted(image_.sections[s]))
@@ -159,7 +160,7 @@ private:
     }
 
     /// Decides about a variable whose location is unknown. Without an image, and with
-    /// Feature::global_var, a definition in raw BTF is kept if no DATASEC lists it.
+    /// Feature::global_var, a definition in raw BTF of another tool is kept if no DATASEC lists it.
     VariableSkip without_place(uint32_t o, uint32_t v)
     {
         const Object &object = objects_[o];

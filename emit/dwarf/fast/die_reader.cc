@@ -90,7 +90,8 @@ private:
             tree_.end_die(last.kept);
     }
 
-    /// Skips an entry's attributes. Returns the offset of its sibling, if it is stated, or 0.
+    /// Skips an entry's attributes. Returns the offset that DW_AT_sibling states, or 0 if
+    /// AbbrevTable::read() made no step that reads this attribute.
     uint64_t skip_attributes(const Abbrev &abbrev)
     {
         uint64_t sibling = 0;

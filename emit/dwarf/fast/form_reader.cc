@@ -275,7 +275,7 @@ std::optional<AddressRef> FormReader::range_start()
     DebugCursor in(lists, *offset, lists.size(), file_.order());
     std::optional<AddressRef> base = unit_.low_pc, start;
     bool found = false;
-    // A base, a range and the end; a longer list has several ranges.
+    // Compilers write a list with one range as a base (optional), the range and the end.
     for (int entries = 0; entries < 3 && !in.overrun(); ++entries) {
         const auto kind = in.read<uint8_t>();
         if (kind == DW_RLE_end_of_list)

@@ -65,8 +65,9 @@ public:
     uint32_t reference();
     std::optional<AddressRef> address();
     std::optional<AddressRef> variable_address() { return decode_fixed_address(unit_, location()); }
-    /// The start of the only range in a range list of split DWARF 5. Empty for a list of several
-    /// ranges, for other forms than DW_FORM_rnglistx, and in files that are not split.
+    /// The start of the only range in a range list of split DWARF 5, if an entry of .debug_addr or
+    /// the unit's DW_AT_low_pc determines it. Empty for other lists, for other forms than
+    /// DW_FORM_rnglistx, and in files that are not split.
     std::optional<AddressRef> range_start();
     ParamLocation param_location()
     {

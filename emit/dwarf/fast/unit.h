@@ -117,7 +117,7 @@ class Abbrevs
 {
 public:
     /// Sets `unit.abbrevs` and `unit.refers_to_other_units`, unless they are set already. Errors: a
-    /// malformed table; long tables are read too often (SharedReads).
+    /// malformed or missing table; long tables are read too often (SharedReads).
     Result<void> attach(Unit &unit);
 
 private:

@@ -13,7 +13,7 @@ namespace
 
 // An image has thousands of units. Only the first of them, and units with long tables, keep their
 // tables of abbreviations. The tables of the others are compiled again when the units are read.
-// Units of split DWARF all keep their tables.
+// Compile units of split DWARF all keep their tables.
 constexpr size_t tables_kept = 16;
 
 /// Up to this size, a table of abbreviations does not count as long for this unit.

@@ -56,7 +56,8 @@ std::optional<uint64_t> read_three_bytes(Dwarf_Attribute attr, ByteOrder order)
     return value;
 }
 
-/// The index of an address in .debug_addr. Empty if the form is another one.
+/// The index of an address in .debug_addr. Empty if the form of `attr` is not for such an index, or
+/// the index does not end inside its unit.
 std::optional<uint64_t> index_of_address(const Dwarf_Attribute &attr, ByteOrder order)
 {
     switch (attr.form) {

@@ -42,7 +42,7 @@ public:
     /// The address in the operand of DW_OP_addr.
     std::optional<AddressRef> address_in_info(const unsigned char *operand) const;
 
-    /// Notes the path of the file of split DWARF that has the unit `split`, for place().
+    /// Notes the path that `skeleton` gives for the file with the unit `split`, for place().
     void name_split(Dwarf_Die &skeleton, Dwarf_Die &split);
     /// The place of an entry, which may be in the alternate file or in a file of split DWARF.
     Where place(Dwarf_Die &die) const;
@@ -70,7 +70,7 @@ private:
     uint64_t split_types_at_ = 0;
 };
 
-/// The string value of an attribute; nullptr if the entry has none.
+/// The string value of an attribute; nullptr if the entry has none, or libdw cannot read it.
 const char *string_attribute(Dwarf_Die &die, unsigned attribute);
 
 struct LibdwUnit {

@@ -22,7 +22,7 @@
 //    conflict graph needs to know whether the base has two definitions, but not how they differ.
 // Enums are an exception: a type that refers to the declaration of an enum has another hash than a
 // type that refers to the definition. If the base declares an enum that the module defines, or the
-// reverse, or if both declare the enum with other sizes, all types of the base whose names occur in
+// reverse, or if their declarations of the enum differ, all types of the base whose names occur in
 // the module take part (choose_all()).
 // --why-dup asks for these types, too (`all`).
 //
@@ -48,7 +48,7 @@ struct TextHash {
 /// By name: do the objects define or declare an enum?
 struct EnumUse {
     bool defined = false, declared = false;
-    bool differ = false;         // the objects' declarations have several kinds or sizes
+    bool differ = false;         // the objects' declarations are not all equal
     uint32_t info = 0, size = 0; // words of a declaration
 };
 using Names = std::unordered_map<std::string_view, EnumUse, TextHash>;

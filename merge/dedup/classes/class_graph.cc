@@ -10,8 +10,8 @@
 //
 // Method. The graph has one vertex per class, read from the lowest type of the class: some hundred
 // thousand vertices for millions of types. Declarations and definitions of a struct share a name.
-// In the graph, an enum has a name only if some object declares it. Kernels have a handful of these
-// *declarable* enums.
+// In the graph, an enum has a name only if some object, or the base, declares it. Kernels have a
+// handful of these *declarable* enums.
 //
 // The classes that reach a declarable enum are partitioned again. The search for them stops at
 // named structs, because references to these are by name. Partition refinement first compares the
@@ -21,7 +21,7 @@
 //
 // Rejected. Merging upwards from the enums: misses cycles without a named type.
 //
-// Cost. Each reference of a class once, or three times if an object declares an enum. The rounds of
+// Cost. Each reference of a class once, or three times if an enum is declarable. The rounds of
 // refinement touch only classes that reach a declarable enum.
 #include "merge/dedup/classes/classes.h"
 

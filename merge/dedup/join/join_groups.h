@@ -47,8 +47,8 @@ struct Groups {
         auto found = resolutions.find({group, forward});
         return found == resolutions.end() ? GroupId::none : of[found->second];
     }
-    /// The group to which a slot of a group's representative leads. `target`: the slot's target. If
-    /// this is none, or a declaration that is not resolved, the result is none.
+    /// The group to which a slot of a group's representative leads; none if `target`, the slot's
+    /// target, is none or a declaration that is not resolved.
     GroupId meaning(const ConflictGraph &conflicts, GroupId group, NodeId target) const
     {
         if (target == NodeId::none)

@@ -83,7 +83,7 @@ void set_places(ForwardResolver &r)
     }
 }
 
-/// Keys that reach a final class, each before those that refer to it.
+/// Keys that reach a final class; a key comes after the keys of the classes in it.
 std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
 {
     std::vector<uint32_t> found;

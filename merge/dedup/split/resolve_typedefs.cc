@@ -63,8 +63,8 @@ struct TypedefResolver {
     }
 };
 
-/// A key that leads to a declaration, and so may change; or a key with which such a typedef is
-/// compared.
+/// A key that leads to a declaration, and so may change; or the key of a typedef that is compared
+/// with a typedef that leads to a declaration.
 struct OpenKey {
     uint32_t number;             // in TypedefResolver::old
     std::vector<uint32_t> words; // without aliases

@@ -9,18 +9,19 @@
 //  2. Each group of nodes (join_groups.cc) is a final class.
 //  3. Any other forward declaration of an object stands for the definition of its name, if there is
 //     only one final class of that name. Otherwise, if the base declares the name, the first struct
-//     whose group resolved its declaration decides for all declarations. Other declarations stay
-//     for now. In groups that resolved a declaration, step 5 replaces it.
+//     whose group resolved a declaration of the name decides for all of them. Other declarations
+//     stay for now. In groups that resolved a declaration, step 5 replaces it.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. If a group resolved declarations, the types to which it refers differ from the types in its
 //     representative's object. This step finds them among the types of step 4, and adds those that
 //     no object has (group_references.cc).
-//  6. Declarations of names with several definitions remain. A typedef that leads to such a
-//     declaration is resolved to a typedef of the same name that leads to a definition, if there is
-//     one (resolve_typedefs.cc). If a struct or typedef of some object resolves the name, or if the
-//     name is an enum's, the declaration is resolved to the definition that adds the fewest types
-//     (resolve_forwards.cc). Otherwise it stays a declaration.
+//  6. Declarations of names with several definitions remain. If the base declares the name, they
+//     stay. Otherwise a typedef that leads to such a declaration is resolved to a typedef of the
+//     same name that leads to a definition, if there is one (resolve_typedefs.cc). If a struct or
+//     typedef of some object resolves the name, or if the name is an enum's, the declaration is
+//     resolved to the definition that adds the fewest types (resolve_forwards.cc). If not, it stays
+//     a declaration.
 //
 // If joining has several alternatives (join_groups.cc), all steps are done for each, and the result
 // with the fewest types is taken.
