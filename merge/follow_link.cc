@@ -12,7 +12,7 @@ namespace btflink::merge
 namespace
 {
 
-/// "prog has 2 objects that are not among the inputs, ...; the first has add (add.c)"
+/// "prog has 2 objects that are not among the inputs, ...; one of them has add (add.c)"
 void report_missing(const std::vector<Object> &objects, const Image &image, Report &report,
                     Stats &stats)
 {
@@ -27,7 +27,7 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
     for (size_t i = 0; i < missing.names.size(); ++i)
         text += (i                    ? ", "
                  : missing.count == 1 ? "; it has "
-                                      : "; the first has ") +
+                                      : "; one of them has ") +
                 missing.names[i];
     if (!missing.source.empty())
         text += " (" + std::string(missing.source) + ")";

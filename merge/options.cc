@@ -70,7 +70,7 @@ Result<void> check_trace_apart(const Options &options)
 {
     for (const std::string &result : result_files(options))
         if (options.time_trace == result || same_file(options.time_trace, result))
-            return fail(Where{options.time_trace}, "--output and --time-trace name the same file");
+            return fail(Where{options.time_trace}, "is written by --output, too");
     return {};
 }
 

@@ -97,8 +97,8 @@ bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField 
 }
 
 /// Moves from the array at `out` to the element step.index. Returns an explanation if `out` is not
-/// an array, or has too few elements; if an array [0] is a last member, any index fits. `first`: the
-/// step is the leading index of the access string. This index counts whole structs from the
+/// an array, or has too few elements; if an array [0] is a last member, any index fits. `first`:
+/// the step is the leading index of the access string. This index counts whole structs from the
 /// pointer, like i in p[i], so `out` need not be an array.
 std::optional<std::string> find_element(const Step &step, bool first, KernelField &out)
 {
@@ -339,7 +339,8 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
         if (!field)
             return {.flaw = "has an access string that does not fit its type"};
         if (needs_a_member(relocation.kind) && field->steps.back().name.empty())
-            return {.flaw = "asks for the sign or the bits of an array element"};
+            return {.flaw =
+                        "asks for the sign or the bits of something that is not a named member"};
         return {.field = std::move(field)};
     }
     const uint32_t id = behind_modifiers(btf, relocation.type);

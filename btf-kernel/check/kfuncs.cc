@@ -470,7 +470,7 @@ private:
                "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
                    " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
                    strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause),
-               name, "kfuncs take a module's own copies of vmlinux's types");
+               name, "kfuncs take or return a module's own types instead of vmlinux's");
     }
 
     bool is_implicit(const btf_param &p) const

@@ -51,8 +51,8 @@ constexpr Option<DiffCommandLine> diff_options[] = {
      sets<&DiffCommandLine::symbols>},
 };
 
-/// An open kernel and its types. `errors`: the number of files that were left out or are unreadable;
-/// a message was printed for each.
+/// An open kernel and its types. `errors`: the number of files that were left out or are
+/// unreadable; a message was printed for each.
 struct OpenKernel {
     Kernel kernel;
     diff::KernelTypes types;

@@ -215,7 +215,7 @@ void add_struct_ops_effects(const Change &change, Effects &out)
 {
     for (const Detail &d : change.details) {
         if (d.kind == Detail::Kind::member_removed || d.kind == Detail::Kind::member_renamed)
-            out.add(Effect::Kind::struct_ops, "programs that implement it are refused", d.place);
+            out.add(Effect::Kind::struct_ops, "programs that set the member are refused", d.place);
         else if (d.kind == Detail::Kind::member_type && !d.same_meaning)
             out.add(Effect::Kind::struct_ops, "programs that implement it get other arguments",
                     d.place);

@@ -327,7 +327,7 @@ bool read_arguments(const plugin_name_args &info)
         } else if (is("features") && argument.value) {
             plugin.features = static_cast<unsigned>(std::strtoul(argument.value, nullptr, 0));
         } else {
-            error("btflink: unknown plugin argument %qs", argument.key);
+            error("btflink: unknown plugin argument or missing value: %qs", argument.key);
             return false;
         }
     }

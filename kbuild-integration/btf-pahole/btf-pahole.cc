@@ -87,7 +87,7 @@ int run_real_pahole(char **argv)
         !named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id)));
     if (is_wrong || pahole.empty())
         return input_error({{},
-                            "without -J, pahole itself is run, but " +
+                            "pahole itself must run, but " +
                                 (is_wrong ? "BTF_PAHOLE_REAL=" + named + " names no other pahole"
                                           : "PATH has none; install it, or set BTF_PAHOLE_REAL")});
     setenv(passed_variable, (passed + id).c_str(), 1);

@@ -159,7 +159,9 @@ Result<void> read_type(Object &o, TypeId id, std::vector<TypeId> &datasecs)
             const TypeId entry{btf::tail_of(t)[i * 3]};
             // clang also lists extern functions (kfuncs of BPF programs).
             if (o.btf.kind(entry) != btf::Kind::VAR && o.btf.kind(entry) != btf::Kind::FUNC)
-                return bad_type(o, id, strf("lists type %u, which is not a variable", raw(entry)));
+                return bad_type(
+                    o, id,
+                    strf("lists type %u, which is neither a variable nor a function", raw(entry)));
         }
         datasecs.push_back(id);
         return {};

@@ -497,7 +497,7 @@ class HandOver(Command):
         self.assertEqual(argv, [name, *arguments])
         os.remove(self.path('argv'))
 
-    def none(self, pattern='without -J, pahole itself is run, but PATH has none; .*',
+    def none(self, pattern='pahole itself must run, but PATH has none; .*',
              **settings):
         self.refuse(pattern, '-C', 'task_struct', 'prog', settings=settings)
 
@@ -553,7 +553,7 @@ class HandOver(Command):
         call()."""
         done = self.run_tool(run_as or self.btf_pahole, '-C', 'x', settings=settings, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, ''))
-        self.assertRegex(done.stderr, '^btf-pahole: ERROR: without -J, .*\n$')
+        self.assertRegex(done.stderr, '^btf-pahole: ERROR: pahole itself must run, .*\n$')
 
     def test_itself_in_path(self):
         os.symlink(self.btf_pahole, self.path('first/pahole'))

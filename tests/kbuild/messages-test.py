@@ -182,7 +182,7 @@ class Messages(InputsCase):
         self.must('gcc', '-g', '-c', 'name.c')
         self.write('name.o', self.read('name.o').replace(b'xbad', b'0bad'))
         said('PAHOLE: Error: Found invalid variable name ...', '-J', '--btf_features=global_var', 'name.o')
-        said('ERROR: without -J, pahole itself is run, ...', '-C', 's', 'vmlinux', settings={'PATH': ''})
+        said('ERROR: pahole itself must run, ...', '-C', 's', 'vmlinux', settings={'PATH': ''})
         self.all_seen('btf-pahole')
 
 

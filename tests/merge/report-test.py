@@ -161,7 +161,7 @@ int add(int n) { state.x = n; return get(&state); }
         self.must(self.btf_emit, '--address-pool', *names)
         self.must('gcc', '-o', 'prog', 'main.o', 'add.o', *names)
         self.assertIn('prog has 4 objects that are not among the inputs, so their BTF is '
-                      'missing; the first has part0\n', self.said('--image=prog', 'main.o', 'add.o'))
+                      'missing; one of them has part0\n', self.said('--image=prog', 'main.o', 'add.o'))
 
     def test_functions_from_elsewhere(self):
         """A function gets no FUNC if the program imports it from a shared library, so that its symbol is undefined."""

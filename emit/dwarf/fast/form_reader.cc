@@ -131,7 +131,7 @@ const char *FormReader::unterminated_string(const DebugSection &section, uint64_
         if (std::memchr(text, 0, section.data.size() - offset))
             return text;
     }
-    problem_ = "a string does not end within its section";
+    problem_ = "a string is outside of its section, or does not end within it";
     return nullptr;
 }
 
