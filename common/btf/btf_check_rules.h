@@ -66,7 +66,7 @@ struct BtfCheckState {
     TypeSizes sizes = {};                        // from the third pass on
     std::optional<KernelForms> known_forms = {}; // set by forms() when a type needs them
     std::vector<bool> identifiers = {};          // by string offset; see is_identifier_at()
-    // By id of a long FUNC_PROTO: the index of its first parameter without a name; see
+    // By id of a FUNC_PROTO: the index of its first parameter without a name; see
     // check_func().
     std::unordered_map<TypeId, std::optional<uint32_t>> unnamed_parameters = {};
 

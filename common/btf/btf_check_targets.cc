@@ -93,21 +93,11 @@ Result<void> check_func(BtfCheckState &c, TypeId id)
     TypeId proto{c.btf.type(id).type};
     if (c.btf.kind(proto) != btf::Kind::FUNC_PROTO)
         return violation(c, id, strf("refers to type %u, which is not a FUNC_PROTO", raw(proto)));
-    // Many FUNCs may share a long prototype. Most prototypes are so short that a table would take
-    // more time than it saves.
-    constexpr uint32_t many = 32;
-    const btf_type &t = c.btf.type(proto);
-    std::optional<uint32_t> unnamed;
-    if (btf::vlen_of(t) <= many) {
-        unnamed = find_unnamed(t);
-    } else {
-        auto [known, is_new] = c.unnamed_parameters.try_emplace(proto);
-        if (is_new)
-            known->second = find_unnamed(t);
-        unnamed = known->second;
-    }
-    if (unnamed)
-        return violation(c, id, strf("parameter %u has no name", *unnamed));
+    auto [unnamed, is_new] = c.unnamed_parameters.try_emplace(proto);
+    if (is_new) // many FUNCs may share a long prototype
+        unnamed->second = find_unnamed(c.btf.type(proto));
+    if (unnamed->second)
+        return violation(c, id, strf("parameter %u has no name", *unnamed->second));
     return {};
 }
 

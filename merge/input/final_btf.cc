@@ -65,7 +65,7 @@ std::vector<Error> list_violations(Bytes blob, const Btf &btf, const Where &wher
 {
     constexpr size_t most = 20;
     if (address_size == 0)
-        address_size = guess_address_size(btf.base() ? *btf.base() : btf);
+        address_size = address_size_of(btf.base() ? *btf.base() : btf).value_or(8);
     auto found = find_violations(blob, btf, where, address_size, most + 1, kernel);
     if (found.size() > most)
         found.back() = {where, strf("more than %zu violations; the rest is left out", most)};
@@ -84,11 +84,6 @@ std::optional<uint8_t> address_size_of(const Btf &btf)
                 return static_cast<uint8_t>(t.size);
     }
     return std::nullopt;
-}
-
-uint8_t guess_address_size(const Btf &btf)
-{
-    return address_size_of(btf).value_or(8);
 }
 
 } // namespace btflink::merge

@@ -45,7 +45,5 @@ std::vector<Error> list_violations(Bytes blob, const Btf &btf, const Where &wher
 /// Bytes of a pointer. Raw BTF does not state this size, but a C `long` has the same. Nothing if
 /// there is no C `long`.
 std::optional<uint8_t> address_size_of(const Btf &btf);
-/// address_size_of(), or 8 if that is unknown.
-uint8_t guess_address_size(const Btf &btf);
 
 } // namespace btflink::merge
