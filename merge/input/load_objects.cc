@@ -5,8 +5,9 @@
 // one form.
 //
 // Method. The blob is parsed. The trailer is decoded, or its contents are computed: the link part
-// (functions and variables, with the prototypes and tags that only these use) and the loose hashes
-// of prototypes. Then the link part is checked, and its variables and tags are listed.
+// (functions and variables, with the prototypes and tags that only these use), the loose hashes of
+// prototypes and, with ParseMode::by_samples, the stub hashes. Then the link part is checked, and
+// its variables and tags are listed.
 //
 // Invariant. After load(), plain types, variables and prototypes of functions refer only to plain
 // types; each DECL_TAG in the link part is on a FUNC or VAR. So the plain types of all objects can
@@ -213,8 +214,9 @@ UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input
         return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
     if (part.has_relocs)
         return {}; // other entries have relocations, this one has none
-    // The written offset is right in three cases: another tool wrote it; the input is raw BTF,
-    // which no link has changed; the BTF was made from a linked image.
+    // The written offset is used in three cases: another tool wrote it; the input is raw BTF,
+    // which no link has changed; the BTF was made from a linked image. In the first two cases it
+    // may be wrong (gcc -gbtf writes 0), so resolve_addresses.cc compares it with symbols.
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
         return {UnresolvedAddress::named, 0, written};
     if (input.elf->is_relocatable())
@@ -422,6 +424,14 @@ void use_true_signatures(std::vector<Object> &objects)
             o.trailer.functions[f.instance] = f;
 }
 
+Result<void> check_number_of_types(const Object &object, const Btf &parsed)
+{
+    if (parsed.size() == object.btf.size())
+        return {};
+    return fail(object.where, strf("the blob has %u types, but its link trailer states %u",
+                                   parsed.size(), object.btf.size()));
+}
+
 Result<void> check_sampled(const std::vector<Object> &objects, const std::vector<bool> &not_linked)
 {
     auto is_malformed = [&](const Object &o) {
@@ -431,8 +441,10 @@ Result<void> check_sampled(const std::vector<Object> &objects, const std::vector
     const auto first = std::ranges::find_if(objects, is_malformed);
     if (first == objects.end())
         return {};
-    // A complete parse finds the malformed type, unless only the samples are wrong.
+    // A complete parse finds the malformed type, unless only the trailer is wrong: its number of
+    // types, which was checked against other fields of the trailer only, or its samples.
     Btf btf = TRY(Btf::parse(first->blob_bytes, first->where));
+    TRY(check_number_of_types(*first, btf));
     Object whole{first->where, first->input, std::move(btf), nullptr};
     whole.trailer.plain_end = first->trailer.plain_end;
     TRY(check_plain_part(whole));

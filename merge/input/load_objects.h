@@ -137,6 +137,10 @@ Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, uns
 /// Replaces the record of each instance that has a true signature by the record of that signature.
 void use_true_signatures(std::vector<Object> &objects);
 
+/// Error: `parsed`, the completely parsed blob of an object, has another number of types than its
+/// trailer states. Objects that were loaded by samples have the trailer's number.
+Result<void> check_number_of_types(const Object &object, const Btf &parsed);
+
 /// Call it after the last pass that reads the objects. Error: a pass has read a malformed type of
 /// an object that was linked, so its results must not be used.
 Result<void> check_sampled(const std::vector<Object> &objects, const std::vector<bool> &not_linked);

@@ -88,10 +88,7 @@ bool has_changed_entries(const Input &input, const Object &o)
 Result<void> verify(const Input &input, const Object &o)
 {
     auto btf = TRY(Btf::parse(o.blob_bytes, o.where));
-    // With position samples, o.btf has the number of types that the trailer states.
-    if (btf.size() != o.btf.size())
-        return fail(o.where, strf("the blob has %u types, but its link trailer states %u",
-                                  btf.size(), o.btf.size()));
+    TRY(check_number_of_types(o, btf));
     const bool entries_changed = has_changed_entries(input, o);
     TRY(verify_hashes(o, btf, entries_changed));
     TRY(verify_prototypes(o, btf));

@@ -270,6 +270,32 @@ TEST_F(LyingHashes, NumberOfTypesIsVerified)
     EXPECT_TRUE(text.ends_with("the blob has 7 types, but its link trailer states 6")) << text;
 }
 
+/// A trailer that states one type too many, also in its other fields, passes all checks of sampled
+/// objects. The walk from the last sample ends at the end of the types.
+TEST_F(LyingHashes, TypesThatDoNotExistAreAnError)
+{
+    constexpr size_t plain_end_at = 32, number_at = 44; // positions in the trailer
+    BtfBuilder b;
+    for (uint32_t i = 0; i < 7; ++i)
+        b.add_int("i" + std::to_string(i), 4, 0);
+    std::vector<std::byte> blob = b.serialize(host_order);
+    LinkTrailer trailer;
+    trailer.features = default_features();
+    trailer.plain_end = b.next_id();
+    trailer.hashes = stub_hashes(b.view());
+    trailer.addresses = {0, 0}; // unused; makes room for an eighth hash
+    auto bytes = encode_trailer(trailer, blob, host_order);
+    bytes.at(number_at) = std::byte{8};
+    bytes.at(plain_end_at) = std::byte{9};
+    blob.resize(align_up(blob.size(), 8));
+    blob.insert(blob.end(), bytes.begin(), bytes.end());
+    ASSERT_TRUE(write_file(dir_ / "objects", blob));
+    const auto text = outcome(1);
+    EXPECT_EQ(refused_, 1u);
+    const std::string error(reinterpret_cast<const char *>(text.data()), text.size());
+    EXPECT_TRUE(error.ends_with("the blob has 7 types, but its link trailer states 8")) << error;
+}
+
 class CostOfLies : public LyingHashes
 {
 protected:
