@@ -4,19 +4,22 @@
 //
 // Method.
 //   strings   An offset in the base's strings must be the beginning of a string. An offset beyond
-//             them must be the beginning of a string of the split BTF, and at least one name must
-//             have such an offset. If these offsets do not fit, the size of the right base's
-//             strings is guessed: the highest offset in use is taken for that of the split BTF's
-//             last string. (libbpf may keep strings that no type uses; then the guess is wrong.)
+//             them must be the beginning of a string of the split BTF. If the split BTF has
+//             strings, a name must have such an offset. If these offsets do not fit, the size of
+//             the right base's strings is guessed: the highest offset in use is taken for that of
+//             the split BTF's last string. (libbpf may keep strings that no type uses; then the
+//             guess is wrong.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, other first
-//             ids of the split BTF are tried. If exactly one id fits, the right base ends before
-//             this id.
+//             ids of the split BTF are tried. If exactly one id fits, the right base is taken to
+//             end before this id. (If all ids that were looked up are in the right base, this is
+//             wrong.)
 // Misfits of types, and of offsets beyond the base's strings, are reported only if a first id or
 // size was found, and is not that of the given base.
 // For a module with a distilled base (`.BTF.base`), the types of this base are looked up in the
 // kernel's BTF instead, as the kernel does when it loads the module.
 //
-// Cost. Linear, except for the search for another id: references times types of the split BTF.
+// Cost. Linear, except for the search for another id: references times types of the split BTF, but
+// at most most_lookups.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -30,6 +33,10 @@ namespace btflink
 
 namespace
 {
+
+/// The search for another first id gives up after this number of ids. In real modules, each wrong
+/// first id misfits after a few.
+constexpr size_t most_lookups = 10'000'000;
 
 /// The types and strings of a split BTF blob. Type ids and string offsets are neither checked nor
 /// resolved.
@@ -119,8 +126,9 @@ bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Bt
     });
 }
 
-/// The first id of the split BTF with which all ids have their wanted kinds, if there is exactly
-/// one. Wanted ids in the base are not checked, because the right base is not known.
+/// The first id of the split BTF with which all wanted ids in the split BTF, of which there must be
+/// at least one, have their wanted kinds; nothing if there is not exactly one, or if the search
+/// takes too long. Wanted ids in the base are not checked, because the right base is not known.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
                                                const UnresolvedTypes &split)
 {
@@ -130,19 +138,21 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
     auto [last, kind_of_last] = *wanted.rbegin();
     const auto &types = split.types();
     std::optional<uint32_t> found;
+    size_t lookups = 0;
     for (uint32_t i = 0; i < types.size() && i < last; ++i) {
         if (btf::kind_of(*types[i]) != kind_of_last)
             continue;
         uint32_t first = last - i;
-        bool fits = std::ranges::all_of(wanted, [&](const auto &want) {
-            return want.first < first || (want.first - first < types.size() &&
-                                          btf::kind_of(*types[want.first - first]) == want.second);
+        const auto in_split = std::ranges::subrange(wanted.lower_bound({first, {}}), wanted.end());
+        bool fits = std::ranges::all_of(in_split, [&](const auto &want) {
+            ++lookups;
+            return want.first - first < types.size() &&
+                   btf::kind_of(*types[want.first - first]) == want.second;
         });
-        if (!fits)
-            continue;
-        if (found)
+        if (lookups > most_lookups || (fits && found))
             return std::nullopt;
-        found = first;
+        if (fits)
+            found = first;
     }
     return found;
 }
@@ -227,8 +237,8 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 }
 
 /// Why a kernel does not find a type of a distilled base, or finds two (kernel/bpf/btf_relocate.c);
-/// "" if it finds one. `embedded`: see find_embedded(). For an embedded type, the kernel compares
-/// sizes only until it has found a match. `whole`: the kernel's types; `name`: what to call the
+/// "" if it finds one. `embedded`: see find_embedded(); the kernel applies its rule for embedded
+/// types only until it has found a match. `whole`: the kernel's types; `name`: what to call the
 /// kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
                           const std::string &name)
@@ -254,11 +264,11 @@ std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const 
     if (found.size() == 1)
         return "";
     if (found.size() > 1)
-        return strf("types %u and %u of %s both match, so the kernel uses neither", raw(found[0]),
-                    raw(found[1]), name.c_str());
+        return strf("types %u and %u of %s both match, so the kernel refuses the module's BTF",
+                    raw(found[0]), raw(found[1]), name.c_str());
     return there.empty()
                ? "no type has this name in " + name
-               : "the type of this name in " + name + " has another kind, size or encoding";
+               : "no type of this name in " + name + " has the right kind, size and encoding";
 }
 
 } // namespace
@@ -274,15 +284,15 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
     const uint32_t bytes = base.str_size(), first = raw(base.end_id());
     auto its_bytes = strings_of_its_base(unresolved);
     if (its_bytes && *its_bytes != bytes && !strings_fit(unresolved, bytes))
-        say(strf("was made over another base: its strings continue %u bytes of strings, but %s has "
-                 "%u",
+        say(strf("was made over another base, whose strings seem to have %u bytes; those of %s "
+                 "have %u",
                  *its_bytes, name.c_str(), bytes));
     const WantedKinds wanted = wanted_kinds(unresolved);
     std::optional<uint32_t> its_first;
     if (!kinds_fit(wanted, unresolved, base))
         its_first = first_id_over_its_base(wanted, unresolved);
     if (its_first && *its_first != first)
-        say(strf("was made over another base: its ids continue %u types, but %s has %u",
+        say(strf("was made over another base, which seems to have %u types; %s has %u",
                  *its_first - 1, name.c_str(), first - 1));
     size_t all = 0, inside = 0;
     for (const btf_type *t : unresolved.types())
@@ -293,9 +303,9 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
             inside += base.strings()[off - 1] != '\0';
         });
     if (inside)
-        say(strf("strings: %zu of %zu names from the base begin inside a string of %s: was "
-                 "made over another base",
-                 inside, all, name.c_str()));
+        say(strf("was made over another base: of its %zu names with offsets in the strings of %s, "
+                 "%zu do not begin a string",
+                 all, name.c_str(), inside));
     return out;
 }
 

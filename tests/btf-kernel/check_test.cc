@@ -230,8 +230,8 @@ TEST_F(CheckKernel, WrongBase)
     kernel_.vmlinux->percpu = {{"renamed_counter", 8, 4}};
     const Lines found = findings();
     ASSERT_FALSE(found.empty());
-    EXPECT_TRUE(found[0].starts_with("base mine: was made over another base: its strings continue "
-                                     "134 bytes of strings, but "))
+    EXPECT_TRUE(found[0].starts_with("base mine: was made over another base, whose strings "
+                                     "seem to have 134 bytes; those of "))
         << found[0];
     // With the wrong base, the module's references are meaningless, so the checks after those of
     // rules base and verifier are skipped.
@@ -320,9 +320,8 @@ TEST_F(CheckKernel, DistilledBase)
     EXPECT_EQ(findings()[0].substr(0, 10), "verifier m"); // the member is too long for its struct
     set_module(replaced(over_it, "size=16", "size=24"),
                replaced(distilled, "size=16", "size=24").c_str());
-    EXPECT_EQ(findings(),
-              Lines{"base mine: type 2 (STRUCT 'task_struct'): the type of this name in "
-                    "vmlinux has another kind, size or encoding"});
+    EXPECT_EQ(findings(), Lines{"base mine: type 2 (STRUCT 'task_struct'): no type of this name in "
+                                "vmlinux has the right kind, size and encoding"});
     // Two types with the same name and size: the kernel uses neither.
     set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'task_struct' size=16");
     set_module(over_it, distilled);
@@ -330,7 +329,7 @@ TEST_F(CheckKernel, DistilledBase)
               Lines({"ids-twice vmlinux: struct task_struct has 2 definitions, and type 2 is used: "
                      "type 2 -> type 17: - int pid at 0",
                      "base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux both "
-                     "match, so the kernel uses neither"}));
+                     "match, so the kernel refuses the module's BTF"}));
 }
 
 TEST_F(CheckKernel, DistilledBaseForAnOldKernel)

@@ -211,6 +211,16 @@ class Sharing(KbuildCase):
         self.merge_ends('split', btf([5, TYPEDEF << 24, 1] * N, b''))
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
+    def test_wrong_base(self):
+        """If ids do not fit the base, other first ids are tried: for each FUNC_PROTO, whether those behind it fit."""
+        last, words = 0xfffff, [0, PROTO << 24, 1] * MANY
+        for i in range(MANY):
+            words += [1, FUNC << 24, last - i if i != 1 else last - MANY]
+        words += [1, DATASEC << 24 | 1, 4, last - 1, 0, 4]
+        self.write('base', btf(INT_WORDS, b'\0int\0'))
+        self.write('split', btf(words, b''))
+        self.ends([self.btf_merge, '--check=split', '--base=base'], said='split')
+
     def test_names_of_sections(self):
         """60,000 sections have one name of 16 million characters."""
         count, name = 60000, b'\0' + b'a' * (160 * N) + b'\0'
@@ -369,7 +379,7 @@ class Sharing(KbuildCase):
             for i in range(count)[::-1 if new else 1]:
                 words += [names[1 + i], 1, 32 * i]
             return words, strings
-        self.diff_ends(make, said='n123 is called m123\n')
+        self.diff_ends(make, said='n123 is now called m123\n')
 
     def test_changed_tags(self):
         def make(new):

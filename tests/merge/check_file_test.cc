@@ -176,21 +176,20 @@ TEST_F(CheckFile, AnotherBase)
             'x' type_id=2 bits_offset=0)"));
     Lines found = lines(module, other);
     ASSERT_GE(found.size(), 4u);
-    EXPECT_EQ(found[0], "module+0x0: was made over another base: its strings continue 36 bytes of "
-                        "strings, but other has 49");
+    EXPECT_EQ(found[0], "module+0x0: was made over another base, whose strings seem to have 36 "
+                        "bytes; those of other have 49");
     EXPECT_EQ(found[1],
-              "module+0x0: was made over another base: its ids continue 6 types, but other has 7");
-    EXPECT_TRUE(has(found[2], "names from the base begin inside a string of other: was made "
-                              "over another base"));
+              "module+0x0: was made over another base, which seems to have 6 types; other has 7");
+    EXPECT_TRUE(has(found[2], "names with offsets in the strings of other, "));
     EXPECT_TRUE(has(found[3], ": type "));
 
     found = lines(module, write("less", from_text(R"(
         [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED)")));
     ASSERT_GE(found.size(), 3u);
-    EXPECT_EQ(found[0], "module+0x0: was made over another base: its strings continue 36 bytes of "
-                        "strings, but less has 5");
+    EXPECT_EQ(found[0], "module+0x0: was made over another base, whose strings seem to have 36 "
+                        "bytes; those of less have 5");
     EXPECT_EQ(found[1],
-              "module+0x0: was made over another base: its ids continue 6 types, but less has 1");
+              "module+0x0: was made over another base, which seems to have 6 types; less has 1");
 
     found = lines(module);
     ASSERT_EQ(found.size(), 1u);
@@ -275,15 +274,15 @@ TEST_F(DistilledBases, AreLookedUp)
     EXPECT_EQ(module("STRUCT 'task' size=16", state), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=4"), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=2"),
-              Lines{"module.ko: .BTF.base+0x34: type 3 (UNION 'data'): the type of this name in "
-                    "vmlinux has another kind, size or encoding"});
+              Lines{"module.ko: .BTF.base+0x34: type 3 (UNION 'data'): no type of this name in "
+                    "vmlinux has the right kind, size and encoding"});
     EXPECT_EQ(module("STRUCT 'gone' size=8", state),
               Lines{"module.ko: .BTF.base+0x28: type 2 (STRUCT 'gone'): no type has this name "
                     "in vmlinux"});
     EXPECT_EQ(
         module("ENUM 'task' size=8 encoding=UNSIGNED", state),
-        Lines{"module.ko: .BTF.base+0x28: type 2 (ENUM 'task'): the type of this name in vmlinux "
-              "has another kind, size or encoding"});
+        Lines{"module.ko: .BTF.base+0x28: type 2 (ENUM 'task'): no type of this name in vmlinux "
+              "has the right kind, size and encoding"});
     EXPECT_EQ(
         module("TYPEDEF 'task' type_id=1", state),
         Lines{"module.ko: .BTF.base+0x28: type 2 (TYPEDEF 'task'): no kernel looks for such a "
@@ -321,7 +320,7 @@ TEST_F(DistilledBases, AmbiguousNames)
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     const Lines both = {
         "module.ko: .BTF.base+0x28: type 2 (STRUCT 'task'): types 2 and 7 of vmlinux "
-        "both match, so the kernel uses neither"};
+        "both match, so the kernel refuses the module's BTF"};
     EXPECT_EQ(module(task, state, "\n[7] STRUCT 'task' size=8"), both);
     EXPECT_EQ(module(task, state, "\n[7] STRUCT 'task' size=4"), Lines());
     EXPECT_EQ(module(task, state, "\n[7] TYPEDEF 'task' type_id=1"), Lines());
@@ -329,7 +328,7 @@ TEST_F(DistilledBases, AmbiguousNames)
     EXPECT_EQ(
         module(task, state, "\n[7] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED"),
         Lines{"module.ko: .BTF.base+0x18: type 1 (INT 'int'): types 1 and 7 of vmlinux both "
-              "match, so the kernel uses neither"});
+              "match, so the kernel refuses the module's BTF"});
     EXPECT_EQ(
         module(task, state, "\n[7] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=(none)"),
         Lines());
@@ -343,8 +342,8 @@ TEST_F(DistilledBases, ForwardsOfBitfields)
                              "'b' type_id=1 bits_offset=0 bitfield_size=3";
     EXPECT_EQ(
         module("FWD 'bits' fwd_kind=struct", state, bits),
-        Lines{"module.ko: .BTF.base+0x28: type 2 (FWD 'bits'): the type of this name in vmlinux "
-              "has another kind, size or encoding"});
+        Lines{"module.ko: .BTF.base+0x28: type 2 (FWD 'bits'): no type of this name in vmlinux "
+              "has the right kind, size and encoding"});
 }
 
 } // namespace
