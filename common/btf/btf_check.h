@@ -49,13 +49,15 @@ struct KernelForms {
 /// Without a version: those of the newest kernel, except for `layout`, `most_elements` and
 /// `tags_anywhere`, which the types of `btf` show. Kernels have a struct btf_verifier_env, from 7.1
 /// on a struct btf_layout, and from 7.2 on an enumerator BTF_MAX_VLEN. If `btf` is not that of a
-/// kernel, `layout` has no value, and TYPE_TAGs may be anywhere.
+/// kernel, `layout` has no value, TYPE_TAGs may be anywhere, and `most_elements` follows
+/// BTF_MAX_VLEN all the same.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 /// Error: the kernel does not read distilled bases (.BTF.base of modules). Kernels read them from
 /// 6.11 on; an older kernel with a struct btf_relocate reads them, too. `kernel`: std::nullopt if
-/// the version is not known; then only `btf` counts. `btf`: the kernel's or, if there is none, the
-/// distilled base. `where`: the position of the distilled base.
+/// the version is not known; then only BTF of a kernel can be an error.
+/// `btf`: the kernel's or, if there is none, the distilled base. `where`: the position of the
+/// distilled base.
 Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,
                                   const Where &where);
 
@@ -81,9 +83,10 @@ constexpr uint32_t max_int_bits = 128;
 constexpr char illegal_name[] = "name is not an identifier";
 
 /// Error: the first violation, with the offset of the type or element, the type's id, kind and
-/// name, and the rule. `blob`: exactly the bytes from which `btf` was parsed; `where`: their
-/// position. `pointer_size`: the target's, in bytes. `kernel`: see kernel_forms(). The base of
-/// `btf` is not checked, except for loops and misplaced TYPE_TAGs to which types of `btf` lead.
+/// name, and the rule (for the header: the offset of the field, and the rule). `blob`: exactly the
+/// bytes from which `btf` was parsed; `where`: their position. `pointer_size`: the target's, in
+/// bytes. `kernel`: see kernel_forms(). The base of `btf` is not checked, except for loops of
+/// structs, unions, arrays and modifiers to which types of `btf` lead.
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8,
                        std::optional<KernelVersion> kernel = std::nullopt);
 
@@ -93,7 +96,8 @@ std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &wher
                                    uint32_t pointer_size, size_t most,
                                    std::optional<KernelVersion> kernel = std::nullopt);
 
-/// Checks only the header: its fields, and the positions and sizes of types, layout and strings.
+/// Checks only the header: its fields, the positions and sizes of types, layout and strings, the
+/// number of types, and whether the kernel reads a layout. `kernel`: see kernel_forms().
 Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
                               std::optional<KernelVersion> kernel);
 

@@ -31,11 +31,11 @@ Result<void> check_common_fields(BtfCheckState &c, TypeId id)
         return violation(c, id,
                          strf("vlen is %u, ", vlen) +
                              (c.kernel ? "kernels before 7.2 read 65535 at most"
-                                       : "older kernels read 65535 at most; one that reads more "
-                                         "has an enumerator BTF_MAX_VLEN"));
+                                       : "more than BTF_MAX_VLEN; kernels without this enumerator "
+                                         "read 65535 at most"));
     if (btf::kflag_of(t)) {
         if (info.flag == btf::Flag::none)
-            return violation(c, id, "kflag is set");
+            return violation(c, id, "kflag is set, must not be for this kind");
         if (info.flag == btf::Flag::attribute && !c.forms().flagged_tags)
             return violation(c, id, "kflag is set, which kernels before 6.15 refuse");
     }
@@ -52,8 +52,8 @@ Result<void> check_section_name(BtfCheckState &c, TypeId id)
     if (!is_short_enough(c, name))
         return violation(c, id, too_long(c, name));
     if (!is_identifier(name) && !c.forms().printable_sections)
-        return violation(
-            c, id, "name is not an identifier, which kernels before 6.9 require of a section");
+        return violation(c, id,
+                         "name is not an identifier; kernels before 6.9 require one for a section");
     return {};
 }
 
@@ -98,7 +98,8 @@ Result<void> check_int(BtfCheckState &c, TypeId id)
     if ((end + 7) / 8 > t.size)
         return violation(c, id, strf("bits end at %u, size is %u bytes", end, t.size));
     if (encoding & (encoding - 1) || encoding > BTF_INT_BOOL)
-        return violation(c, id, strf("encoding 0x%x is not SIGNED, CHAR or BOOL", encoding));
+        return violation(c, id,
+                         strf("encoding 0x%x is not 0 or one of SIGNED, CHAR and BOOL", encoding));
     return {};
 }
 

@@ -23,7 +23,7 @@ Result<void> check_array(BtfCheckState &c, TypeId id)
     TypeId element = c.sizes.behind_modifiers(TypeId{tail[0]}),
            index = c.sizes.behind_modifiers(TypeId{tail[1]});
     if (c.btf.kind(index) != btf::Kind::INT || is_irregular_int(index))
-        return violation(c, id, "index type is not a regular INT");
+        return violation(c, id, "index type is not an INT of regular size and offset");
     if (c.sizes.of(element) == unsized)
         return violation(c, id, "element type has no size");
     if (is_irregular_int(element))
@@ -159,7 +159,9 @@ Result<void> check_decl_tag(BtfCheckState &c, TypeId id)
              c.btf.kind(TypeId{c.btf.type(target).type}) == btf::Kind::FUNC_PROTO)
         count = btf::vlen_of(c.btf.type(TypeId{c.btf.type(target).type}));
     if (static_cast<uint32_t>(component) >= count)
-        return violation(c, id, strf("component index is %d, of %u components", component, count));
+        return violation(
+            c, id,
+            strf("component index is %d, but the target has %u components", component, count));
     return {};
 }
 
@@ -177,8 +179,8 @@ Result<void> check_targets(BtfCheckState &c, TypeId id)
     case btf::Kind::RESTRICT:
     case btf::Kind::TYPE_TAG: {
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
-        // (Kernels are less strict: they accept a FUNC as target if it is already resolved, or if a
-        // modifier makes them resolve it. This depends on the order of types.)
+        // (Kernels are less strict: they accept a FUNC as target if they have resolved it before,
+        // or resolve it now because a modifier refers to it. The order of types decides which.)
         if (!btf::is_type(kind))
             return violation(
                 c, id, strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
@@ -221,19 +223,20 @@ Result<void> check_targets(BtfCheckState &c, TypeId id)
 
 Result<void> check_modifier_chain(BtfCheckState &c, TypeId first)
 {
-    // The walk ends with the first type whose id is less than `first`: kernels check chains in the
-    // order of ids, so the chain that begins with this type was checked before.
+    auto target_of = [&](TypeId id) { return TypeId{c.btf.type(id).type}; };
+    const btf::Kind kind = c.btf.kind(first);
+    if (btf::is_modifier(kind) && kind != btf::Kind::TYPE_TAG && !c.forms().tags_anywhere &&
+        c.btf.kind(target_of(first)) == btf::Kind::TYPE_TAG)
+        return violation(c, first, "a TYPE_TAG follows it, which kernels before 7.2 refuse");
+    // The walk ends after the first type whose id is less than `first`, as in kernels. The chain
+    // from there was checked before, or is in the base.
     TypeId id = first;
     for (uint32_t length = 0; btf::is_modifier(c.btf.kind(id)); ++length) {
         if (length == max_modifiers)
             return violation(c, first, "begins a chain of more than 32 modifiers");
-        TypeId target{c.btf.type(id).type};
-        if (c.btf.kind(id) != btf::Kind::TYPE_TAG && c.btf.kind(target) == btf::Kind::TYPE_TAG &&
-            !c.forms().tags_anywhere)
-            return violation(c, id, "a TYPE_TAG follows it, which kernels before 7.2 refuse");
         if (raw(id) < raw(first))
             break;
-        id = target;
+        id = target_of(id);
     }
     return {};
 }

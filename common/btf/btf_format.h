@@ -24,8 +24,9 @@ constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kerne
 constexpr uint32_t max_vlen = 0xffff;        // the most that every kernel accepts
 constexpr uint32_t max_long_vlen = 0xffffff; // the most that 24 bits can hold; see kind_of()
 
-/// The kinds that we know, numbered as in <linux/btf.h>. A switch over this type has no `default`,
-/// so that the compiler reports each place that must handle a new kind.
+/// The kinds that we know, numbered as in <linux/btf.h>. Outside of tests, a switch over this type
+/// has no `default`, so that the compiler reports a new kind. CONTRIBUTING.md lists the other
+/// places that must handle one.
 enum class Kind : uint8_t {
     VOID, // the kind of id 0; never stored
     INT,
@@ -161,7 +162,8 @@ inline constexpr KindInfo kinds[] = {
 } // namespace description
 
 using description::kinds;
-static_assert(std::size(kinds) == kind_count, "kind_count, or the row of a kind, is missing");
+static_assert(std::size(kinds) == kind_count,
+              "kind_count is not based on the last kind, or a kind has no row");
 
 constexpr const KindInfo &kind_info(Kind kind)
 {
@@ -283,7 +285,7 @@ inline bool is_union(const btf_type &t)
     return kind_of(t) == Kind::UNION || (kind_of(t) == Kind::FWD && kflag_of(t));
 }
 
-/// Is `t` a struct, union or enum with a name, or the declaration of one?
+/// Is `t` a struct, union or enum with a name (a tag in C's terms), or the declaration of one?
 inline bool has_tag_name(const btf_type &t)
 {
     const Family family = kind_info(t).family;

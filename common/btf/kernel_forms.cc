@@ -24,7 +24,8 @@ constexpr NewKind new_kinds[] = {
     {btf::Kind::ENUM64, {6, 0}, "BTF_KIND_ENUM64"},
 };
 
-/// The value of the enumerator `name` in an enum called `of`.
+/// The value of the first enumerator `name` in an ENUM called `of`, or without a name if `of` is
+/// empty.
 std::optional<uint32_t> enumerator_value(const Btf &btf, std::string_view of, std::string_view name)
 {
     for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {
@@ -94,12 +95,14 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.most_elements = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
-    // Only kernels have this struct (kernel/bpf/btf.c). Programs may have those of <linux/btf.h>.
+    // Only kernels have this struct (kernel/bpf/btf.c). Programs that include <linux/btf.h> may
+    // have btf_layout and BTF_MAX_VLEN, too.
     const bool is_of_kernel = has_struct(btf, "btf_verifier_env");
     if (is_of_kernel)
         forms.layout = has_struct(btf, "btf_layout");
     if (auto vlen = enumerator_value(btf, "btf_max", "BTF_MAX_VLEN"))
         forms.most_elements = std::clamp(*vlen, btf::max_vlen, btf::max_long_vlen);
+    // BTF_MAX_VLEN shows Linux 7.2, which also accepts TYPE_TAGs anywhere.
     forms.tags_anywhere = !is_of_kernel || forms.most_elements > btf::max_vlen;
     return forms;
 }
@@ -107,9 +110,10 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
 Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,
                                   const Where &where)
 {
-    const bool is_new = kernel ? *kernel >= KernelVersion{6, 11}
-                               : !has_struct(btf, "btf_verifier_env"); // not a kernel's BTF
-    if (is_new || has_struct(btf, "btf_relocate"))
+    // Without a version, only a kernel's own BTF can show that the kernel is too old.
+    const bool accepted =
+        kernel ? *kernel >= KernelVersion{6, 11} : !has_struct(btf, "btf_verifier_env");
+    if (accepted || has_struct(btf, "btf_relocate"))
         return {};
     return fail(where, "is a distilled base, which kernels before 6.11 do not read");
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Computes the size of each type, and finds loops of types.
 //
-// Problem. The size of a type follows from the sizes of its parts, but unchecked BTF may have types
-// that contain themselves, and chains of pointers and modifiers that never end.
+// Problem. The size of an array or modifier depends on another type. (Structs, unions, enums and
+// numbers have their sizes in the BTF.) But unchecked BTF may have types that contain themselves,
+// and chains of pointers and modifiers that never end.
 //
-// Method. Two walks. The first follows pointers and modifiers, which have one target each, and
-// finds chains that never end. The second follows members, modifiers, the types of variables, and
-// the element and index types of arrays, and finds types that contain themselves. The second walk
-// finishes a type after its parts, so that the sizes of the parts are known.
+// Method. Two walks. The first follows the blob's own pointers and modifiers, which have one target
+// each, and finds chains that never end. The second follows members, modifiers, the types of
+// variables, and the element and index types of arrays, also into the base, and finds types that
+// contain themselves. The second walk finishes a type after its parts, so that the sizes of the
+// parts are known.
 //
 // Cost. Linear in types and members. The walks are not recursive, because a chain may have as many
 // links as there are types.
@@ -121,7 +123,8 @@ private:
                     stack_.push_back(TypeId{part});
             });
             if (loop)
-                return fail_type(btf_, id, where_, "is in a loop of structs, arrays and modifiers");
+                return fail_type(btf_, id, where_,
+                                 "is in a loop of structs, unions, arrays and modifiers");
         }
         return {};
     }

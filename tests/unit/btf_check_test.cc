@@ -213,9 +213,9 @@ TEST(BtfCheck, LongCounts)
     EXPECT_EQ(verdict_of(from_text(text(1, 0xffff))), "");
     TextBlob blob = from_text(text(1, 0x10001));
     EXPECT_EQ(btf::vlen_of(blob->type(TypeId{1})), 0x10001u);
-    EXPECT_EQ(verdict_of(blob), "f+0x18: type 1 (ENUM 'big'): vlen is 65537, older kernels read "
-                                "65535 at most; one that reads more has an enumerator "
-                                "BTF_MAX_VLEN");
+    EXPECT_EQ(verdict_of(blob), "f+0x18: type 1 (ENUM 'big'): vlen is 65537, more than "
+                                "BTF_MAX_VLEN; kernels without this enumerator read 65535 at "
+                                "most");
     // An enumerator BTF_MAX_VLEN in the blob or in its base sets another limit.
     auto kernel = [&](uint32_t most, uint32_t first = 1) {
         return "[" + std::to_string(first) +
@@ -295,12 +295,16 @@ TEST(BtfCheck, LengthOfNames)
 CASES(Heads, {"[11] PTR '' type_id=1 vlen=1", "type 11 (PTR ''): vlen is 1, must be 0"},
       {"[11] FWD 'f' fwd_kind=struct vlen=2", "type 11 (FWD 'f'): vlen is 2, must be 0"},
       {"[11] FLOAT 'f' size=4 vlen=2", "type 11 (FLOAT 'f'): vlen is 2, must be 0"},
-      {"[11] PTR '' type_id=1 kflag=1", "type 11 (PTR ''): kflag is set"},
+      {"[11] PTR '' type_id=1 kflag=1",
+       "type 11 (PTR ''): kflag is set, must not be for this kind"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=0 kflag=1",
-       "type 11 (INT ''): kflag is set"},
-      {"[11] FUNC 'f' type_id=4 linkage=static kflag=1", "type 11 (FUNC 'f'): kflag is set"},
-      {"[11] FUNC_PROTO '' ret_type_id=0 kflag=1", "type 11 (FUNC_PROTO ''): kflag is set"},
-      {"[11] DATASEC 'd' size=1 kflag=1", "type 11 (DATASEC 'd'): kflag is set"},
+       "type 11 (INT ''): kflag is set, must not be for this kind"},
+      {"[11] FUNC 'f' type_id=4 linkage=static kflag=1",
+       "type 11 (FUNC 'f'): kflag is set, must not be for this kind"},
+      {"[11] FUNC_PROTO '' ret_type_id=0 kflag=1",
+       "type 11 (FUNC_PROTO ''): kflag is set, must not be for this kind"},
+      {"[11] DATASEC 'd' size=1 kflag=1",
+       "type 11 (DATASEC 'd'): kflag is set, must not be for this kind"},
       {"[11] TYPE_TAG 't' type_id=1 kflag=1", ""},
       {"[11] FWD 'f' fwd_kind=struct size=1", "type 11 (FWD 'f'): third word is 1, must be 0"},
       {"[11] ARRAY '' size=4 type_id=1 index_type_id=1 nr_elems=1",
@@ -312,9 +316,9 @@ CASES(Scalars,
       {"[11] INT '' size=32 bits_offset=1 nr_bits=128 encoding=0",
        "type 11 (INT ''): bits end at 129, more than 128"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=3",
-       "type 11 (INT ''): encoding 0x3 is not SIGNED, CHAR or BOOL"},
+       "type 11 (INT ''): encoding 0x3 is not 0 or one of SIGNED, CHAR and BOOL"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=8",
-       "type 11 (INT ''): encoding 0x8 is not SIGNED, CHAR or BOOL"},
+       "type 11 (INT ''): encoding 0x8 is not 0 or one of SIGNED, CHAR and BOOL"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=16",
        "type 11 (INT ''): reserved bits are set (0x10000020)"},
       {"[11] FLOAT 'f' size=10", "type 11 (FLOAT 'f'): size is 10, must be 2, 4, 8, 12 or 16"},
@@ -329,9 +333,9 @@ CASES(Arrays,
       {"[11] ARRAY '' type_id=1 index_type_id=0 nr_elems=1",
        "type 11 (ARRAY ''): index type is void"},
       {"[11] ARRAY '' type_id=1 index_type_id=2 nr_elems=1",
-       "type 11 (ARRAY ''): index type is not a regular INT"},
+       "type 11 (ARRAY ''): index type is not an INT of regular size and offset"},
       {"[11] ARRAY '' type_id=1 index_type_id=10 nr_elems=1",
-       "type 11 (ARRAY ''): index type is not a regular INT"},
+       "type 11 (ARRAY ''): index type is not an INT of regular size and offset"},
       {"[11] ARRAY '' type_id=10 index_type_id=1 nr_elems=1",
        "type 11 (ARRAY ''): element type is an INT of irregular size or offset"},
       {"[11] ARRAY '' type_id=7 index_type_id=1 nr_elems=1",
@@ -463,13 +467,13 @@ CASES(Tags,
       {"[11] DECL_TAG 't' type_id=3 component_idx=-2",
        "type 11 (DECL_TAG 't'): component index is -2, must be -1 or more"},
       {"[11] DECL_TAG 't' type_id=3 component_idx=2",
-       "type 11 (DECL_TAG 't'): component index is 2, of 2 components"},
+       "type 11 (DECL_TAG 't'): component index is 2, but the target has 2 components"},
       {"[11] DECL_TAG 't' type_id=5 component_idx=1",
-       "type 11 (DECL_TAG 't'): component index is 1, of 1 components"},
+       "type 11 (DECL_TAG 't'): component index is 1, but the target has 1 components"},
       {"[11] DECL_TAG 't' type_id=6 component_idx=0",
-       "type 11 (DECL_TAG 't'): component index is 0, of 0 components"},
+       "type 11 (DECL_TAG 't'): component index is 0, but the target has 0 components"},
       {"[11] DECL_TAG 't' type_id=12 component_idx=0\n[12] TYPEDEF 'u' type_id=3",
-       "type 11 (DECL_TAG 't'): component index is 0, of 0 components"},
+       "type 11 (DECL_TAG 't'): component index is 0, but the target has 0 components"},
       {"[11] CONST '' type_id=12\n[12] TYPE_TAG 't' type_id=1", ""},
       {"[11] TYPE_TAG 't' type_id=12\n[12] TYPE_TAG 'u' type_id=1", ""});
 
@@ -488,10 +492,10 @@ CASES(Loops, {"[11] PTR '' type_id=11", "type 11 (PTR ''): is in a loop of point
       {"[11] PTR '' type_id=12\n[12] CONST '' type_id=13\n[13] VOLATILE '' type_id=12",
        "type 12 (CONST ''): is in a loop of pointers and modifiers"},
       {"[11] STRUCT '' size=8\n'm' type_id=11 bits_offset=0",
-       "type 11 (STRUCT ''): is in a loop of structs, arrays and modifiers"},
+       "type 11 (STRUCT ''): is in a loop of structs, unions, arrays and modifiers"},
       {"[11] STRUCT '' size=8\n'm' type_id=12 bits_offset=0\n"
        "[12] ARRAY '' type_id=13 index_type_id=1 nr_elems=1\n[13] CONST '' type_id=11",
-       "type 13 (CONST ''): is in a loop of structs, arrays and modifiers"},
+       "type 13 (CONST ''): is in a loop of structs, unions, arrays and modifiers"},
       {"[11] STRUCT '' size=8\n'm' type_id=12 bits_offset=0\n[12] PTR '' type_id=11", ""});
 
 TEST(BtfCheck, ChainsOfModifiers)
@@ -550,7 +554,8 @@ TEST(BtfCheck, ErrorsInTheBaseNameTheBase)
     TextBlob base = from_text("[1] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0\n");
     TextBlob split = from_text("[2] TYPEDEF 't' type_id=1\n", base.btf);
     EXPECT_EQ(error_of(check_btf(*split.bytes, *split, Where{"f"})),
-              "f: type 1 (STRUCT 's') of its base: is in a loop of structs, arrays and modifiers");
+              "f: type 1 (STRUCT 's') of its base: is in a loop of structs, unions, arrays and "
+              "modifiers");
 }
 
 TEST(BtfCheck, FloatOfNoBytesInTheBase)

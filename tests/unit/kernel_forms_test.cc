@@ -44,7 +44,7 @@ TEST(KernelForms, NamesOfSections)
                        kernel);
     };
     const std::string fault =
-        "name is not an identifier, which kernels before 6.9 require of a section";
+        "name is not an identifier; kernels before 6.9 require one for a section";
     for (std::string name : {"9lives", ".data-x", "a/b$c+d", "?.struct_ops"}) {
         EXPECT_EQ(with(name, KernelVersion{6, 8}), "type 3 (DATASEC '" + name + "'): " + fault);
         EXPECT_EQ(with(name, KernelVersion{6, 9}), "");
