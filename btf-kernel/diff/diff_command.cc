@@ -82,7 +82,7 @@ void parse_modules(OpenKernel &opened)
                   modules.end());
 }
 
-/// `opened` must not be moved afterwards, because `opened.types` points into `opened.kernel`.
+/// `opened.types` points to bytes of `opened.kernel`.
 Result<void> open(const std::string &path, const DiffCommandLine &line, OpenKernel &opened)
 {
     Progress progress(line.quiet);

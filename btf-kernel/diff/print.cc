@@ -3,6 +3,7 @@
 #include "btf-kernel/diff/difference.h"
 
 #include "btf-kernel/diff/types.h"
+#include "common/cli/program.h"
 #include "common/io/json_text.h"
 #include "common/result.h"
 
@@ -80,7 +81,7 @@ std::string line_of(const Detail &d)
     case Kind::member_bits:
         return at_place(d) + strf("bits %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
     case Kind::member_renamed:
-        return d.place + " is called " + d.new_text;
+        return d.place + " is now called " + d.new_text;
     case Kind::value_added:
         return "+ " + d.place + " = " + number_text(d.new_number, d.new_unsigned);
     case Kind::value_removed:
@@ -101,7 +102,8 @@ std::string line_of(const Detail &d)
     case Kind::parameter_removed:
         return "- " + d.place + ": " + d.old_text;
     case Kind::meaning:
-        return at_place(d) + "the verifier reads " + from_to(d.old_text, d.new_text);
+        return at_place(d) +
+               "what the verifier reads in its name: " + from_to(d.old_text, d.new_text);
     case Kind::section:
         return "section " + from_to(d.old_text, d.new_text);
     case Kind::tag_added:
@@ -136,9 +138,9 @@ std::string verdict(const Change &change)
 
 std::string heading(const Difference &d)
 {
-    return strf("%s -> %s: %u types before, %u after; vmlinux and %u modules compared",
+    return strf("%s -> %s: %u types before, %u after; vmlinux and %u module%s compared",
                 d.old_name.c_str(), d.new_name.c_str(), d.old_types, d.new_types,
-                d.compared_modules);
+                d.compared_modules, plural(d.compared_modules));
 }
 
 /// "struct s", "vfs_read"; for a function that was added or removed, its prototype.
@@ -243,7 +245,7 @@ std::vector<Counts> summary(const Difference &d)
     }
     Counts modules{"modules"};
     for (const ModuleChange &change : d.module_changes)
-        modules.add(change.what, false);
+        modules.add(change.what, false); // effects are found for names in modules only
     out.push_back(std::move(modules));
     return out;
 }
@@ -468,8 +470,8 @@ std::string as_markdown(const Difference &d, const PrintOptions &options)
 {
     std::string out =
         "### BTF: " + markdown_code(d.old_name) + " to " + markdown_code(d.new_name) + "\n\n";
-    out += strf("%u types before, %u after; vmlinux and %u modules compared.\n\n", d.old_types,
-                d.new_types, d.compared_modules);
+    out += strf("%u types before, %u after; vmlinux and %u module%s compared.\n\n", d.old_types,
+                d.new_types, d.compared_modules, plural(d.compared_modules));
     out += "| | added | removed | changed | break programs |\n|---|--:|--:|--:|--:|\n";
     for (const Counts &c : summary(d))
         out += strf("| %s | %zu | %zu | %zu | %zu |\n", c.heading.c_str(), c.added, c.removed,

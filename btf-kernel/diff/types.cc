@@ -141,14 +141,15 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
     for (unsigned i = 0; i < max_steps; ++i) {
         id = behind_modifiers(btf, id);
         const btf::Kind kind = btf.kind(TypeId{id});
-        if (kind == btf::Kind::PTR)
-            return count * 8; // assumes a 64-bit kernel
-        const bool is_array = kind == btf::Kind::ARRAY;
+        const bool is_array = kind == btf::Kind::ARRAY, is_pointer = kind == btf::Kind::PTR;
         // A DATASEC has a size, too, but it is not the type of a member or parameter.
-        if (!is_array && (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
+        if (!is_array && !is_pointer &&
+            (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
             return std::nullopt;
         const btf_type &t = btf.type(TypeId{id});
-        const uint64_t factor = is_array ? btf::tail_of(t)[2] : t.size;
+        const uint64_t factor = is_pointer ? 8 // as in all 64-bit kernels
+                                : is_array ? btf::tail_of(t)[2]
+                                           : t.size;
         if (__builtin_mul_overflow(count, factor, &count))
             return std::nullopt;
         if (!is_array)

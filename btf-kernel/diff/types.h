@@ -26,8 +26,8 @@ std::string prototype_text(const Btf &btf, uint32_t func);
 /// The type behind typedefs, qualifiers and type tags; void if there are max_steps of these or
 /// more.
 uint32_t behind_modifiers(const Btf &btf, uint32_t id);
-/// The size in bytes; a pointer has 8. std::nullopt for types without a size, and if the size does
-/// not fit into 64 bits.
+/// The size in bytes; a pointer has 8. std::nullopt for types without a size, if the size does not
+/// fit into 64 bits, and behind max_steps or more arrays or modifiers.
 std::optional<uint64_t> size_of(const Btf &btf, uint32_t id);
 /// Is this an unnamed struct, union or enum?
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id);
@@ -60,8 +60,9 @@ bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targ
 
 /// Do values of both types mean the same to a program that reads them? Typedefs, qualifiers, type
 /// tags, names of numbers and the signedness of bytes do not count. Structs, unions and enums count
-/// by name, unnamed ones by size and number of members or enumerators. A pointer to void equals any
-/// pointer.
+/// by name, unnamed ones by size and number of members or enumerators; declarations of structs and
+/// unions count by name, too. A pointer to void equals any pointer. False for types that are too
+/// large to compare (max_depth, max_looks).
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
 
 /// "name" for "name___flavour": the kernel's name for a type of a BPF program.

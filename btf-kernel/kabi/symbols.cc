@@ -33,9 +33,10 @@ using Status = Symbol::Status;
 constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
-/// Finds the change of a symbol or type. `place`: one of Change::places. That is where the old
-/// kernel has the symbol or, if the symbol moved from vmlinux into a module, the module. A result
-/// is an index into Difference::changes, or `none`.
+/// Finds the change of a symbol or type. `place`: one of Change::places. The change of a symbol is
+/// at the place where the old kernel has the symbol; if it moved from vmlinux into a module, the
+/// change of its definition is at the module. A result is an index into Difference::changes, or
+/// `none`.
 class ChangeIndex
 {
 public:
@@ -66,10 +67,8 @@ public:
     /// are not found.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
-        const uint64_t key = number(side, id);
-        auto found = by_shape_.find({key, place});
-        if (found == by_shape_.end())
-            found = by_shape_.find({key, 0});
+        const bool of_base = TypeId{id} < side.btf->first_id();
+        const auto found = by_shape_.find({number(side, id), of_base ? 0 : place});
         return found == by_shape_.end() ? none : found->second;
     }
 
@@ -187,10 +186,12 @@ Symbol check_symbol(const std::string &name, const ComparedKernels &kernels,
     if (!old)
         return out;
     // The symbol is lost if the new kernel has no readable BTF of its module, or if neither its
-    // place nor vmlinux has it any longer. If no other place gained a lost symbol, it is unknown if
-    // the new kernel has its module, but without readable BTF, and gone otherwise.
+    // place nor vmlinux has a definition of it any longer. If no other place gained a lost symbol,
+    // its status is `gone`; but `unknown` if the new kernel has its module without readable BTF.
     const uint32_t own = index.of_symbol(name, old.place);
-    const bool removed = own != none && kernels.difference.changes[own].what == ChangeKind::removed;
+    const bool removed = own != none &&
+                         kernels.difference.changes[own].what == ChangeKind::removed &&
+                         !kernels.difference.changes[own].one_of_several;
     // A module of which only the old kernel has BTF is not compared: its symbols have no changes.
     const bool lost = removed || (old.place && !kernels.after.at(old.place));
     const DefinitionRef now =
