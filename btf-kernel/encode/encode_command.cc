@@ -51,7 +51,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-// The features that scripts/Makefile.btf asks for in every build with pahole 1.26 or later.
+// The features that scripts/Makefile.btf of Linux 6.12 asks for with pahole 1.26 or later.
 constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl_tag,type_tag,"
                                              "optimized_func,consistent_func,decl_tag_kfuncs";
 
@@ -415,9 +415,15 @@ private:
     {
         std::error_code error;
         const fs::path target = fs::path(vmlinux_btf_).filename();
-        for (const fs::directory_entry &entry : fs::directory_iterator(line_.output, error))
-            if (entry.is_symlink(error) && fs::read_symlink(entry.path(), error) == target)
-                fs::remove(entry.path(), error); // perhaps for another release
+        std::vector<fs::path> earlier; // perhaps for another release
+        for (fs::directory_iterator it(line_.output, error);
+             !error && it != fs::directory_iterator(); it.increment(error)) {
+            std::error_code unknown;
+            if (it->is_symlink(unknown) && fs::read_symlink(it->path(), unknown) == target)
+                earlier.push_back(it->path());
+        }
+        for (const fs::path &link : earlier)
+            fs::remove(link, error);
         if (release.empty() || release[0] == '.' || release.find('/') != std::string::npos)
             return {};
         const fs::path link = fs::path(line_.output) / (release + ".btf");

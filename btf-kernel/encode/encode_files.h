@@ -27,9 +27,9 @@ Result<kbuild::Scratch> unpacked(const std::string &file, const Where &where);
 /// encoding. `file`: gets the open file.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file);
 
-/// The files with BTF of modules in an output folder, recognised by their names (.ko.btf,
-/// .ko.xz.btf). Skips links, subfolders that are output folders themselves, and subfolders without
-/// read permission.
+/// The files with BTF of modules in an output folder, recognised by their names, such as x.ko.btf
+/// or x.ko.xz.btf (role_of_encoded()). Skips links, subfolders that are output folders themselves,
+/// and subfolders without read permission.
 Result<std::vector<std::filesystem::path>> earlier_modules_in(const std::string &output);
 
 } // namespace btflink::kernel

@@ -50,7 +50,7 @@ Result<std::vector<std::byte>> inflate_all(Bytes packed, const Where &where)
         out.resize(done + step - stream.avail_out);
         if (status != Z_OK && status != Z_STREAM_END)
             return fail(where, std::string("cannot be unpacked: ") +
-                                   (stream.msg ? stream.msg : "it is cut off"));
+                                   (status == Z_BUF_ERROR ? "it is cut off" : zError(status)));
     }
     return out;
 }
@@ -208,8 +208,8 @@ private:
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 
-    /// Counts a file that has a block of data. Otherwise passes on an empty file, refuses a hard
-    /// link or a device, and skips a symbolic link.
+    /// Counts a file that has a block of data. Skips a symbolic link. If the visitor wants the
+    /// path, gives it an empty file, and refuses anything else (hard link, device, pipe).
     Result<void> list(uint32_t folder, uint32_t file)
     {
         if (has_data(file)) {

@@ -136,10 +136,11 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, Collecto
 std::vector<std::string> list_packages(const std::string &folder)
 {
     std::vector<std::string> found;
-    std::error_code ignored;
-    for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored))
-        if (is_package(entry.path().native()) && fs::is_regular_file(entry.symlink_status(ignored)))
-            found.push_back(entry.path().string());
+    std::error_code error, unknown;
+    for (fs::directory_iterator it(folder, error); !error && it != fs::directory_iterator();
+         it.increment(error))
+        if (is_package(it->path().native()) && fs::is_regular_file(it->symlink_status(unknown)))
+            found.push_back(it->path().string());
     std::ranges::sort(found);
     return found;
 }

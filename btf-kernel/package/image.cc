@@ -150,7 +150,7 @@ Result<std::vector<std::byte>> unpack_before_zeros(Bytes bytes, uint64_t &left, 
         if (auto out = unpack_after_code(rest, left, where))
             return *std::move(out);
     }
-    return fail(where, "has no compressed kernel after its code");
+    return fail(where, "has no compressed kernel after its code, or a damaged or too large one");
 }
 
 /// Unpacks data that may end with four bytes which Kbuild appends: the unpacked size. The length in
@@ -216,7 +216,8 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
         image.bytes = *kept;
         image.owner = kept;
     }
-    return fail(where, strf("has more than %u wrappings around each other", most_nested));
+    return fail(where,
+                strf("has more than %u compressions and wrappings around each other", most_nested));
 }
 
 /// Copies the sections and symbols that concern BTF from an ELF file.
