@@ -158,7 +158,7 @@ const DebugReloc *find_reloc(const Arch &arch, uint32_t type)
 bool is_absolute(const Arch &arch, uint32_t type)
 {
     const DebugReloc *known = find_reloc(arch, type);
-    return known && known->op == RelocOp::set;
+    return known && known->op == RelocOp::set && known->size;
 }
 
 const Arch *find_arch(uint16_t machine, uint8_t address_size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Differences between architectures, from a table in arch.cc. To support another architecture, add
-// a row for each of its address sizes. Byte order is not in the table, because it is read from each
-// file.
+// Differences between architectures, from a table in arch.cc, which has a row for each address size
+// of an architecture. (CONTRIBUTING.md says how to add an architecture.) Byte order is not in the
+// table, because it is read from each file.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +36,15 @@ struct Arch {
     // parameters; empty: any register is accepted.
     std::span<const int8_t> param_regs;
     uint8_t param_reg_count;     // registers that pass parameters; 0: pahole knows none
-    bool aggregates_in_two_regs; // a struct of two words is passed in two registers
+    bool aggregates_in_two_regs; // a parameter of two words takes two registers, otherwise one
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
 
 /// The row of a relocation type; nullptr: debug sections do not use this type.
 const DebugReloc *find_reloc(const Arch &arch, uint32_t type);
 
-/// Is `type` one of arch.debug_relocs, with RelocOp::set? Also true for offsets of thread-local
-/// variables, and for GOT-relative offsets.
+/// Is `type` one of arch.debug_relocs, with RelocOp::set and a size? Also true for offsets of
+/// thread-local variables, and for GOT-relative offsets.
 bool is_absolute(const Arch &arch, uint32_t type);
 
 /// The row of an architecture; nullptr: it is not supported.

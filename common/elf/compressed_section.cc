@@ -74,8 +74,14 @@ Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is6
         size = load<uint64_t>(packed.data() + 4, ByteOrder::big);
     }
     packed = packed.subspan(header);
-    if (size > max_section || size > packed.size() * max_ratio(type) + 64)
-        return fail(where.at(0), strf("compression header claims %llu bytes", ull(size)));
+    if (size > max_section)
+        return fail(where.at(0), strf("compression header claims %llu bytes; sections of more "
+                                      "than 4 GB are not supported",
+                                      ull(size)));
+    if (size > packed.size() * max_ratio(type) + 64)
+        return fail(where.at(0), strf("compression header claims %llu bytes, more than the "
+                                      "compressed data can hold",
+                                      ull(size)));
     std::vector<std::byte> plain(size);
     if (!unpack(type, packed, plain))
         return fail(where.at(header), "cannot decompress: the data is damaged");

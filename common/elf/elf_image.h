@@ -17,10 +17,14 @@
 namespace btflink
 {
 
-// Section types that some <elf.h> lack: LLVM's table of address-significant symbols, and compact
-// relocations.
-constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
-constexpr uint32_t sht_crel = 0x40000014;
+constexpr uint32_t sht_crel = 0x40000014; // compact relocations; some <elf.h> lack this
+
+/// Is this a section of LLVM's hints to the linker that has indexes of symbols: SHT_LLVM_ADDRSIG,
+/// or the call graph profile of LLVM before 13? (The profile of newer versions has relocations.)
+constexpr bool is_symbol_hint(uint32_t section_type)
+{
+    return section_type == 0x6fff4c03 || section_type == 0x6fff4c02;
+}
 
 /// A section of an ElfImage: its header, name and contents.
 struct ElfSection {
@@ -163,15 +167,16 @@ constexpr uint32_t dropped_symbol = UINT32_MAX;
 
 /// Drops sections and the symbols in them, and renumbers sections and symbols in all references.
 /// Returns the new index of each symbol of .symtab, or dropped_symbol. Call add_dependents(drop)
-/// first. Errors: .symtab is in `drop`; something that stays refers to something that is dropped
-/// (except a group: its dropped members are removed); malformed tables; overlapping sections;
-/// references that cannot be renumbered.
+/// first. If the table of section names is in `drop`, the caller must add a new one. Errors:
+/// .symtab is in `drop`; something that stays refers to something that is dropped (except a group:
+/// its dropped members are removed); malformed tables; overlapping sections; references that cannot
+/// be renumbered.
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
 /// The file without section headers and dropped sections. Sections keep their order and are packed
-/// as their alignment allows. Nothing moves in the first part of the file: the ELF header and, in a
-/// linked file, everything up to the end of what is loaded. Updates sh_offset of sections that
-/// move. The result refers to the file, not to `image`.
+/// as their alignment allows. The first part of the file stays as it is: the ELF header and, in a
+/// linked file, everything up to the end of the segments and loaded sections, even dropped sections
+/// there. Updates sh_offset of sections that move. The result refers to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
 // symbol_table.cc: symbols, decoded on access. A kernel has half a million, of which few are
@@ -206,8 +211,8 @@ public:
     /// The section of type SHT_SYMTAB_SHNDX, with section indexes that do not fit into st_shndx; or
     /// 0.
     uint32_t extended_section() const { return extended_section_; }
-    /// If the file has changed since open(), the result may be wrong, but its section exists and
-    /// its name begins in the table of names.
+    /// If the file has changed since open(), the result may be wrong, but its section exists, and
+    /// its name is empty or begins in the table of names.
     Symbol operator[](size_t number) const;
     /// The value alone, but with the Thumb bit of an ARM function (operator[] clears it), and 0 for
     /// a common symbol.

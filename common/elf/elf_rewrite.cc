@@ -10,7 +10,7 @@
 // and groups without other members. Number the remaining sections and symbols, then visit each
 // reference once and replace the old index in it. A reference from something kept to something
 // dropped is an error, except that a group loses its dropped members. References that cannot be
-// replaced here (SHT_CREL, SHT_LLVM_ADDRSIG) are an error, too.
+// replaced here (SHT_CREL, is_symbol_hint()) are an error, too.
 //
 // Invariants. Sections and symbols keep their order, so local symbols stay before global ones. The
 // contents of a section never grow, and keep the alignment that they had in the file, so lay_out()
@@ -104,9 +104,9 @@ public:
             if (drop_[i])
                 continue;
             uint32_t type = image_.sections[i].head.sh_type;
-            if (type == sht_crel || type == sht_llvm_addrsig)
+            if (type == sht_crel || is_symbol_hint(type))
                 return fail(image_.place(i),
-                            "symbol indexes in compact form are not supported here");
+                            "its indexes of symbols would have to change, which is not supported");
             if (type == SHT_REL || type == SHT_RELA)
                 TRY(renumber_relocations(i));
             if (type == SHT_GROUP)

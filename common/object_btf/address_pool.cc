@@ -35,7 +35,7 @@ std::vector<PoolPart> find_pools(Bytes section, ByteOrder order)
     uint64_t at = 0;
     while (at + 8 <= section.size()) {
         const uint64_t length = load<uint32_t>(section.data() + at, order), body = at + 4;
-        if (length == 0) { // padding between contributions
+        if (length == 0) { // padding between the objects' pools
             at += 4;
             continue;
         }

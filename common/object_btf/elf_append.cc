@@ -5,9 +5,10 @@
 // every object of a kernel build, and for images of a gigabyte. A killed run must leave a valid
 // file, and a second run must recognise the first one's work and produce the same bytes.
 //
-// Method. New sections, a new table of section names and new section headers go after the file's
-// last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
-// If the old table of names is also that of the symbols (LLVM), it stays in use for the symbols.
+// Method. New sections, a new table of section names and new section headers go after the bytes
+// that stay; the ELF header then points to them. If nothing is dropped, the old names and headers
+// remain as dead bytes. If the old table of names is also that of the symbols (LLVM), it stays in
+// use for the symbols.
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
 //
@@ -28,7 +29,8 @@
 // section names (unless symbols have their names there), so the result does not depend on whether
 // an earlier run had appended names.
 //
-// Cost. The new part; only append can be written without a copy of the rest (update_file()).
+// Cost. Append writes only the new part and the ELF header, if the file is a regular one
+// (update_file()). Tail and rewrite write the whole file.
 #include "common/object_btf/elf_append.h"
 
 #include "common/elf/elf_image.h"
@@ -96,9 +98,9 @@ bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> 
     return true;
 }
 
-/// If `old` is exactly a part that an earlier run appended, and nothing else refers to this part,
-/// returns the file offset where the part begins. Then also adds the section of names to `old` if
-/// the earlier run appended it with the part.
+/// `old`: the sections to drop. If they are exactly a part that an earlier run appended, and
+/// nothing else refers to this part, returns the file offset where the part begins. Then also adds
+/// the section of names to `old` if the earlier run appended it with the part.
 Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<bool> &old)
 {
     const auto first = static_cast<uint32_t>(std::ranges::find(old, true) - old.begin());
@@ -193,7 +195,7 @@ Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
     if (image.names && !image.names_are_shared())
         drop[image.names] = true;
     for (uint32_t i = 1; i < drop.size(); ++i)
-        if (image.sections[i].head.sh_type == sht_llvm_addrsig) // a hint; cannot be renumbered
+        if (is_symbol_hint(image.sections[i].head.sh_type)) // drop_sections() cannot renumber it
             drop[i] = true;
     TRY(add_dependents(image, drop));
     ElfBody body;

@@ -37,7 +37,7 @@ struct ElfBody {
 ElfBody new_file(const ElfImage &image);
 
 /// Drops the sections whose flag in `drop` is set, and what is useless without them. If the file
-/// has to be rewritten, also drops SHT_LLVM_ADDRSIG, a hint to the linker. The table of section
+/// has to be rewritten, also drops hints to the linker (is_symbol_hint()). The table of section
 /// names may be dropped, too, because ElfAppender writes a new one. Afterwards, `image` describes
 /// the rest. Errors: malformed groups or symbol tables; those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
