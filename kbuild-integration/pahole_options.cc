@@ -63,7 +63,8 @@ Result<void> add_all(PaholeCommandLine &line, std::string_view)
     return {};
 }
 
-/// The first list replaces all features so far, also legacy_features(); later lists add to them.
+/// The first list replaces all features so far, also legacy_features(); later lists only add
+/// features.
 template <bool strict>
 Result<void> add_features(PaholeCommandLine &line, std::string_view list)
 {
@@ -89,17 +90,13 @@ Result<void> add_features(PaholeCommandLine &line, std::string_view list)
 template <std::vector<uint16_t> emit::UnitFilter::*field>
 Result<void> add_languages(PaholeCommandLine &line, std::string_view list)
 {
+    line.languages_given = true;
     const std::vector<uint16_t> codes = TRY(emit::parse_languages(list));
     std::vector<uint16_t> &all = line.filter.*field;
     all.insert(all.end(), codes.begin(), codes.end());
     return {};
 }
-
-Result<void> exclude_languages(PaholeCommandLine &line, std::string_view list)
-{
-    line.languages_given = true;
-    return add_languages<&emit::UnitFilter::excluded_languages>(line, list);
-}
+constexpr auto exclude_languages = add_languages<&emit::UnitFilter::excluded_languages>;
 
 Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
 {
@@ -107,7 +104,7 @@ Result<void> set_jobs(PaholeCommandLine &line, std::string_view value)
     if (!value.empty()) {
         auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
         if (error != std::errc() || end != value.data() + value.size())
-            return fail({}, "--jobs: '" + std::string(value) + "' is not a number");
+            return fail({}, "--jobs: '" + std::string(value) + "' is not a number of threads");
         number = std::clamp(number, 1u, 1024u);
     }
     line.jobs = number;
@@ -154,7 +151,8 @@ constexpr PaholeOption encoding_options[] = {
     {"numeric_version", no_argument, act<PaholeOptions::Action::numeric_version>},
     {"devel_version", no_argument, act<PaholeOptions::Action::devel_version>},
     {"supported_btf_features", no_argument, act<PaholeOptions::Action::supported_features>},
-    // With the next three options pahole does not encode, not even with -J.
+    // With -J and one of the next three options, pahole encodes nothing, or with
+    // --contains_enumerator only some units. btf-pahole leaves such command lines to pahole.
     {"contains_enumerator", required_argument, sets<&PaholeCommandLine::does_other>},
     {"running_kernel_vmlinux", no_argument, sets<&PaholeCommandLine::does_other>},
     {"usage", no_argument, sets<&PaholeCommandLine::does_other>},
@@ -180,6 +178,8 @@ constexpr const char display_options_with_value[] =
     "find_pointers_to header_type padding_ge prefix_filter prettify range seek_bytes separator "
     "size_bytes skip word_size";
 /// Short options: first those of encoding_options, then pahole's others without and with a value.
+/// '+': getopt_long() stops at a file, which next_file() takes. ':': it returns ':' for a missing
+/// value.
 constexpr const char short_options[] = "+:Jj::VF:X:qaAdEIlmMnNpPrRsSTuB:C:D:H:c:f:i:t:w:x:y:z:";
 
 // What getopt_long() returns for a long option: its letter, opt_ignored, opt_help, or opt_first

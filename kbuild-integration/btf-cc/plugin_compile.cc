@@ -39,7 +39,8 @@ bool has(const std::vector<std::string> &names, std::string_view name)
 
 bool takes_all_c(const emit::UnitFilter &filter)
 {
-    constexpr uint16_t languages[] = {0x01, 0x02, 0x0c, 0x1d, 0x2c}; // DW_LANG_C89, C, C99, 11, 17
+    // DW_LANG_C89, C, C99, C11, C17, C23
+    constexpr uint16_t languages[] = {0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e};
     return filter.excluded_names.empty() && std::ranges::all_of(languages, [&](uint16_t language) {
                return filter.takes_language(language);
            });
@@ -81,7 +82,8 @@ bool names_compiler(const std::string &word)
 std::string later_compiler(const std::vector<std::string> &words, size_t place)
 {
     for (size_t i = place + 1; i < words.size() && !is_compile_option(words[i]); ++i)
-        if (words[i - 1] != "-o" && !find_driver(words[i]).empty() && names_compiler(words[i]))
+        if (words[i - 1] != "-o" && // words[i] may be an output file
+            !find_driver(words[i]).empty() && names_compiler(words[i]))
             return words[i];
     return "";
 }
@@ -112,14 +114,14 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
         bare_name(words[0]).ends_with("++"))
         return "a compiler for C++";
     if (!command.asks_for_dwarf)
-        return "no -g";
+        return "the command does not ask for debug information (-g)";
     if (command.slim_lto)
         return "-flto without -ffat-lto-objects";
     // Other machines do not have the plugin.
     if (const auto names = runners(words); has(names, "distcc") || has(names, "icecc"))
         return "compiled on another machine";
     if (!takes_all_c(settings.emit.filter))
-        return "units are left out by language or name";
+        return "PAHOLE_FLAGS or PAHOLE_LANG_EXCLUDE leaves out a version of C, or units by name";
     if (reads_dwarf_later())
         return "CONFIG_GENDWARFKSYMS reads DWARF";
     return "";
@@ -130,7 +132,7 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
 {
     const size_t place = compiler_place(words);
     if (compiler_kind(words[place]) == CompilerKind::clang)
-        return fail({}, "--plugin is for gcc; leave it out for clang");
+        return fail({}, "the plugin is for gcc; for clang, leave out --plugin or BTF_CC_PLUGIN");
     const std::string plugin = TRY(plugin_for(words, place));
     std::vector<std::string> options = {
         "-g0",

@@ -167,8 +167,8 @@ class Compiles(PluginCase):
     def test_clang(self):
         """clang with --plugin is an error."""
         for name in ('clang', 'clang-19'):
-            self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: --plugin is for gcc; leave it out '
-                        'for clang\n')
+            self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: the plugin is for gcc; for clang, leave '
+                        'out --plugin or BTF_CC_PLUGIN\n')
 
     def test_upgraded_compiler(self):
         """A hash of gcc's driver program selects the plugin, so a gcc with another build id needs another plugin."""
@@ -206,7 +206,7 @@ class Compiles(PluginCase):
                            [*c, '-fno-lto', 'add.c'], [*c, '-flto', '-ffat-lto-objects', 'add.c'],
                            [*c, '-gdwarf-4', '-ggdb', 'add.c'], [*c, '-g0', '-g1', 'add.c']],
                 'not C': [[*c, 'code.S'], [*c, '-x', 'c', 'odd', '-x', 'none', 'code.S']],
-                'no -g': [[*c, '-g0', 'add.c']],
+                'the command does not ask for debug information (-g)': [[*c, '-g0', 'add.c']],
                 '-flto without -ffat-lto-objects': [[*c, '-flto', 'add.c'], [*c, '-flto=2', 'add.c']]}.items():
             for command in words:
                 self.assertEqual(self.way(*command), expected, command)
@@ -219,7 +219,7 @@ class Compiles(PluginCase):
             self.assertEqual(self.way('gcc', '-g', '-c', 'add.cc'), 'not C')
         for flags in ('--lang_exclude=c', '--lang=rust', '--btf_features=var --lang_exclude=c99,c11'):
             self.assertEqual(self.way(*c, 'add.c', settings={'PAHOLE_FLAGS': flags}),
-                             'units are left out by language or name')
+                             'PAHOLE_FLAGS or PAHOLE_LANG_EXCLUDE leaves out a version of C, or units by name')
         os.makedirs(self.path('include/config'))
         self.write('include/config/auto.conf',
                    '\nCONFIG_DEBUG_INFO_BTF=y\nCONFIG_GENDWARFKSYMS=y\n')
