@@ -127,13 +127,13 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     return out + table_end + "</div>\n";
 }
 
-/// Adds a line for a folder or file, then lines for its contents. `room`: lines that may still be
-/// added. Modules share no types, so only sources have the column "alone".
-void add_place_line(const Node &node, const Data &d, size_t &room, std::string &out)
+/// Adds a line for a folder or file, then lines for its contents. `count`: of lines so far,
+/// including the one that is left out because it would be the first of too many. Modules share no
+/// types, so only sources have the column "alone".
+void add_place_line(const Node &node, const Data &d, size_t &count, std::string &out)
 {
-    if (room == 0)
+    if (count > most_places || ++count > most_places)
         return;
-    --room;
     const bool folder = !node.children.empty();
     auto size = [](double bytes) {
         return strf("<span class=\"n\" title=\"%.0f bytes\">", bytes) + size_text(bytes) +
@@ -148,7 +148,7 @@ void add_place_line(const Node &node, const Data &d, size_t &room, std::string &
     out += node.share > d.places.share / 2 ? "<details open>" : "<details>";
     out += "<summary class=\"place\">" + line + "</summary>\n";
     for (const Node &child : node.children)
-        add_place_line(child, d, room, out);
+        add_place_line(child, d, count, out);
     out += "</details>\n";
 }
 
@@ -160,17 +160,17 @@ std::string places(const Data &d)
             ? "By source folder and file. A type of several files is divided equally among them; "
               "<em>alone</em> counts only types that no other file or folder has. Strings, "
               "functions and variables are not counted."
-            : "Modules by folder. A package does not show from which sources the types of vmlinux "
-              "come; the objects of a build do.";
+            : "vmlinux, and the modules by folder. A package does not show from which sources the "
+              "types of vmlinux come; the objects of a build do.";
     out +=
         "</p>\n<div class=\"scroll tree\" tabindex=\"0\" role=\"region\" aria-label=\"places\">\n"
         "<div class=\"place head\"><span>folder or file</span><span class=\"n\">bytes</span>";
     out += d.by_source ? "<span class=\"n\">alone</span></div>\n" : "</div>\n";
-    size_t room = most_places;
+    size_t count = 0;
     for (const Node &node : d.places.children)
-        add_place_line(node, d, room, out);
+        add_place_line(node, d, count, out);
     out += "</div>\n";
-    return out + (room == 0 ? only_first(most_places) : "");
+    return out + (count > most_places ? only_first(most_places) : "");
 }
 
 std::string modules(const Data &d)
@@ -180,7 +180,8 @@ std::string modules(const Data &d)
     const size_t shown = std::min(d.modules.size(), most_rows);
     std::string out = "<h2 id=\"modules\">Modules</h2>\n<p>Sizes of each module's BTF and file. "
                       "<em>Redefined</em> counts structs, unions and enums that vmlinux defines, "
-                      "too: readers may use the wrong definition.</p>\n" +
+                      "too: programs that read the BTF may use the wrong definition. (Modules with "
+                      "self-contained BTF have none.)</p>\n" +
                       table_begin("module-table",
                                   {{"module"},
                                    {"BTF", true},
@@ -204,8 +205,9 @@ std::string duplicates(const Data &d)
     std::string out = "<h2 id=\"duplicates\">Names with several definitions in vmlinux</h2>\n";
     if (d.duplicates.empty())
         return out + "<p>None.</p>\n";
-    out += "<p>Each name causes duplicates of its own type and of all types that reach it. "
-           "An entry shows first how its first two versions differ.</p>\n";
+    out += "<p>A name with several definitions (versions) may also cause several copies of types "
+           "that reach it. The number of types counts all structs, unions and enums of this name. "
+           "An entry first shows how two of the definitions in vmlinux differ.</p>\n";
     for (const Duplicate &duplicate : d.duplicates) {
         out += "<details><summary><code>" + html_text(duplicate.name) +
                "</code>: " + number(duplicate.versions.size()) + " versions, " +
@@ -258,7 +260,8 @@ std::string steps(const Data &d)
         return "";
     std::string out = "<h2 id=\"time\">Time of the BTF steps</h2>\n<p>From " + number(d.traces) +
                       (d.traces == 1 ? " trace" : " traces") +
-                      ". The time of a step includes the steps inside it.</p>\n" +
+                      ". The times of a step are sums of all its runs, also of those on parallel "
+                      "threads, and include the steps inside it.</p>\n" +
                       table_begin("time-table",
                                   {{"step"},
                                    {"times", true, " wide"},

@@ -122,7 +122,7 @@ void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
         return;
     }
     ++info;
-    for (uint32_t word : words) // for insert(), gcc 14 warns of an overflow
+    for (uint32_t word : words) // not insert(), for which gcc 14 wrongly warns of an overflow
         words_.push_back(word);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The symbols of .BTF_ids. This section of kernels and modules has ids of types and functions. The
-// build fills in the ids. The symbol at an id names the type or function:
+// build fills in the ids. A symbol at the place of an id names the type or function; a symbol at
+// the start of a set names the set:
 //
 //     __BTF_ID__KIND__NAME__NUMBER   an id
 //     __BTF_ID__set__NAME            struct btf_id_set: a count, ids
@@ -16,11 +17,12 @@ namespace btflink
 
 /// A flag of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
 constexpr uint32_t set_of_kfuncs = 1;
-/// Flags of a kfunc. The three bits from kf_arena_shift on are KF_ARENA_RET, KF_ARENA_ARG1 and
+/// Flags of a kfunc: KF_FASTCALL, KF_IMPLICIT_ARGS (programs do not pass the kfunc's last
+/// arguments). The three bits from kf_arena_shift on are KF_ARENA_RET, KF_ARENA_ARG1 and
 /// KF_ARENA_ARG2: the result or parameter is a pointer into an arena.
 constexpr uint32_t kf_fastcall = 1 << 12;
 constexpr unsigned kf_arena_shift = 13;
-constexpr uint32_t kf_implicit_args = 1 << 16; // programs do not pass the kfunc's last arguments
+constexpr uint32_t kf_implicit_args = 1 << 16;
 
 /// The meaning of a symbol in .BTF_ids. `kind` is empty if the symbol has another form.
 struct IdSymbol {

@@ -13,8 +13,8 @@ namespace
 
 constexpr unsigned max_threads = 1024;
 constexpr size_t help_column = 25, help_width = 80;
-// getopt_long returns first_code + i for the long name of table[i]. This is larger than any letter:
-// musl's getopt_long reads letters as wide characters.
+// getopt_long returns first_code + i for the long name of table[i]. first_code is larger than any
+// letter, also in musl, whose getopt_long reads letters as wide characters.
 constexpr int first_code = 0x110000;
 
 /// The field has_arg of getopt_long's table.
@@ -25,7 +25,10 @@ int has_arg(const OptionWords &option)
                                   : required_argument;
 }
 
-/// The error for a word that getopt_long refused.
+/// The error for a word that getopt_long refused. optopt is a letter, first_code + i for the long
+/// name of table[i], or 0 for a long name that is unknown or ambiguous. Only in the last case is
+/// `word` used. getopt_long takes a beginning of only one long name for this name, so a name that
+/// it refused is ambiguous if any long name begins with it.
 Failure refused(std::span<const OptionWords> table, int code, const char *word)
 {
     if (optopt >= first_code || code == ':') {
@@ -38,7 +41,8 @@ Failure refused(std::span<const OptionWords> table, int code, const char *word)
     if (optopt)
         return fail({}, "there is no option " + std::string{'-', static_cast<char>(optopt)});
     const std::string given(word), name = given.substr(0, given.find('='));
-    const bool is_ambiguous = name != "--" && std::ranges::any_of(table, [&](const OptionWords &o) {
+    const bool has_name = name != "--"; // "--=x" has none
+    const bool is_ambiguous = has_name && std::ranges::any_of(table, [&](const OptionWords &o) {
                                   return ("--" + std::string(o.name)).starts_with(name);
                               });
     return fail({}, is_ambiguous ? given + " is ambiguous" : "there is no option " + given);
@@ -92,7 +96,7 @@ Result<GivenWords> read_words(std::span<const OptionWords> table, int argc, char
         if (*o.value && o.use != Use::repeats && std::ranges::count(given.options, index))
             return fail({}, as_given + " is given twice");
         given.options.push_back(index);
-        if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an unset variable
+        if (*o.value && optarg && !*optarg) // "--output= FILE", or the value is an unset variable
             return fail({}, as_given + " needs a value");
         TRY(take(index, *o.value && optarg ? optarg : ""));
         if (o.use == Use::alone)

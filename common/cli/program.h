@@ -11,8 +11,9 @@ namespace btflink
 
 // Exit status. exit_bad_input: an error in a file or of the system, or a check or comparison that
 // found something; exit_usage: an error in the command line or the environment. btf-pahole returns
-// 64 for an error in the command line, as pahole does, and 1 for any other error. btf-cc returns
-// the status of a compiler that fails, or 126 or 127 if a program cannot be run, as shells do.
+// 64 for an error in the command line, as pahole does, and 1 for any other error. btf-cc also
+// returns the status of a compiler that fails, ends by the signal that ended the compiler, and
+// returns 126 or 127 if the compiler cannot be run, as shells do.
 constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 
 /// Call this first in main(). `name` must stay valid until the process ends. After the call,

@@ -117,7 +117,8 @@ std::string Phase::record()
     std::lock_guard lock(r.mutex);
     if (on() && wall_ >= r.start) // else the phase's recording has ended
         r.events.push_back({this_thread(), std::move(name_), detail_, wall_ - r.start, cpu_,
-                            wall - wall_, cpu - cpu_, std::move(notes_)});
+                            wall - wall_, cpu - cpu_, notes_});
+    notes_.clear();
     return std::move(detail_);
 }
 

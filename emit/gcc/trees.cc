@@ -159,7 +159,7 @@ tree TreeReader::typedef_of(tree type) const
                : NULL_TREE;
 }
 
-/// void_type if the type has no number yet.
+/// The place of a type's number; void_type is stored there if the type has no number yet.
 TypeNumber &TreeReader::number_of(tree type)
 {
     const size_t uid = TYPE_UID(type);
@@ -174,12 +174,12 @@ TypeNumber TreeReader::new_type(tree type)
 }
 
 /// Describes `variant`, the variant of `type` with `quals`, whose name is that of a typedef:
-///  - as the typedef, if it is the type that the typedef declares;
-///  - as the type behind the typedef, if it lacks a qualifier of the declared type, or has the same
-///    qualifiers, but differs otherwise, for example in attributes (from gcc 16 on, only in
-///    btf_type_tag);
-///  - not at all, if it has further qualifiers, or has the same and `type` is the type behind the
-///    typedef: returns nothing, and the caller describes `type` with `quals`.
+///  - as the typedef, if it is the type that the typedef declares; from gcc 16 on also if it has
+///    the same qualifiers as this type, and `type` has no btf_type_tag;
+///  - otherwise as the type behind the typedef, if it lacks a qualifier of the declared type, or if
+///    it has the same qualifiers and `type` is not the type behind the typedef (so `variant`
+///    differs otherwise, for example in attributes);
+///  - otherwise not at all: returns nothing, and the caller describes `type` with `quals`.
 std::optional<TypeNumber> TreeReader::type_by_typedef(tree type, int quals, tree variant)
 {
     tree decl = typedef_of(variant), defined = TREE_TYPE(decl);

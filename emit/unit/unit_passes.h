@@ -260,12 +260,12 @@ std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const Die
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips);
 
-// unit_dedup.cc: finds equal types in one unit.
+// unit_dedup.cc: finds equal types in one contribution.
 
 struct UnitDedup {
     /// By old id: the lowest id of an equal type (its own if no earlier type is equal).
     std::vector<TypeId> representative;
-    /// Struct and union names with several different definitions in the unit.
+    /// Struct and union names with several different definitions in the contribution.
     std::vector<std::string> ambiguous;
     bool has_duplicates = false;
 };

@@ -65,8 +65,8 @@ public:
         // variables.
         if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
-        // Of raw BTF, DATASECs that the features select are kept even without variables, unless
-        // their size is 0.
+        // DATASECs of raw BTF that the features select are kept even without variables, unless
+        // their size is 0 or an ELF input has an allocated section of their name.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
             if (by_section_[s].empty() && image_.sections[s].head.sh_size &&
                 wanted(image_.sections[s]))
@@ -86,7 +86,8 @@ private:
             {object.btf.name(variable.var), o, variable.datasec != void_id, reason});
     }
 
-    /// Adds a variable to its section's entries, or returns why it is left out.
+    /// Adds a variable to its section's entries, or keeps it without a section (without_place()),
+    /// or returns why it is left out.
     VariableSkip add_to_section(uint32_t o, uint32_t v)
     {
         const Variable &variable = objects_[o].variables[v];
@@ -145,7 +146,8 @@ private:
         return is_data_symbol(address, variable.size) ? 1 : UINT32_MAX - variable.size;
     }
 
-    /// Is there a data symbol with this address and size?
+    /// Does the linked image have a data symbol with this address and size? False without a linked
+    /// image.
     bool is_data_symbol(uint64_t address, uint32_t size)
     {
         if (image_.kind != ImageKind::linked)

@@ -14,7 +14,8 @@ namespace
 {
 
 /// .debug_cu_index or .debug_tu_index: a hash table of units' ids or types' signatures, each with a
-/// row of offsets. Its parts: a header of 16 bytes; an id per slot; a row number per slot; rows.
+/// row of offsets. Its parts: a header of 16 bytes; an id per slot; a row number per slot; a row
+/// with the columns' kinds, then the rows of offsets; rows of sizes, which are not read.
 class PackageIndex
 {
 public:
@@ -151,10 +152,12 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
         for (const std::string &file : files)
             paths.push_back(file + ".dwp");
     if (skeleton.dwo_name && *skeleton.dwo_name) {
-        // The .dwo file has the path that the compiler named, or is in the folder of the skeletons'
-        // file or of the stripped program, or is the skeletons' file itself (-gsplit-dwarf=single).
+        // The .dwo file has the path that the compiler named; or is in the folder of the program
+        // whose debug file has the skeletons, or of the skeletons' file; or is the skeletons' file
+        // itself (-gsplit-dwarf=single).
         const std::string name = skeleton.dwo_name;
-        const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
+        const bool has_folder = skeleton.comp_dir && *skeleton.comp_dir; // prefix maps may empty it
+        const std::string comp_dir = has_folder ? std::string(skeleton.comp_dir) + "/" : "";
         paths.push_back(name.front() == '/' ? name : comp_dir + name);
         for (const std::string &file : files)
             paths.push_back(folder_of(file) + name.substr(folder_of(name).size()));

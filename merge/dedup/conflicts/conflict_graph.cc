@@ -3,8 +3,9 @@
 //
 // Method.
 //  1. Find the conflicts, and what reaches one (find_affected.cc).
-//  2. Give each class its role. Cycles without a struct, which C does not have, are cut: one class
-//     on each becomes a node, like unnamed structs. So the types between nodes have no cycles.
+//  2. Give each class its role. Cycles without a struct, which C does not have, are cut: at least
+//     one class on each becomes a node, like unnamed structs. So the types between nodes have no
+//     cycles.
 //  3. Collect the nodes of each object, and the types between them, by their classes alone.
 //  4. Find the slots of each class, and the targets of each node's slots (make_edges.cc).
 //
@@ -35,11 +36,11 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
     return out.affected_classes[c] ? role_between : role_final;
 }
 
-/// Turns one class on each cycle of types between nodes into a node: a class that a walk meets
-/// again while the class is open. Walks begin at classes in ascending order, so the choice depends
-/// on link order alone. Equal types become one, whichever class is cut. Duplicates can remain only
-/// on a cycle that refers to a forward declaration: nodes resolve the declaration, types between
-/// nodes do not.
+/// Turns at least one class on each cycle of types between nodes into a node: each class that a
+/// walk meets again while it is open. Walks begin at classes in ascending order, so the choice
+/// depends on link order alone. Equal types become one, whichever class is cut. Duplicates can
+/// remain only on a cycle that refers to a forward declaration: nodes resolve the declaration,
+/// types between nodes do not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);
