@@ -98,8 +98,8 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     return objects;
 }
 
-/// Opens the file to encode. Errors: those of DwarfFile::open(); bitcode; a linked file without
-/// options.image, or with an address pool.
+/// Opens the file to encode. Errors: those of DwarfFile::open(); bitcode; a linked file, if
+/// options.image is not set, or if an address pool is requested.
 Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes bytes,
                                               const EmitOptions &options)
 {

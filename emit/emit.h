@@ -51,7 +51,7 @@ struct EmitOptions {
 struct EmitReport {
     enum class Outcome {
         written,
-        unchanged, // the file already has the same object BTF, or no unit was missing
+        unchanged, // the file already has the same object BTF, or add_missing_units adds nothing
         no_dwarf,
         no_types, // the DWARF has nothing to encode
     };

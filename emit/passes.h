@@ -38,16 +38,16 @@ Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader
 
 // write_result.cc: writes what was encoded as the options say.
 
-/// Writes the object BTF of `kept`, then that of `units`; nothing if options.take is set, and only
-/// that of `units` to options.detached. `path`: the path of `file`. If the file is to be changed in
-/// place, but already has this object BTF, sets report.outcome to `unchanged`. On an error nothing
-/// is written.
+/// Writes the object BTF of `kept`, then that of `units`; nothing if options.take or
+/// options.dry_run is set, and only that of `units` to options.detached. `path`: the path of
+/// `file`. If the file is to be changed in place, but already has this object BTF, sets
+/// report.outcome to `unchanged`. On an error nothing is written.
 Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report);
 
 /// For a file without DWARF: makes options.output a copy of the file, and options.detached an empty
-/// file, so that the output of an earlier run does not stay.
+/// file, so that the output of an earlier run does not stay. Does nothing with options.dry_run.
 Result<void> write_without_btf(const DwarfFile &file, const EmitOptions &options);
 
 } // namespace btflink::emit

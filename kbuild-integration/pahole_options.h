@@ -41,8 +41,9 @@ struct PaholeOptions {
 };
 
 /// `arguments`: without the program's name. `environment_languages`: $PAHOLE_LANG_EXCLUDE, the
-/// default of --lang_exclude. Errors: a wrong value; in a command line that encodes, also an
-/// unknown option, an option without its value, or a value for an option that takes none.
+/// value of --lang_exclude if neither this option nor --lang is given. Errors: a wrong value; in a
+/// command line that encodes, also an unknown option, an option without its value, or a value for
+/// an option that takes none.
 Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
                                           const std::string &environment_languages);
 

@@ -57,7 +57,8 @@ struct Options {
     /// names none, or if the image lacks its DWARF. Returns the names of further inputs, which
     /// cover the sources without object BTF.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
-    /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
+    /// Objects to merge instead of `inputs`. Only with Engine::hash, and without `base`, `verify`
+    /// and `more_inputs`.
     std::shared_ptr<Gatherer> gathered;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Looks up, in the old and in the new kernel, everything that a BPF program needs, and writes the
-// result as text, Markdown or JSON. Attach points follow from section names, by libbpf's rules.
+// Looks up in the BTF of the old and of the new kernel what a BPF program needs (bpf_program.h),
+// and writes the result as text, Markdown or JSON. Attach points follow from section names, by
+// libbpf's rules.
 #include "btf-kernel/bpf/bpf_program.h"
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"

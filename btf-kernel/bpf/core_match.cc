@@ -530,6 +530,7 @@ private:
         const Step &last = target_.field->steps.back();
         if (last.bits || target.bits) {
             const KernelField mine{&btf_, target_.field->offset, last.type, last.bits};
+            // Width 0: a macro such as BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too.
             if (!relocation_.width || bits_to_load(mine) == bits_to_load(target))
                 return at;
             return {Status::broken, "is in other bits there than in the program: only "

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Checks vmlinux, then all modules over it. If the BTF of a file violates the kernel's rules, or
 // that of a module without .BTF.base was made over another vmlinux, further checks of the file are
-// skipped, because they rely on correct references.
+// skipped, because they rely on correct references. Modules without .BTF.base are not checked if
+// there is no valid BTF of vmlinux.
 //
 // A module's own copy of a type of vmlinux, without any difference, is the encoder's fault. The
 // copy matters if kfuncs or helpers take the type: a program cannot pass them a value of the copy's
@@ -29,7 +30,7 @@ struct CheckContext {
     const Kernel &kernel;
     std::optional<KernelVersion> version = {}; // its rules apply; std::nullopt: the newest ones
     // check_vmlinux() sets the rest.
-    std::shared_ptr<const Btf> vmlinux = {}; // null: vmlinux has no BTF that follows the rules
+    std::shared_ptr<const Btf> vmlinux = {}; // null: there is no vmlinux with valid BTF
     std::optional<NameIndex> names = {};     // of vmlinux
     std::optional<diff::Side> side = {};     // vmlinux to compare modules with, if there are any
     bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
@@ -230,6 +231,8 @@ bool compare_base(const CheckContext &context, const Binary &module, Findings &o
 KfuncCounts check_module_kfuncs(const CheckContext &context, const Binary &module, const Btf &btf,
                                 std::span<const Redefinition> redefined, Findings &out)
 {
+    // An ELF module without .BTF_ids has no kfuncs. For raw BTF, check_kfuncs() adds a line "not
+    // checked".
     if (module.form != Binary::Form::raw_btf && module.btf_ids.empty())
         return {};
     return check_kfuncs(module, NameIndex(btf), context.names ? &*context.names : nullptr,
@@ -358,9 +361,9 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
 KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
 {
     if (!context.kernel.vmlinux) {
-        out.add(
-            Rule::no_btf, "vmlinux",
-            {Where{context.kernel.package}, "there is no vmlinux, so modules cannot be checked"});
+        out.add(Rule::no_btf, "vmlinux",
+                {Where{context.kernel.package},
+                 "there is no vmlinux, so modules without .BTF.base cannot be checked"});
         return {};
     }
     const Binary &binary = *context.kernel.vmlinux;
@@ -414,7 +417,8 @@ void check_other_builds(const Kernel &kernel, Findings &out)
             ++releases[module.release];
     for (const auto &[release, count] : releases) {
         const std::string states =
-            strf("%zu of these modules state%s release ", count, count == 1 ? "s" : "") +
+            strf("%zu module%s whose BTF does not fit vmlinux state%s release ", count,
+                 plural(count), count == 1 ? "s" : "") +
             std::string(release);
         out.add(
             Rule::base, "",

@@ -58,7 +58,7 @@ bool same_value(const SideType &before, const EnumValue &a, const SideType &afte
     return a.value == b.value || bits(before, a) == bits(after, b);
 }
 
-/// A change of an enumerator's value. The caller sets Detail::place.
+/// A change of an enumerator's value, with an empty Detail::place.
 Detail changed_value(const SideType &before, const EnumValue &a, const SideType &after,
                      const EnumValue &b)
 {

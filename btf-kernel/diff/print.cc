@@ -81,7 +81,7 @@ std::string line_of(const Detail &d)
     case Kind::member_bits:
         return at_place(d) + strf("bits %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
     case Kind::member_renamed:
-        return d.place + " is now called " + d.new_text;
+        return d.place + " is called " + d.new_text;
     case Kind::value_added:
         return "+ " + d.place + " = " + number_text(d.new_number, d.new_unsigned);
     case Kind::value_removed:

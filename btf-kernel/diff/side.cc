@@ -220,6 +220,8 @@ void Side::find_names()
         }
     }
     for (auto &[name, list] : names) {
+        // Of constants with the same value, those in bare enums come first, because only the first
+        // one is kept.
         std::ranges::sort(list, [](const Definition &a, const Definition &b) {
             return std::tie(a.shape, b.in_bare_enum, a.id) <
                    std::tie(b.shape, a.in_bare_enum, b.id);

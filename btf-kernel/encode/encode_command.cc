@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-kernel encode: makes BTF from the DWARF of a kernel and its modules. Writes
-// OUTPUT/vmlinux.btf, OUTPUT/PATH.btf for the module at PATH in the package, and the link
-// OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or absent.
+// OUTPUT/vmlinux.btf, OUTPUT/PATH.btf for the module at PATH in the package, and, if the
+// release of vmlinux is known, the link OUTPUT/RELEASE.btf to vmlinux.btf. Files are complete or
+// absent.
 //
 // Without --force, a file of an earlier run with the same settings is kept, unless vmlinux.btf or
 // the source (the file with DWARF, or the archive) is newer. The settings file is empty while
@@ -80,7 +81,8 @@ constexpr Option<EncodeCommandLine> encode_options[] = {
     {{0, "release", "NAME", "Choose this kernel if there are several"},
      sets<&EncodeCommandLine::release>},
     {{0, "json", "", "Print the counts and what failed as JSON"}, sets<&EncodeCommandLine::json>},
-    {{'j', "threads", "N", "Modules at a time, 1 to 1024 (default: processors)"},
+    {{'j', "threads", "N",
+      "Threads for vmlinux, then modules at a time, 1 to 1024 (default: processors)"},
      take_threads<&EncodeCommandLine::threads>},
     {{'q', "quiet", "", "No counts, no progress"}, sets<&EncodeCommandLine::quiet>},
 };

@@ -40,7 +40,7 @@ void WorkerPool::wait_for_one()
     CHECK(pid > 0 || errno == EINTR);
     auto ended = running_.find(pid);
     if (ended == running_.end())
-        return; // a signal came, or the child is not the pool's: this process had it before exec()
+        return; // a signal came, or a child ended that this process had started before exec()
     const Answer &answer = *ended->second.answer;
     WorkResult &result = results_[ended->second.piece];
     if (WIFSIGNALED(status))

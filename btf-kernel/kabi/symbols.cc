@@ -67,8 +67,10 @@ public:
     /// are not found.
     uint32_t of_type(const Side &side, uint32_t id, uint32_t place) const
     {
-        const bool of_base = TypeId{id} < side.btf->first_id();
-        const auto found = by_shape_.find({number(side, id), of_base ? 0 : place});
+        const uint64_t key = number(side, id);
+        auto found = by_shape_.find({key, place});
+        if (found == by_shape_.end() && TypeId{id} < side.btf->first_id())
+            found = by_shape_.find({key, 0});
         return found == by_shape_.end() ? none : found->second;
     }
 

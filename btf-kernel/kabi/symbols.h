@@ -31,8 +31,8 @@ constexpr size_t most_reached = 8;
 std::string_view status_name(Symbol::Status status);
 
 /// The names in a list: the first word of each line, or the second if the first is a checksum
-/// ("0x12ab name module", as in Module.symvers). Blanks and commas separate words. A word that
-/// begins with '#' or '[' is not a name, and its line is skipped.
+/// ("0x12ab name module", as in Module.symvers). The line has no name if this word begins with '#'
+/// (a comment) or '[' (a heading in lists of a stable ABI). Blanks and commas separate words.
 std::vector<std::string> parse_symbols(std::string_view text);
 
 /// How each symbol changed, in the order of `names`.

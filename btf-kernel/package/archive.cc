@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads members of archives one after the other, straight from the file.
+// Reads members of archives one after the other, straight from the file. Also unpacks compressed
+// data in memory.
 //
 // Problem. A .deb is an archive of archives: an ar archive with, for example, control.tar.xz and
 // data.tar.xz. control.tar usually has the file md5sums, which lists the files in data.tar.
@@ -212,8 +213,8 @@ private:
         return read(inner.get());
     }
 
-    /// Passes on the paths in the md5sums of a control.tar. md5sums is not required, so damage is
-    /// not reported.
+    /// Passes on the paths in the md5sums of a control.tar. md5sums is not required, so damage that
+    /// is found here is not reported. (inside() reports a control.tar that cannot be opened.)
     Result<void> list(archive *a)
     {
         archive_entry *entry = nullptr;

@@ -229,7 +229,7 @@ Result<FoundFiles> find_files(const std::string &folder)
 /// Drops the files of all releases but one: `release`; if it is empty, the release of the modules;
 /// if no module has one, that of the images. Files without a known release stay. If `release` is
 /// empty and no path states a release, all files stay. Errors: those of find_kernel_files(), except
-/// for a `folder` that cannot be read.
+/// those of list_folder().
 Result<void> choose_release(FoundFiles &found, const std::string &folder,
                             const std::string &release)
 {

@@ -36,7 +36,8 @@ constexpr unsigned most_depth = 64;               // nested folders
 
 struct ArchiveVisitor {
     /// The largest size at which a member is wanted; 0: it is not wanted. `path`: by clean_path();
-    /// as the archive has it, if it has '..'; "" for a compressed file that is not an archive.
+    /// as the archive has it, if it has '..'; "" for a compressed file that is not an archive. Such
+    /// a file cannot be skipped: if it is larger than the returned size, walk_archive() fails.
     std::function<uint64_t(const std::string &path)> wants;
     /// Takes a wanted regular member. The path "" stands for a compressed file that is not an
     /// archive.
@@ -97,7 +98,7 @@ enum class Role : uint8_t {
 Role role_of(std::string_view path);
 
 /// The role of raw BTF that btf-kernel encode wrote, by its name: "vmlinux.btf", or
-/// "MODULE.ko.btf", perhaps with a compression as in "MODULE.ko.xz.btf".
+/// "MODULE.ko.btf", where other suffixes of modules may replace ".ko", as in "MODULE.ko.xz.btf".
 Role role_of_encoded(std::string_view path);
 
 /// Does the name have the suffix of a distribution's package, such as ".deb"?
@@ -110,8 +111,9 @@ std::string module_name(std::string_view path);
 std::string_view release_in(std::string_view path);
 
 /// The path of a module below lib/modules/RELEASE/, without suffix; in other folders the whole
-/// path, without suffix. A module and its file of debug information have the same place: "net/x"
-/// for "lib/modules/RELEASE/net/x.ko.xz" and "usr/lib/debug/lib/modules/RELEASE/net/x.ko".
+/// path, without suffix. A module and its file of debug information have the same place if both
+/// are below lib/modules/RELEASE/: "net/x" for "lib/modules/RELEASE/net/x.ko.xz" and
+/// "usr/lib/debug/lib/modules/RELEASE/net/x.ko".
 std::string_view place_of_module(std::string_view path);
 
 /// Is the file from a package of debug information?

@@ -81,7 +81,7 @@ public:
         for (Duplicate &duplicate : out.duplicates) {
             std::map<diff::Shape, std::vector<std::string>> versions;
             for (const merge::Object &object : objects)
-                owner(object, duplicate.name, versions);
+                add_owner(object, duplicate.name, versions);
             if (versions.size() < 2)
                 continue;
             duplicate.versions.clear();
@@ -122,8 +122,9 @@ private:
         }
     }
 
-    static void owner(const merge::Object &object, const std::string &name,
-                      std::map<diff::Shape, std::vector<std::string>> &versions)
+    /// Adds the file of `object` to `versions`, for each definition of `name` in the object.
+    static void add_owner(const merge::Object &object, const std::string &name,
+                          std::map<diff::Shape, std::vector<std::string>> &versions)
     {
         const Btf &btf = object.btf;
         std::optional<diff::Shapes> shapes;

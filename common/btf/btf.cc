@@ -40,8 +40,9 @@ Result<Header> read_header(Bytes bytes, const Where &where)
         return fail(where.after(4), strf("BTF header length is %u, which is impossible", h.length));
     uint64_t room = bytes.size() - h.length;
     if (h.type_off % 4 || uint64_t{h.type_off} + h.type_len > room)
-        return fail(where.after(8), strf("BTF types (%u bytes at %u) do not fit into %zu bytes",
-                                         h.type_len, h.type_off, bytes.size()));
+        return fail(where.after(8),
+                    strf("BTF types (%u bytes at %u) are misaligned, or do not fit into %zu bytes",
+                         h.type_len, h.type_off, bytes.size()));
     if (uint64_t{h.str_off} + h.str_len > room)
         return fail(where.after(16), strf("BTF strings (%u bytes at %u) do not fit into %zu bytes",
                                           h.str_len, h.str_off, bytes.size()));

@@ -75,8 +75,8 @@ constexpr uint32_t sample_count(uint32_t types)
 
 /// The types and strings of a blob, without copying them; the caller adds samples and `plain_end`.
 /// Nothing if the header or the strings are malformed, or if the blob is split BTF, not in host
-/// order, not aligned, or too short for `count` types. Also nothing if a string is very long,
-/// because sampled() does not call check_long_names(), as parse() does.
+/// order, not aligned, or too short for `count` types. Also nothing if a string is very long:
+/// unlike parse(), sampled() does not call check_long_names().
 std::optional<SampledTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Records whether an accessed type was malformed (Btf::sampled()).

@@ -11,8 +11,8 @@
 //   4. each type against the types that it refers to, then chains of modifiers
 //      (btf_check_targets.cc).
 //
-// Cost. Linear in types and elements. The passes are not recursive, because a chain may have as
-// many links as there are types.
+// Cost. Linear in types and elements. The passes are not recursive, because a chain of references
+// may have as many links as there are types.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"

@@ -362,7 +362,8 @@ private:
         return "members are sorted";
     }
 
-    /// Returns the id of this INT. Adds it after all other types, unless it exists already.
+    /// Returns the id of this INT. Adds it after all other types, unless the blob itself (not its
+    /// base) has it already.
     uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
     {
         const Words wanted{add_text(name), btf::make_info(btf::Kind::INT, 0, false), size,
@@ -439,7 +440,7 @@ private:
     }
 
     /// Makes the type a struct without members, of the same size (an ARRAY: of 0 bytes). Only an
-    /// enum keeps its name.
+    /// enum keeps its name: that of a struct must be an identifier, which "long double" is not.
     Remedy make_opaque(Words &words)
     {
         const btf::Kind kind = btf::kind_of(head(words));

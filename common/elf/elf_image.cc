@@ -171,8 +171,9 @@ Result<void> read_sections(ElfImage &image)
         ElfSection &s = image.sections[i];
         size_t end = s.head.sh_name < text.size() ? text.find('\0', s.head.sh_name) : text.npos;
         if (end == text.npos)
-            return fail(image.place(i), strf("section name at %u is not in the %zu bytes of names",
-                                             s.head.sh_name, text.size()));
+            return fail(image.place(i),
+                        strf("section name at %u does not end in the %zu bytes of names",
+                             s.head.sh_name, text.size()));
         s.name = text.substr(s.head.sh_name, end - s.head.sh_name);
         if (characters += s.name.size(); characters > most)
             return fail(image.place(image.names),

@@ -9,8 +9,8 @@
 // be mapped (pipes, most of /sys), are read.
 //
 // If a mapped file shrinks, the next access beyond its end raises SIGBUS. The handler that
-// report_lost_files() sets names the file and ends the program. At this time output is not in place
-// yet: update_file() writes the header last, write_file() renames.
+// report_lost_files() sets names the file and ends the program. Unfinished output is not in place
+// then: update_file() writes the header last, write_file() renames.
 //
 // If a mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects
 // this by the file's size and time, before a wrong result is used. If the program crashes first,

@@ -42,15 +42,15 @@ Result<void> check_regular(const Where &where)
     return {};
 }
 
-Result<void> unfold(const std::vector<std::string> &names, WordRules rules, int depth, size_t &left,
-                    std::vector<std::string> &out)
+Result<void> unfold(const std::vector<std::string> &arguments, WordRules rules, int depth,
+                    size_t &left, std::vector<std::string> &out)
 {
-    for (const std::string &name : names) {
-        if (!is_response_file(name, rules)) {
-            out.push_back(name);
+    for (const std::string &argument : arguments) {
+        if (!is_response_file(argument, rules)) {
+            out.push_back(argument);
             continue;
         }
-        Where where{name.substr(1)};
+        Where where{argument.substr(1)};
         if (rules != WordRules::shell)
             TRY(check_regular(where));
         if (depth >= max_nesting)

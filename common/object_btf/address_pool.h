@@ -32,8 +32,8 @@ constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
     return 8 /* contribution header */ + 8 /* object id */ + uint64_t{index - 1} * address_size;
 }
 
-/// A pool whose entries are all 0; relocations will fill them. `entries`: their number. The length
-/// of the pool is a multiple of 8.
+/// A pool whose addresses are all 0; relocations will fill them in. `entries`: the number of
+/// addresses. A spare one follows if the length of the pool would not be a multiple of 8.
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 

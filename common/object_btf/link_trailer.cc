@@ -359,7 +359,8 @@ uint64_t computed_object_id(Bytes trailer, Bytes blob)
     std::vector<std::byte> without(trailer.begin(), trailer.end());
     for (size_t at = object_id_at; at < object_id_at + sizeof(uint64_t); ++at)
         without.at(at) = std::byte{0};
-    // Dropping the DWARF must not change the id. The flag is in the first or the last byte.
+    // Dropping the DWARF must not change the id. Depending on the byte order, the flag is in the
+    // first or the last byte. The same bit of the other byte is not used.
     for (size_t at : {flags_at, flags_at + sizeof(uint32_t) - 1})
         without.at(at) &= ~std::byte{trailer_no_dwarf};
     return XXH3_64bits_withSeed(blob.data(), blob.size(),

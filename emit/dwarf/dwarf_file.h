@@ -163,7 +163,9 @@ struct DebugFile {
     std::unique_ptr<DwarfFile> file; // nullptr if there is none
 };
 
-/// The file with all debug information of `image`, by build id or by .gnu_debuglink.
+/// The file with all debug information of `image`, by build id or by .gnu_debuglink;
+/// DebugFile::file is nullptr if none is found. Errors: those of read_parts() and
+/// DwarfFile::open(), for any file at a place that is searched.
 Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_dir);
 
 /// The file that .gnu_debugaltlink of `image` names; DebugFile::file is nullptr if `image` does not

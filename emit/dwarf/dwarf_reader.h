@@ -78,14 +78,15 @@ private:
 // are left out. `debug_dir`: see find_alternate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
-/// twice as fast as libdw. It skips and counts partial units, and type units that are not in split
-/// DWARF.
+/// twice as fast as libdw. It skips partial units and type units, except type units of split DWARF,
+/// and counts those in .debug_info. It does not look at .debug_types.
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips);
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
 /// alternate files (dwz). It decodes independently of the fast reader. If both can read a file,
-/// their trees are the same, with two exceptions: this reader does not read range lists of split
-/// DWARF 5, and it reads a type unit of split DWARF only if an entry refers to the unit.
+/// their trees are the same, with three exceptions: this reader does not read range lists of split
+/// DWARF 5; it reads a type unit of split DWARF only if an entry refers to the unit; and it reads
+/// location expressions of any length (see max_ops in fast/location.cc).
 Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
                                                        const std::string &debug_dir, Skips &skips);
 

@@ -19,8 +19,8 @@ struct Row {
     uint16_t code;
 };
 
-// DWARF 5, table 7.17; codes that were assigned later, which older <dwarf.h> lack; and the
-// vendor-defined code for assembler.
+// DWARF 5, table 7.17; later versions of the languages in it; and assembler, which has a
+// vendor-defined code and a later one. Codes that older <dwarf.h> lack are numbers.
 constexpr Row rows[] = {
     {"ada", "83", DW_LANG_Ada83},
     {"ada", "95", DW_LANG_Ada95},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// pahole's names of source languages, for --lang-exclude, and the choice of units by language and
-// name.
+// pahole's names of source languages, for --lang and --lang-exclude, and the choice of units by
+// language and name.
 #pragma once
 
 #include "common/result.h"

@@ -83,7 +83,7 @@ struct Setup {
 /// Messages about missing or incomplete object BTF; both are "" if there is nothing to report.
 struct Losses {
     std::string no_btf;   // why there is no object BTF
-    std::string left_out; // which parts the object BTF lacks
+    std::string left_out; // the first part that it lacks or that was changed, and how many follow
 };
 
 /// Call order: first describe types, functions and variables, in any order, each once, except that

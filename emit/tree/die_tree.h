@@ -173,7 +173,7 @@ constexpr size_t max_depth = 2000;
 struct ParamLocation {
     int8_t scalar = -1;       // if its type fits a register
     int8_t aggregate = -1;    // if it is larger: the first register of its pieces
-    bool is_constant = false; // the location is a constant: the parameter counts as not passed
+    bool is_constant = false; // the location is a constant, as of a parameter that is not passed
     bool on_stack = false;
     uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
 };
@@ -257,8 +257,9 @@ public:
     bool c_names = true;      // names are C identifiers
     bool annotations = false; // there are annotations
     bool atomics = false;     // there are entries with DW_TAG_atomic_type
-    // The gcc plugin made the tree. Registers are unknown; instead Die::location and Die::displaced
-    // state which parameters are where the prototype puts them.
+    // The gcc plugin made the tree. Registers are unknown. Instead, Die::displaced of a function
+    // states that some parameter is not where the prototype puts it. In a clone, parameters without
+    // Die::location are displaced or not passed.
     bool signatures_known = false;
     uint8_t address_size = 8;
 

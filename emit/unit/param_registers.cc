@@ -3,7 +3,7 @@
 //
 // Problem. Locations show where each parameter is, but not where it should be: this depends on all
 // parameters before it. A compiler that changes a signature may drop parameters, or pass only one
-// member of a struct, without saying so.
+// member of a struct. DWARF does not say which ones.
 //
 // Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
 // takes two, except on s390. If only one piece of a struct has a location, only the member at the

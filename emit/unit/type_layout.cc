@@ -295,7 +295,8 @@ uint64_t TypeLayout::member_bit_offset(const Die &member, ByteOrder order) const
     uint64_t offset = member.value * 8;
     if (!member.bit_size || !member.is(Die::msb_offset))
         return offset;
-    // DWARF 2 and 3: DW_AT_bit_offset counts from the most significant bit of the storage unit.
+    // DW_AT_bit_offset, the form of DWARF 2 and 3, counts from the most significant bit of the
+    // storage unit.
     if (order == ByteOrder::big)
         return offset + static_cast<uint64_t>(int64_t{member.bit_offset});
     uint64_t storage = member.byte_size;

@@ -183,7 +183,8 @@ private:
         return true;
     }
 
-    /// Is the type of the result or of a parameter incomplete?
+    /// Does the function return a struct that is only declared, or take a parameter of an
+    /// incomplete type? A result of a kind that BTF does not have becomes void.
     bool is_incomplete(const Function &f)
     {
         if (layout_.is_declared_result(result_of(f)))
@@ -307,7 +308,7 @@ private:
         if (out.symbol = symbol_of(d, out.name); !out.symbol.empty())
             if (const UnitLanguage *language = tree_.language_of(d))
                 out.language = language->name;
-        if (out.language.empty())
+        if (out.language.empty()) // without it there is no tag for the symbol (linkage_tag())
             out.symbol = {};
 
         out.result = types_.of(layout_, result_of(f));

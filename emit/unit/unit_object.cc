@@ -461,7 +461,8 @@ LegalNames make_names_legal(DieTree &tree, Skips &skips)
 
 /// Changes types that kernels would refuse. The merge would change them, too, but its messages
 /// could not name the source file. Violations that depend on other objects, or on the names of
-/// parameters, are left to the merge.
+/// parameters, are left to the merge. So are too long names, results of type `const void` and long
+/// chains of modifiers, unless the unit has a suspect type or its string table an odd character.
 void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
 {
     if (!types.suspect && !types.btf.has_odd_character())

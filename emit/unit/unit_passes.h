@@ -132,8 +132,9 @@ public:
     /// prototype of the source with the locations.
     void check(std::span<Param> params) const;
     /// For functions whose signature clang has changed: finds the parameters that are left, and
-    /// those of which only a member is left. Parameters count as unexpected if their place is
-    /// unknown, if they are in another register, or on the stack although they fit into registers.
+    /// those of which only a member is left. As long as registers are left, parameters count as
+    /// unexpected if their place is unknown, if they are in another register, or on the stack
+    /// although they fit into registers.
     void find_true_signature(std::span<Param> params) const;
 
 private:

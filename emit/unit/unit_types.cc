@@ -442,8 +442,8 @@ private:
     }
 
     /// Does the prototype return a struct that is only declared, or take a parameter of an
-    /// incomplete type? Always false for C: there, if no object defines the type, the merge writes
-    /// it with 0 bytes (btf_mend.cc).
+    /// incomplete type? Always false for C: if final BTF only declares a type that a prototype
+    /// needs, the merge writes the type with 0 bytes (btf_mend.cc).
     bool is_incomplete_prototype(DieIndex i) const
     {
         if (tree_.c_names)

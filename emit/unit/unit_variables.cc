@@ -5,7 +5,7 @@
 // - the source defines it at file level or in a namespace,
 // - it has a fixed address in a section that the features select (common symbols count as .bss),
 // - BTF can express its type and its size (not 0), and
-// - BTF allows its name, and no macro has generated it (is_filtered_name()).
+// - BTF allows its name, and is_filtered_name() does not leave it out.
 // The merge finds out whether the linker kept the variable, and at which address.
 #include "common/btf/btf_check.h"
 #include "common/object_btf/link_trailer.h"
@@ -78,6 +78,8 @@ public:
     }
 
 private:
+    /// An entry that is marked as a declaration is a definition, too, if it has a specification and
+    /// an address. pahole has the same rule.
     bool is_definition(const Die &d) const
     {
         return d.is(Die::file_level) && !d.is(Die::artificial) && d.is(Die::location) &&

@@ -3,8 +3,9 @@
 // the compiler made. With --plugin, a plugin of the compiler makes the object BTF.
 //
 // Apart from btf-cc's own messages and errors, make sees what it would see from the compiler: the
-// same exit status, the same output, death by the same signal. If no object gets BTF, the plugin
-// makes the BTF, or ccache will run btf-cc, then btf-cc only execs the compiler.
+// same exit status, the same output, death by the same signal. btf-cc replaces itself by the
+// compiler, or by ccache, in three cases: no object may get BTF; the plugin makes the BTF; ccache
+// will run btf-cc again.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/elf/elf_image.h"

@@ -52,7 +52,7 @@ Result<Settings> read_settings(const OptionValues &options)
     // these are unknown, and objects get the default features.
     std::string flags = variable("PAHOLE_FLAGS");
     auto words = TRY(split_words(flags, Where{"PAHOLE_FLAGS"}));
-    words.insert(words.begin(), "-J");
+    words.insert(words.begin(), "-J"); // Kbuild gives it to pahole outside of PAHOLE_FLAGS
     auto asked = read_pahole_options(words, variable("PAHOLE_LANG_EXCLUDE"));
     if (!asked) {
         Error error = asked.error();

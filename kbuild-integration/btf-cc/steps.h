@@ -28,9 +28,9 @@ using OptionValues = std::map<std::string, std::string>;
 
 /// Reads the options, and the variables BTF_CC_* of options that are not given. If neither names
 /// features, those of $PAHOLE_FLAGS count, which Kbuild exports, or else the default ones. A list
-/// that begins with + adds to these. The units to leave out are always those of $PAHOLE_FLAGS and
-/// $PAHOLE_LANG_EXCLUDE. strip_dwarf is turned off if Kbuild reads the DWARF later. Errors: an
-/// invalid value.
+/// that begins with + adds to these. $PAHOLE_FLAGS and $PAHOLE_LANG_EXCLUDE always decide which
+/// units are left out, as in btf-pahole. strip_dwarf is turned off if Kbuild reads the DWARF later.
+/// Errors: an invalid value.
 Result<Settings> read_settings(const OptionValues &options = {});
 
 /// Sets the variables of options, such as BTF_CC_STRIP_DWARF for "strip-dwarf", for the btf-cc that
@@ -85,8 +85,8 @@ std::string find_driver(const std::string &program);
 /// there is none.
 std::string first_program(const std::string &program);
 
-/// The plugin for the compiler `program`. Errors: there is no such compiler; there is no plugin for
-/// exactly this compiler (the message says how to build one).
+/// The plugin for the compiler `program`. Errors include: there is no such compiler; there is no
+/// plugin for exactly this compiler (the message says how to build one).
 Result<std::string> find_plugin(const std::string &program);
 
 /// A hash of a file's contents, as text.

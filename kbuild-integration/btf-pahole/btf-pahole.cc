@@ -41,9 +41,8 @@ constexpr const char usage[] =
     "                               print the version of pahole that this replaces;\n"
     "                               --devel_version (and --version on a terminal) also btflink's\n"
     "  -?, --help                   print this\n"
-    "Options that show types have no effect with -J. Without -J a real pahole is run: the next "
-    "one\n"
-    "in PATH, or the one that BTF_PAHOLE_REAL names.\n";
+    "Options that show types have no effect with -J. Without -J or --btf_encode_detached, a real\n"
+    "pahole is run: the next one in PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
 /// Lists the programs that have already run in place of pahole, each as " DEVICE:INODE". Prevents
 /// an endless loop if a copy of btf-pahole is called pahole, or a script called pahole runs

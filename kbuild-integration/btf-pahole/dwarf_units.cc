@@ -47,6 +47,8 @@ Result<bool> encode(const std::string &file, const emit::EmitOptions &emit,
     if (!emitted.rejected.empty() && !options.features.has(Feature::encode_force))
         return fail(emitted.rejected.front().why);
     report.no_dwarf = alone && emitted.outcome == emit::EmitReport::Outcome::no_dwarf;
+    // If nothing is encoded, units that were not read (such as split DWARF without its .dwo files)
+    // are no reason to warn: the objects to be merged may have BTF for them.
     if (alone || emitted.btf_bytes)
         for (std::string &line : emit::warnings(file, emitted))
             report.warnings.push_back(std::move(line));

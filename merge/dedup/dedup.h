@@ -72,6 +72,7 @@ struct Sources {
     {
         return list[t.source].btf->str(offset);
     }
+    /// Is it a plain type of an object, or a chosen type of a base?
     bool is_plain(uint32_t source, TypeId id) const
     {
         const Source &s = list[source];
@@ -90,7 +91,9 @@ constexpr uint32_t no_refs = UINT32_MAX;
 
 /// A final equivalence class: one type of the result.
 struct FinalClass {
-    TypeAt first;            // its lowest type, not counting resolved declarations; gives the order
+    // Its lowest type, not counting resolved declarations; or, if no object has a type of this
+    // class, the type from which it is made. Gives the order.
+    TypeAt first;
     TypeAt canonical;        // the type that is written out
     bool live;               // false if all of its types moved to other classes
     uint32_t refs = no_refs; // index in Partition::refs; no_refs: those of `canonical`

@@ -15,11 +15,11 @@ namespace btflink::merge
 // check_file.cc: finds what a kernel would refuse in final BTF.
 
 /// Checks the final BTF of the file `path`: raw, or `.BTF` and `.BTF.base` of an ELF file. `base`:
-/// the file with the BTF that it extends, or "". `kernel`: see kernel_forms(). Returns violations
-/// of the kernel's rules (common/btf/btf_check.h). If split BTF has violations, or another byte
-/// order than `base`, signs that it was made over another base come first. If BTF with a distilled
-/// base has no violations, returns the errors of look_up_distilled() for the types of `base`.
-/// Error: a file cannot be read, or has no final BTF; or that of `base` is malformed.
+/// the file with the BTF that split BTF in `path` extends, or "". `kernel`: see kernel_forms().
+/// Returns violations of the kernel's rules (common/btf/btf_check.h). If split BTF has violations,
+/// or another byte order than `base`, signs that it was made over another base come first. If BTF
+/// with a distilled base has no violations, returns the errors of look_up_distilled() for the types
+/// of `base`. Error: a file cannot be read, or has no final BTF; or that of `base` is malformed.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 

@@ -13,7 +13,7 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// A feature that changes btf-emit's output. If objects lack it, the merge cannot make up for that.
+/// A feature that changes object BTF. If objects lack it, the merge cannot make up for that.
 struct Effect {
     Feature feature;
     const char *without; // the effect if objects lack it
@@ -77,14 +77,14 @@ std::string each_feature(FeatureSet set, const char *preposition, const char *su
     return text;
 }
 
-/// How `few` differ: "by btf-emit 0.1.0 (not 0.2.0), without float (floating-point types are
+/// How `few` differ: "by btflink 0.1.0 (not 0.2.0), without float (floating-point types are
 /// INTs)".
 std::string difference_text(const Setting &few, const Setting &most)
 {
     std::string text;
     const FeatureSet mine(few.features), theirs(most.features);
     if (few.emitter != most.emitter)
-        text += ", by btf-emit " + version_text(few.emitter) + " (not " +
+        text += ", by btflink " + version_text(few.emitter) + " (not " +
                 version_text(most.emitter) + ")";
     text += each_feature(difference(theirs, mine), "without", "");
     text += each_feature(difference(mine, theirs), "with", " in the others");

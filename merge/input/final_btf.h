@@ -17,7 +17,7 @@ struct FinalBlob {
     Where where;              // of the first byte of `contents`
 };
 /// The BTF in `section` of an ELF file, or in all of a raw file. Nothing if an ELF file does not
-/// have this section. Object BTF is an error.
+/// have this section. Errors: malformed data; no blob, several blobs, or object BTF.
 Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section);
 
 /// The BTF that split BTF extends.

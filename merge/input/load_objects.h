@@ -156,7 +156,7 @@ Result<void> verify_objects(const std::vector<Input> &inputs, const std::vector<
 // with those that the link asks for. A build folder may have objects that were compiled with
 // earlier settings.
 
-/// Returns warnings about objects whose btf-emit version or features differ from those of most
+/// Returns warnings about objects whose version of btflink or features differ from those of most
 /// objects, and about features of most objects that differ from `asked`. Differences that the merge
 /// can make up for do not count.
 std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked);

@@ -7,9 +7,9 @@
 //
 // Method. Parse the blob of each contribution with a trailer completely, and compute its stub
 // hashes, prototype hashes and samples again. The object id reveals any other change of the bytes.
-// Object ids and the stub hashes of DATASECs are not compared if the DATASEC entries have changed
-// since these were computed: on REL targets the entries hold addends, and a final link that keeps
-// `.BTF` writes addresses into them.
+// Object ids and the stub hashes of DATASECs cover the offsets in DATASEC entries. They are not
+// compared if the entries hold something else: on REL targets addends, and after a final link that
+// keeps `.BTF` addresses.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
@@ -71,7 +71,8 @@ Result<void> verify_samples(const Object &o, const Btf &btf)
     return {};
 }
 
-/// Do DATASEC entries hold addends, or addresses that a linker has written?
+/// Do DATASEC entries hold addends, or addresses that a linker has written? Raw BTF does not show
+/// this; it counts as unchanged.
 bool has_changed_entries(const Input &input, const Object &o)
 {
     if (!input.elf)

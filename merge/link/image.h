@@ -23,7 +23,8 @@ struct Address {
     uint64_t value = 0;
     bool operator==(const Address &) const = default;
 };
-/// `section` if there is none; in combined inputs also if the section is not allocated.
+/// Address::section of an absolute symbol; in combined inputs, also of a symbol in a section that
+/// is not allocated.
 constexpr uint32_t absolute_section = UINT32_MAX;
 
 enum class ImageKind : uint8_t {

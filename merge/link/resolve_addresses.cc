@@ -14,9 +14,11 @@
 // the symbol of one of its variables confirms them, or if there are no symbols. If a symbol
 // contradicts an offset, the object's variables are looked up by name instead.
 //
-// Invariant. A Location is never a guess: uncertain ones are `unknown`. But an address of 0 in a
-// linked image is `known`, because a per-CPU variable may be there. Linkers also write 0 into pools
-// for discarded sections, so callers must check for 0.
+// Invariant. A Location is never a guess: uncertain ones are `unknown`. Two kinds of offsets are
+// used although nothing confirms them: those of other tools' BTF if there are no symbols, and those
+// of raw object BTF if the image has no pools. An address of 0 in a linked image is `known`,
+// because a per-CPU variable may be there. Linkers also write 0 into pools for discarded sections,
+// so callers must check for 0.
 #include "merge/link/image.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 // over a weak one), preferably from one that kept its parameters. The FUNC gets the declaration
 // tags of all instances of this definition, because clang writes tags to one instance only. The
 // prototype of a definition at another address than the group's symbols, such as a weak one next to
-// a strong one, need not agree (combine() has an exception). But a definition whose section the
+// a strong one, need not agree (combine() has exceptions). But a definition whose section the
 // link discarded has no address, so its prototype must agree, like that of an inline copy.
 //
 // With true signatures, if find_clone() finds a clone, the FUNC has the clone's prototype and name.
@@ -230,6 +230,7 @@ struct GroupFacts {
 
 GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Instance &chosen)
 {
+    // False if no instance is at a symbol. Then no definition counts as replaced: all must agree.
     const bool is_linked = is_at_symbol(in, group, chosen);
     const bool chosen_decides = in.features.has(Feature::true_signature) && is_linked;
     const LinkFunction *reference =

@@ -8,8 +8,8 @@
 // does the rest: it appends to an image, or lays out a module without the old sections and
 // renumbers symbols and indexes.
 //
-// Cost. For an image without BTF, or with BTF that an earlier run appended, the added bytes.
-// Otherwise a copy of the file, but not in memory.
+// Cost. For an image without BTF, the added bytes. Otherwise a copy of the file, but not in memory;
+// if the file already has this BTF from an earlier run, nothing is written.
 #include "merge/output/write_elf.h"
 
 #include "common/elf/elf_image.h"
@@ -63,7 +63,7 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<ui
     return drop;
 }
 
-/// Is the section final BTF, not object BTF?
+/// Is the section final BTF, not object BTF? A single blob of another tool also counts as final.
 bool is_final_btf(const ElfSection &s, const Where &where)
 {
     if (s.head.sh_type != SHT_PROGBITS || (s.head.sh_flags & SHF_EXCLUDE))

@@ -55,10 +55,10 @@ class Builds(PackageCase):
         """A module whose BTF does not fit vmlinux is reported, even if it states the release of vmlinux. A module
         whose BTF fits is not reported, even if it states another release."""
         other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
-        for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, the same as vmlinux: '
-                                        'another build or flavour'),
-                              ('6.12.0-other', '1 of these modules states release 6.12.0-other, vmlinux '
-                                               f'{RELEASE}')):
+        for release, said in ((RELEASE, f'1 module whose BTF does not fit vmlinux states release {RELEASE}, '
+                                        'the same as vmlinux: another build or flavour'),
+                              ('6.12.0-other', '1 module whose BTF does not fit vmlinux states release 6.12.0-other, '
+                                               f'vmlinux {RELEASE}')):
             *others, (module, _) = self.files()
             mixed = [*others, (module, self.module_over(other, release))]
             findings = self.check(self.unpacked(mixed, 'mixed'), status=1)['findings']

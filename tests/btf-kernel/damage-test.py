@@ -195,8 +195,8 @@ class Damage(PackageCase):
         self.assertEqual([(u['rule'], u['binaries']) for u in report['unchecked']], [('redefined', ['mine'])])
         bigger = TYPES.replace('int count;', 'int count, more;')
         module = self.distilled('bigger', VMLINUX.replace(TYPES, bigger), MODULE.replace(TYPES, bigger))
-        self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): the type of this name in vmlinux has another "
-                                         'kind, size or encoding'], self.sound, module)
+        self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): no type of this name in vmlinux has the "
+                                         'right kind, size and encoding'], self.sound, module)
         # The distilled base has a struct that vmlinux does not have.
         other = [text.replace('files_struct', 'gone_struct') for text in (VMLINUX, MODULE)]
         self.expect([('base', 'mine')], ["(STRUCT 'gone_struct')"], self.sound, self.distilled('gone', *other))
@@ -214,7 +214,7 @@ class Damage(PackageCase):
              'vmlinux.btf', 'vmlinux.o', 'more.o', cwd=folder)
         self.fill_ids(folder / 'vmlinux', [(folder / 'vmlinux.btf').read_bytes()])
         self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): types ", 'both match, so the kernel '
-                                         'uses neither'], folder, module)
+                                         "refuses the module's BTF"], folder, module)
 
     def test_truncated_base(self):
         module = self.distilled('cut', VMLINUX)

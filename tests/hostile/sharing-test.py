@@ -379,7 +379,7 @@ class Sharing(KbuildCase):
             for i in range(count)[::-1 if new else 1]:
                 words += [names[1 + i], 1, 32 * i]
             return words, strings
-        self.diff_ends(make, said='n123 is now called m123\n')
+        self.diff_ends(make, said='n123 is called m123\n')
 
     def test_changed_tags(self):
         def make(new):

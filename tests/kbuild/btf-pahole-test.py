@@ -121,7 +121,7 @@ class Answers(Command):
         self.refuse("PAHOLE_LANG_EXCLUDE: unknown language 'klingon'; .*", '-J', 'prog',
                     same=['prog'], settings={'PAHOLE_LANG_EXCLUDE': 'klingon'})
         for word in '-jx', '--jobs=x':
-            self.refuse("--jobs: 'x' is not a number", '-J', word, 'prog', same=['prog'])
+            self.refuse("--jobs: 'x' is not a number of threads", '-J', word, 'prog', same=['prog'])
 
     def test_options_of_kernels(self):
         listed = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'

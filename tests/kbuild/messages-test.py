@@ -100,7 +100,7 @@ class Messages(InputsCase):
         said('... must be 0 or 1', 'gcc', *compile_it, settings={'BTF_CC_STRICT': 'yes'})
         if not target_of('clang'):
             self.skipTest('clang is not installed')
-        said('ERROR: --plugin is for gcc; ...', '--plugin', 'clang', *compile_it)
+        said('ERROR: the plugin is for gcc; ...', '--plugin', 'clang', *compile_it)
         if self.cc('--plugin', 'gcc', *compile_it)[0]:
             self.skipTest('there is no plugin for gcc')
         self.write('odd.c', 'int odd$name;\nint fine;\n')

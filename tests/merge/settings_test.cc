@@ -77,7 +77,7 @@ TEST_F(Settings, ManyAreNotAllNamed)
         inputs.push_back(object(name, default_features()));
     auto said = warnings(inputs);
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_TRUE(has(said[0], "6 objects were emitted by btf-emit 0.0.99 ")) << said[0];
+    EXPECT_TRUE(has(said[0], "6 objects were emitted by btflink 0.0.99 ")) << said[0];
     EXPECT_TRUE(has(said[0], "7 others")) << said[0];
     EXPECT_TRUE(has(said[0], "d.o: .BTF+0x0, ...")) << said[0];
     EXPECT_FALSE(has(said[0], "e.o:")) << said[0];

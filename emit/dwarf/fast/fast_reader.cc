@@ -52,7 +52,7 @@ public:
     explicit TreeReader(Skips &skips) : skips_(skips) {}
 
     /// Reads `units`, which are in the order of their offsets, and the type units that they reach.
-    /// If `takes` is set, also reads the type units of their file that it accepts.
+    /// If `takes` is set, also reads the type units of their file whose language `takes` accepts.
     Result<DieTree> run(const Units &units, const TakesLanguage &takes)
     {
         const TypeUnits *types = units.front()->types;

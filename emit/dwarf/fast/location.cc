@@ -15,7 +15,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Longer expressions do not describe parameters.
+/// A longer expression counts as one that cannot be decoded. Those that BTF needs are shorter.
 constexpr size_t max_ops = 32;
 
 class Expression

@@ -99,7 +99,7 @@ struct Unit : UnitHead {
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
     uint64_t loc_base = 0; // split DWARF: of the unit's part of .debug_loc or .debug_loclists
     // Split DWARF: whether the unit is a skeleton, and where its split unit is.
-    bool is_skeleton = false;
+    bool is_skeleton = false;         // by DW_AT_dwo_name; list_units() looks at the header, too
     std::optional<AddressRef> low_pc; // base of range lists
     const char *dwo_name = nullptr, *comp_dir = nullptr;
     uint64_t dwo_id = 0;

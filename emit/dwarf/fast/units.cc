@@ -160,7 +160,7 @@ Result<bool> read_own_entry(Unit &unit, Skips &skips)
     // The first round finds the bases of tables, to which strings and addresses may be relative.
     // The second round reads all values again.
     for (int round = 0; round < 2; ++round) {
-        Skips none; // counts references, but no reference is read here
+        Skips none; // for references that cannot be followed; no reference is read here
         FormReader in(unit, unit.die_offset, none);
         const uint64_t code = in.in().uleb();
         const Abbrev *abbrev = unit.abbrevs->find(code);
@@ -257,7 +257,7 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place)
 Result<void> read_language(Unit &type_unit, Abbrevs &abbrevs)
 {
     TRY(abbrevs.attach(type_unit));
-    Skips none; // counts references, but no reference is read here
+    Skips none; // for references that cannot be followed; no reference is read here
     FormReader in(type_unit, type_unit.die_offset, none);
     const Abbrev *abbrev = type_unit.abbrevs->find(in.in().uleb());
     if (!abbrev) // read_entries() returns the error, if it reads the unit

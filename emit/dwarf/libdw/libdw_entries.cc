@@ -124,6 +124,7 @@ public:
         Dwarf_Die target;
         Dwarf_Attribute signature, *attr = attr_;
         bool found = dwarf_formref_die(attr, &target);
+        // An entry with DW_AT_signature stands for the type in the type unit of this signature.
         if (found && dwarf_attr(&target, DW_AT_signature, &signature)) {
             attr = &signature;
             found = dwarf_formref_die(attr, &target);

@@ -35,8 +35,8 @@ bool is_in_types(Dwarf_CU *unit)
     return version < 5 && type == DW_UT_type;
 }
 
-/// Reads the value as if it had the form `form`. Empty if it does not end inside its unit, which
-/// only dwarf_formudata() checks.
+/// Reads the value of `attr` as if it had the form `form`. Empty if the value does not end inside
+/// its unit: dwarf_formudata() checks this, a plain read at attr.valp would not.
 std::optional<uint64_t> read_as(Dwarf_Attribute attr, unsigned form)
 {
     attr.form = form;
@@ -98,7 +98,6 @@ Result<void> LibdwFile::start()
 {
     plain_ = TRY(make_plain());
     elf_version(EV_CURRENT);
-    // elf_memory() takes a pointer to non-const memory, but only reads the memory.
     elf_ = elf_memory(reinterpret_cast<char *>(plain_.data()), plain_.size());
     dwarf_ = elf_ ? dwarf_begin_elf(elf_, DWARF_C_READ, nullptr) : nullptr;
     if (!dwarf_)
@@ -107,7 +106,7 @@ Result<void> LibdwFile::start()
     Dwarf_CU *next;
     Dwarf_Die first{};
     if (dwarf_get_units(dwarf_, nullptr, &next, nullptr, nullptr, &first, nullptr) == 0 &&
-        first.addr) // null if the unit has no entry
+        first.addr) // null if the type of the unit is unknown
         info_at_ = static_cast<const unsigned char *>(first.addr) - dwarf_dieoffset(&first);
     return {};
 }

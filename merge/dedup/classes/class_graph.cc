@@ -101,7 +101,7 @@ bool name_declarable_enums(const Sources &sources, const Classes &classes, Class
         auto [it, added] = declared.emplace(text_of(c), out.names.next_id());
         if (added)
             out.names.push_back({text_of(c), {}, c, true});
-        else // a declaration with another size; sizes of declarations mean nothing
+        else // a declaration with another size, kind or sign, which mean nothing without values
             out.alias[c] = out.names[it->second].forward;
         out.name[c] = it->second;
     }

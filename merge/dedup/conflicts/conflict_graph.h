@@ -73,7 +73,7 @@ struct ConflictGraph {
     // passing another node.
     Lists<ClassId, NameId> slots;
     IdVector<NodeId, uint64_t> edge_begin; // first edge per node, and the end
-    std::vector<NodeId> edges;             // per node and slot: the target
+    std::vector<NodeId> edges;             // per definition and slot: the target
     // The paths of definitions that have slots and are in ambiguous objects; null for other nodes.
     // In any object, a definition may have an empty list instead. Then it equals no other node: the
     // walk that finds its paths would be too long, or its object has wrong hashes.
@@ -85,7 +85,8 @@ struct ConflictGraph {
     }
     bool is_definition(NodeId n) const { return n != NodeId::none && !nodes[n].is_forward(); }
     ClassId class_of(GroupId group) const { return nodes[representative(group)].cls; }
-    /// The targets of a node's slots.
+    /// The targets of a definition's slots. Empty for a forward declaration, and for some
+    /// definitions in objects with wrong hashes; these have an empty list of paths.
     std::span<const NodeId> edges_of(NodeId n) const
     {
         return {edges.data() + edge_begin[n], edges.data() + edge_begin[NodeId{raw(n) + 1}]};

@@ -76,7 +76,7 @@ struct ObjectSets {
 /// Rows of bits, one per component. A row has a bit for each node of the object that is an element.
 struct BitRows {
     std::vector<uint32_t> element; // per bit
-    std::vector<bool> is_declared; // per bit: the object or the base only declares the name
+    std::vector<bool> is_declared; // per bit: a declaration, or a name that the base declares
     std::vector<uint32_t> bit;     // per node; or no_number
     size_t words = 0;              // per row
     std::vector<uint64_t> rows;

@@ -25,7 +25,9 @@ namespace btflink::merge
 namespace
 {
 
-constexpr uint32_t max_depth = 1000; // limits the recursion; C has no such chains between nodes
+// Limits the recursion: types at a greater depth keep their classes, without the resolutions of the
+// group. C has no such chains between nodes.
+constexpr uint32_t max_depth = 1000;
 
 /// The object of a group's representative, with the group's resolutions.
 struct GroupView {

@@ -29,7 +29,8 @@ struct SplitInput {
 };
 
 /// The final classes of types between nodes. The key of a type is its class, and the final classes
-/// of those references that are nodes or types between nodes.
+/// of those references that are nodes or types between nodes. On a cycle, possible only with wrong
+/// hashes, a word may be no class (word_of_source() in types_between.cc).
 struct BetweenKeys {
     VectorIndex keys;                 // a key comes after the keys of the classes in it
     std::vector<ClassId> final_class; // per key
@@ -82,8 +83,8 @@ struct UnresolvedForward {
 /// source by source; the walk of a source does not read those of other sources.
 void assign_between(const SplitInput &in, Classes &classes, FinalClasses &finals);
 
-/// Gives the final class of each group with resolved forward declarations references of its own,
-/// which may lead to new types between nodes.
+/// Sets the references (FinalClass::refs) of each group that has resolved forward declarations.
+/// These references may lead to new types between nodes, which are added.
 void resolve_references(const SplitInput &in, FinalClasses &finals);
 
 /// Looks for pairs of typedefs with the same name and form, of which one leads to forward
