@@ -73,8 +73,8 @@ std::vector<std::string> result_files(const Options &options);
 Result<void> check_options(const Options &options);
 
 /// Error: an output (of --output or --time-trace) is also an input, the file to update or another
-/// output; or the file to update is the base. `files`: the inputs that were opened. Call it before
-/// an output is written.
+/// output; or the file to update is the base. `files`: the inputs that were opened, or the response
+/// files that named them. Call it before an output is written.
 Result<void> check_apart(const Options &options, std::span<const std::string> files);
 
 /// The part of check_apart() that compares the trace with the result. Call it again before the

@@ -56,9 +56,6 @@ Result<void> check_apart(const Options &options, std::span<const std::string> fi
     TRY(check_not_written(options.base, is_input));
     for (const std::string &path : files)
         TRY(check_not_written(path, is_input));
-    for (const std::string &name : options.inputs)
-        if (name.starts_with('@'))
-            TRY(check_not_written(name.substr(1), is_input));
     TRY(check_not_written(options.update, "is to be updated"));
     if (same_file(options.update, options.base))
         return fail(Where{options.update},

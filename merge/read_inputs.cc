@@ -157,6 +157,7 @@ Result<void> open_all(const Options &options, MergeInputs &in)
 {
     in.files = TRY(open_inputs(options.inputs, options.threads));
     TRY(check_apart(options, in.files.files));
+    TRY(check_apart(options, in.files.lists));
     if (options.image.empty())
         return {};
     in.given_image = TRY(open_input(options.image));

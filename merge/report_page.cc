@@ -97,11 +97,9 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
         if (is_list_to_read_once(input))
             return fail(Where{input.substr(1)},
                         "is not a regular file; --report reads a list of inputs several times");
-    std::vector<std::string> files = TRY(unfold_response_files(options.inputs));
-    auto is_page = [&](const std::string &file) {
-        return same_file(page, file.starts_with('@') ? file.substr(1) : file);
-    };
-    if (std::ranges::any_of(files, is_page) || std::ranges::any_of(options.inputs, is_page))
+    auto [files, lists] = TRY(unfold_response_files(options.inputs));
+    auto is_page = [&](const std::string &file) { return same_file(page, file); };
+    if (std::ranges::any_of(files, is_page) || std::ranges::any_of(lists, is_page))
         return fail(Where{page}, "is an input, too; it would be overwritten");
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))

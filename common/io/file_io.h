@@ -177,11 +177,15 @@ enum class WordRules : uint8_t {
 Result<std::vector<std::string>> split_words(std::string_view text, const Where &where,
                                              WordRules rules = WordRules::shell);
 
+struct UnfoldedWords {
+    std::vector<std::string> words;
+    std::vector<std::string> files; // the response files that were read
+};
 /// `arguments` with each "@file" replaced by the words of that file; these may name further
 /// response files. With the rules of compilers, "@file" stays if the file cannot be opened. Errors:
 /// a file that cannot be read or, with the rules of compilers, is not regular; those of
 /// split_words(); more than 16 response files inside each other, more than 32 MB in all.
-Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments,
-                                                       WordRules rules = WordRules::shell);
+Result<UnfoldedWords> unfold_response_files(const std::vector<std::string> &arguments,
+                                            WordRules rules = WordRules::shell);
 
 } // namespace btflink

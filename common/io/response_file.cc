@@ -43,11 +43,11 @@ Result<void> check_regular(const Where &where)
 }
 
 Result<void> unfold(const std::vector<std::string> &arguments, WordRules rules, int depth,
-                    size_t &left, std::vector<std::string> &out)
+                    size_t &left, UnfoldedWords &out)
 {
     for (const std::string &argument : arguments) {
         if (!is_response_file(argument, rules)) {
-            out.push_back(argument);
+            out.words.push_back(argument);
             continue;
         }
         Where where{argument.substr(1)};
@@ -59,6 +59,7 @@ Result<void> unfold(const std::vector<std::string> &arguments, WordRules rules, 
         if (bytes.size() > left)
             return fail(where, strf("response files are longer than %zu bytes in all", max_bytes));
         left -= bytes.size();
+        out.files.push_back(where.file);
         auto words = TRY(split_words(as_text(bytes), where, rules));
         TRY(unfold(words, rules, depth + 1, left, out));
     }
@@ -110,13 +111,13 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     return words;
 }
 
-Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments,
-                                                       WordRules rules)
+Result<UnfoldedWords> unfold_response_files(const std::vector<std::string> &arguments,
+                                            WordRules rules)
 {
-    std::vector<std::string> words;
+    UnfoldedWords out;
     size_t left = max_bytes;
-    TRY(unfold(arguments, rules, 0, left, words));
-    return words;
+    TRY(unfold(arguments, rules, 0, left, out));
+    return out;
 }
 
 } // namespace btflink

@@ -263,7 +263,7 @@ CompileCommand read_by(WordRules rules, const std::vector<std::string> &argument
     auto unfolded = unfold_response_files(arguments, rules);
     if (!unfolded)
         return {.objects = {}, .left_alone = unfolded.error().str()};
-    CommandLine line = read_arguments(*unfolded);
+    CommandLine line = read_arguments(unfolded->words);
     CompileCommand &command = line.command;
     if (line.makes_no_object || !line.compile_only)
         return command;

@@ -54,6 +54,7 @@ struct Input {
 struct Inputs {
     std::vector<Input> list;
     std::vector<std::string> files;   // opened: inputs, archives, members of thin archives
+    std::vector<std::string> lists;   // response files that named them
     std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
 };
 

@@ -113,7 +113,8 @@ Result<Input> open_input(const std::string &path)
 
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads)
 {
-    const std::vector<std::string> paths = TRY(unfold_response_files(names));
+    auto unfolded = TRY(unfold_response_files(names));
+    const std::vector<std::string> &paths = unfolded.words;
     std::vector<Inputs> parts(paths.size());
     auto unfold = [&](size_t i) -> Result<void> {
         auto file = TRY(read_parts(paths[i]));
@@ -125,6 +126,7 @@ Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threa
     };
     TRY(parallel_try(paths.size(), threads, unfold));
     Inputs all;
+    all.lists = std::move(unfolded.files);
     for (Inputs &part : parts) {
         std::move(part.list.begin(), part.list.end(), std::back_inserter(all.list));
         std::move(part.files.begin(), part.files.end(), std::back_inserter(all.files));

@@ -283,6 +283,8 @@ TEST_F(Inputs, AreNotOverwritten)
     refused(dir_ / "thin.a", dir_ / "thin.a");
     refused("@" + (dir_ / "list"), a);
     refused("@" + (dir_ / "list"), dir_ / "list");
+    write_text(dir_ / "outer", "@" + (dir_ / "list"));
+    refused("@" + (dir_ / "outer"), dir_ / "list");
     refused(a, raw, raw);
     run("ar rc " + (dir_ / "whole.a") + " " + a);
     write_text(dir_ / "list", dir_ / "whole.a");
