@@ -10,13 +10,12 @@
 // the object's relocations are looked up in the image by name. Without an image, the address is the
 // sum of the position of the input's section, the symbol's value and the addend.
 //
-// The BTF of other tools states offsets of variables in sections. The offsets of an object count if
-// the symbol of one of its variables confirms them, or if there are no symbols. If a symbol
-// contradicts an offset, the object's variables are looked up by name instead.
+// The BTF of other tools, and raw object BTF, state offsets of variables in sections. The offsets
+// of an object count if the symbol of one of its variables confirms them, or if there are no
+// symbols. If a symbol contradicts an offset, the object's variables are looked up by name instead.
 //
-// Invariant. A Location is never a guess: uncertain ones are `unknown`. Two kinds of offsets are
-// used although nothing confirms them: those of other tools' BTF if there are no symbols, and those
-// of raw object BTF if the image has no pools. An address of 0 in a linked image is `known`,
+// Invariant. A Location is never a guess: uncertain ones are `unknown`. The exception are offsets
+// that nothing confirms because there are no symbols. An address of 0 in a linked image is `known`,
 // because a per-CPU variable may be there. Linkers also write 0 into pools for discarded sections,
 // so callers must check for 0.
 #include "merge/link/image.h"
@@ -310,13 +309,15 @@ private:
         return discarded;
     }
 
-    /// The symbols that show where an object's variables are, by name. Null if the object has a
-    /// trailer, or if there is no image and the input is raw BTF.
+    /// The symbols that show where an object's variables are, by name. Null if the offsets of the
+    /// object's DATASECs are right or not used (an ELF object with a trailer; BTF made from a
+    /// linked image), or if there is no image and the input is raw BTF.
     SymbolsByName *symbols_for(const Object &o)
     {
         const auto &own = inputs_[o.input].elf;
         const bool combined = image_.kind == ImageKind::combined;
-        if (o.has_trailer || (combined && !own))
+        if ((o.has_trailer && own) || (o.trailer.flags & trailer_final_addresses) ||
+            (combined && !own))
             return nullptr;
         std::optional<SymbolsByName> &symbols = combined ? own_symbols_[o.input] : image_symbols_;
         if (!symbols)

@@ -326,6 +326,19 @@ TEST_F(Variables, WithoutPoolSymbolsGiveTheAddresses)
         << text;
 }
 
+/// Raw object BTF has no relocations, and its offsets are those in the object, not in the image.
+TEST_F(Variables, WithoutPoolSymbolsGiveTheAddressesOfRawObjects)
+{
+    const std::string a = statics("a", 0), b = statics("b", 8), image = link({a, b}, kernel_like);
+    run("objcopy --strip-debug " + image);
+    std::vector<std::string> raw;
+    for (const std::string &object : {a, b}) {
+        raw.push_back(object + ".btf");
+        run("objcopy --dump-section .BTF=" + raw.back() + " " + object);
+    }
+    EXPECT_EQ(text_of(merged(dir_, raw, image)), text_of(merged(dir_, {a, b}, image)));
+}
+
 /// Two objects define a static `counter`. The linker drops one of these variables, so the name is
 /// unique in the image.
 TEST_F(Variables, WithoutPoolADroppedStaticGetsNoPlaceOfAnother)
