@@ -26,8 +26,10 @@ using Places = std::vector<std::pair<uint32_t, uint64_t>>;
 Places places_of(const PoolPart &part)
 {
     Places places;
+    // Linkers write 0 for dropped functions and variables; another object may have a symbol at 0.
     for (uint32_t i = 1; i <= part.count(); ++i)
-        places.emplace_back(0, part.address(i));
+        if (const uint64_t address = part.address(i))
+            places.emplace_back(0, address);
     return places;
 }
 
