@@ -128,8 +128,11 @@ private:
     /// "const", "volatile" or "restrict": the kind in lower case; or a type tag as an attribute.
     std::string qualifier(TypeId modifier) const
     {
-        if (btf_.kind(modifier) == btf::Kind::TYPE_TAG)
-            return "btf_type_tag(\"" + plain_text(btf_.name(modifier)) + "\")";
+        if (btf_.kind(modifier) == btf::Kind::TYPE_TAG) {
+            const std::string text = plain_text(btf_.name(modifier));
+            return btf::kflag_of(btf_.type(modifier)) ? "__attribute__((" + text + "))"
+                                                      : "btf_type_tag(\"" + text + "\")";
+        }
         std::string keyword = btf_.kind_name(modifier);
         std::ranges::transform(keyword, keyword.begin(),
                                [](char c) { return static_cast<char>(c | 0x20); });
@@ -176,7 +179,7 @@ std::string c_definition(const Btf &btf, TypeId id, unsigned indent,
     if (btf.kind(id) == btf::Kind::TYPEDEF)
         return "typedef " +
                c_declaration(btf, TypeId{btf.type(id).type}, btf.name(id), indent, place) + ";";
-    if (btf.kind(id) == btf::Kind::FWD)
+    if (btf::is_declaration(btf.type(id)))
         return c_name(btf, id) + ";";
     return c_name(btf, id) + " " + CWriter(btf).body(id, indent, place, 0) + ";";
 }

@@ -221,19 +221,25 @@ TEST_F(WhyDup, BitfieldsEnumsTypedefs)
            "[7] ENUM64 'w' size=8 encoding=UNSIGNED\n\t'B' val=4294967297\n"
            "[8] ENUM64 'v' size=8 encoding=SIGNED\n\t'C' val=-4294967297\n"
            "[9] TYPE_TAG 'user' type_id=1\n"
-           "[10] TYPEDEF 'tagged_t' type_id=9\n");
+           "[10] TYPEDEF 'tagged_t' type_id=9\n"
+           "[11] TYPE_TAG 'a' type_id=1 kflag=1\n"
+           "[12] TYPEDEF 'attribute_t' type_id=11\n");
     object("[3] STRUCT 's' size=4 kflag=1\n\t'f' type_id=1 bits_offset=0 bitfield_size=4\n"
            "[4] ENUM 'e' size=4 encoding=UNSIGNED\n\t'A' val=2\n"
            "[5] TYPEDEF 'n_t' type_id=2\n"
            "[6] STRUCT 'user' size=4\n\t'n' type_id=5 bits_offset=0\n"
            "[7] ENUM64 'w' size=8 encoding=UNSIGNED\n\t'B' val=4294967298\n"
            "[8] ENUM64 'v' size=8 encoding=SIGNED\n\t'C' val=-4294967298\n"
-           "[9] TYPEDEF 'tagged_t' type_id=1\n");
+           "[9] TYPEDEF 'tagged_t' type_id=1\n"
+           "[10] TYPE_TAG 'a' type_id=1\n"
+           "[11] TYPEDEF 'attribute_t' type_id=10\n");
     std::string said = why();
     for (const char *line :
          {"enum w: version 1 has \"B = 4294967297,\", version 2 \"B = 4294967298,\"\n",
           "enum v: version 1 has \"C = -4294967297,\", version 2 \"C = -4294967298,\"\n",
           "typedef tagged_t: version 1 has \"typedef btf_type_tag(\"user\") int tagged_t;\"",
+          "typedef attribute_t: version 1 has \"typedef __attribute__((a)) int attribute_t;\", "
+          "version 2 \"typedef btf_type_tag(\"a\") int attribute_t;\"\n",
           "struct s.f: version 1 has \"int f : 3;\", version 2 \"int f : 4;\"\n",
           "enum e: version 1 has \"A = 1,\", version 2 \"A = 2,\"\n",
           "typedef n_t: version 1 has \"typedef int n_t;\", version 2 \"typedef volatile int "
