@@ -44,6 +44,13 @@ Reader new_reader()
     return reader;
 }
 
+/// Was a header or a block read? Not at the end, and not if it is damaged: for a tar header with a
+/// wrong checksum, libarchive returns ARCHIVE_RETRY and an empty entry.
+bool is_read(int status)
+{
+    return status == ARCHIVE_OK || status == ARCHIVE_WARN;
+}
+
 Failure fail_archive(archive *a, const Where &where)
 {
     const char *why = archive_error_string(a);
@@ -80,7 +87,7 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
         const int status = archive_read_data_block(a, &data, &size, &offset);
         if (status == ARCHIVE_EOF)
             return bytes;
-        if (status < ARCHIVE_WARN)
+        if (!is_read(status))
             return fail_archive(a, where);
         const auto begin = static_cast<uint64_t>(offset);
         if (offset < 0 || begin < bytes.size())
@@ -162,7 +169,7 @@ private:
             const int status = archive_read_next_header(a, &entry);
             if (status == ARCHIVE_EOF)
                 return {};
-            if (status < ARCHIVE_WARN)
+            if (!is_read(status))
                 return fail_archive(a, where_);
             TRY(check_nesting(a, where_));
             if (++count_ > most_members)
@@ -218,7 +225,7 @@ private:
     Result<void> list(archive *a)
     {
         archive_entry *entry = nullptr;
-        while (archive_read_next_header(a, &entry) >= ARCHIVE_WARN) {
+        while (is_read(archive_read_next_header(a, &entry))) {
             if (path_in_package(entry) != "md5sums")
                 continue;
             auto text = read_entry(a, most_of_text, 0, where_);
@@ -316,7 +323,7 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
     archive_read_support_format_raw(a);
     archive_entry *entry = nullptr;
     if (archive_read_open_memory(a, bytes.data(), bytes.size()) != ARCHIVE_OK ||
-        archive_read_next_header(a, &entry) < ARCHIVE_WARN)
+        !is_read(archive_read_next_header(a, &entry)))
         return fail_archive(a, where);
     if (compressions(a) < 1)
         return fail(where, "is not compressed, or has an unknown compression");

@@ -457,6 +457,12 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(self.write('vmlinuz', b'text\n' * 200), 'is neither a kernel nor a package of one')
         self.refused(self.top / 'nothing-there', 'nothing-there')
 
+    def test_damaged_header(self):
+        """If the header of a member is damaged, the archive is refused, although the other members can be read."""
+        data = bytearray(tar(self.files()))
+        data[data.index(b'm-1.ko')] ^= 1
+        self.refused(self.write('header.tar', data), 'header.tar: cannot be unpacked: ')
+
     def test_bomb(self):
         packer = zlib.compressobj(wbits=31)
         bomb = b''.join(packer.compress(bytes(1 << 20)) for _ in range(1025)) + packer.flush()
