@@ -10,7 +10,6 @@
 #include "common/io/parallel.h"
 #include "kbuild-integration/btf-pahole/steps.h"
 
-#include <algorithm>
 #include <filesystem>
 
 namespace btflink::kernel
@@ -88,6 +87,19 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
     return data;
 }
 
+/// Only empty files and HTML pages may be replaced: any other file may be an input, for example in
+/// the folder of a build.
+Result<void> check_replaceable(const std::string &path)
+{
+    std::error_code unknown;
+    if (path == standard_output || !std::filesystem::is_regular_file(path, unknown))
+        return {};
+    const auto parts = TRY(read_parts(path));
+    if (parts.bytes.empty() || as_text(parts.bytes).starts_with("<!DOCTYPE html>"))
+        return {};
+    return fail(Where{path}, "exists and is not an HTML page; it would be overwritten");
+}
+
 } // namespace
 
 int report_command(int argc, char **argv)
@@ -105,10 +117,8 @@ int report_command(int argc, char **argv)
     if (given->operands.empty() || line.output.empty())
         return usage_error({{}, "PACKAGE and -o are required"}, "report");
     const std::string path = output_path(line.output);
-    auto is_output = [&](const std::string &file) { return same_file(path, file); };
-    if (is_output(line.image) || std::ranges::any_of(given->operands, is_output) ||
-        std::ranges::any_of(line.objects, is_output) || std::ranges::any_of(line.traces, is_output))
-        return usage_error({Where{path}, "is an input, too; it would be overwritten"}, "report");
+    if (auto replaceable = check_replaceable(path); !replaceable)
+        return input_error(replaceable.error());
     if (auto writable = check_writable(path); !writable)
         return input_error(writable.error());
     size_t errors = 0;

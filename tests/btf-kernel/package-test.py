@@ -354,11 +354,22 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(closed, f'{closed}: cannot be read: Permission denied', **other)
 
     def test_report_over_an_input(self):
-        image = self.write('own', (self.make / 'vmlinux').read_bytes())
-        done = run(PROGRAMS['kernel'], 'report', '-o', image, image)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn('is an input, too; it would be overwritten', done.stderr)
-        self.assertEqual(image.read_bytes(), (self.make / 'vmlinux').read_bytes())
+        """The page replaces only pages and empty files, so nothing that is read is lost."""
+        files = [*self.files(), *((name, (self.make / name).read_bytes()) for name in ('vmlinux', 'vmlinux.o'))]
+        folder, package = self.unpacked(files, 'own'), self.write('own.tar', tar(files))
+        for output, given in (*((folder / name, folder) for name, _ in files), (package, package),
+                                (folder / 'vmlinux', folder / 'vmlinux')):
+            with self.subTest(output=output):
+                before = output.read_bytes()
+                done = run(PROGRAMS['kernel'], 'report', '-o', output, given)
+                self.assertEqual((done.returncode, output.read_bytes() == before), (1, True), done.stderr)
+                self.assertIn(f'{output}: exists and is not an HTML page; it would be overwritten\n', done.stderr)
+        page = self.write('own/page.html', b'')
+        for _ in range(2):
+            must(PROGRAMS['kernel'], 'report', '-o', page, folder)
+            self.assertTrue(page.read_bytes().endswith(b'</html>\n'))
+            page.write_bytes(page.read_bytes() + b'earlier')
+        must('sh', '-c', '"$0" report -o - "$1" >> "$2"', PROGRAMS['kernel'], folder, self.write('log', b'text\n'))
 
     def test_exit_status_of_findings(self):
         files = self.files()

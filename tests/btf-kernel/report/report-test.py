@@ -234,7 +234,8 @@ class Report(ReportCase):
                       merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
         self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
         self.assertIn('needs its --base', merge('--report=x.html', '--update=main.o', 'main.o', status=1))
-        self.assertIn('is an input, too', merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
+        self.assertIn('raw.btf: exists and is not an HTML page',
+                      merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
         self.write('list', 'vmlinux.o\n')
         for page in 'vmlinux.o', 'list':
             before = self.read(page)
