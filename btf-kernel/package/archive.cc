@@ -85,9 +85,9 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
         size_t size = 0;
         la_int64_t offset = 0; // files may have holes
         const int status = archive_read_data_block(a, &data, &size, &offset);
-        if (status == ARCHIVE_EOF)
-            return bytes;
-        if (!is_read(status))
+        if (status == ARCHIVE_EOF) // `offset`: where the file ends, perhaps after a last hole; or 0
+            offset = std::max(offset, static_cast<la_int64_t>(bytes.size()));
+        else if (!is_read(status))
             return fail_archive(a, where);
         const auto begin = static_cast<uint64_t>(offset);
         if (offset < 0 || begin < bytes.size())
@@ -95,6 +95,8 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
         if (begin > most || size > most - begin)
             return fail(where, "unpacks to more than " + std::to_string(most) + " bytes");
         bytes.resize(begin); // zeros for a hole, if there is one
+        if (status == ARCHIVE_EOF)
+            return bytes;
         const auto *first = static_cast<const std::byte *>(data);
         bytes.insert(bytes.end(), first, first + size);
     }

@@ -6,6 +6,7 @@ tests version 3 of Alpine's format, wrapping-test.py the formats of firmware and
 usage: package-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
 import gzip
+import io
 import lzma
 import os
 import re
@@ -270,6 +271,19 @@ class Package(PackageCase):
         self.good(*parts)
         report = self.check(parts[0], status=1)
         self.assertEqual(self.found(report), [('no-btf', 'vmlinux')])
+
+    def test_sparse_file(self):
+        """A member may end with a hole. Here that is the end of the strings."""
+        hole = 1 << 20
+        kept = self.btf[:20] + struct.pack('<I', struct.unpack_from('<I', self.btf, 20)[0] + hole) + self.btf[24:]
+        info = tarfile.TarInfo('vmlinux.btf')
+        info.size = len(kept)
+        info.pax_headers = {'GNU.sparse.major': '0', 'GNU.sparse.minor': '1', 'GNU.sparse.name': 'vmlinux.btf',
+                            'GNU.sparse.size': str(len(kept) + hole), 'GNU.sparse.numblocks': '1',
+                            'GNU.sparse.map': f'0,{len(kept)}'}
+        with tarfile.open(self.top / 'sparse.tar', 'w') as archive:
+            archive.addfile(info, io.BytesIO(kept))
+        self.good(self.top / 'sparse.tar', modules=0, release='')
 
     @unittest.skipUnless(shutil.which('rpmbuild'), 'rpmbuild is not installed')
     def test_rpm(self):
