@@ -143,10 +143,12 @@ public:
         const bool folder = fs::is_directory(line_.package, ignored);
         const Result<void> added = folder ? encode_folder() : encode_archive();
         // Modules that came before an error are finished, too.
-        const std::vector<WorkResult> results = pool_.finish([&] { show_progress(); });
-        TRY(added);
-        count(results);
-        return std::move(report_);
+        count(pool_.finish([&] { show_progress(); }));
+        if (added)
+            return std::move(report_);
+        for (const Error &error : report_.failed) // perhaps the cause, such as a refused vmlinux
+            print_error(error);
+        return fail(added.error());
     }
 
 private:

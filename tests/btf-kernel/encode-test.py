@@ -372,6 +372,11 @@ class Encode(PackageCase):
                 self.assertIn(f'none-{n}', error)
                 self.assertNotIn('/proc/', error)
         self.assertIn('nothing-there', self.report(self.top / 'nothing-there', '-o', out, status=1))
+        hard = tarfile.TarInfo(f'boot/vmlinux-{RELEASE}')
+        hard.type, hard.linkname = tarfile.LNKTYPE, 'boot/other'
+        said = self.report(self.write('hard.tar', tar(modules, extra=[hard])), '-o', out, status=1)
+        self.assertIn(f'hard.tar(boot/vmlinux-{RELEASE}): is a hard link\n', said)
+        self.assertIn('hard.tar: has no vmlinux; ', said)
 
     def test_earlier_result_outlives_errors(self):
         """An unsuitable package does not change what an earlier run wrote."""
