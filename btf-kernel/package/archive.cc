@@ -206,7 +206,7 @@ private:
         if (name.starts_with("data.tar"))
             return inside(a, [&](archive *inner) { return members(inner, false); });
         if (name.starts_with("control.tar") && visitor_.list)
-            return inside(a, [&](archive *inner) { return list(inner); });
+            return list(a);
         return {};
     }
 
@@ -222,18 +222,21 @@ private:
         return read(inner.get());
     }
 
-    /// Passes on the paths in the md5sums of a control.tar. md5sums is not required, so damage that
-    /// is found here is not reported. (inside() reports a control.tar that cannot be opened.)
+    /// Passes on the paths in the md5sums of the control.tar that is the current member of `a`.
+    /// md5sums is not required, so damage that is found here is not reported.
     Result<void> list(archive *a)
     {
-        archive_entry *entry = nullptr;
-        while (is_read(archive_read_next_header(a, &entry))) {
-            if (path_in_package(entry) != "md5sums")
-                continue;
-            auto text = read_entry(a, most_of_text, 0, where_);
-            return text ? visitor_.list(listed_paths(as_text(*text))) : Result<void>();
-        }
-        return {};
+        std::vector<std::byte> text;
+        const Result<void> found = inside(a, [&](archive *inner) -> Result<void> {
+            archive_entry *entry = nullptr;
+            while (is_read(archive_read_next_header(inner, &entry)))
+                if (path_in_package(entry) == "md5sums") {
+                    text = TRY(read_entry(inner, most_of_text, 0, where_));
+                    return {};
+                }
+            return fail({}, "has no md5sums");
+        });
+        return found ? visitor_.list(listed_paths(as_text(text))) : Result<void>();
     }
 
     Result<void> member(archive *a, archive_entry *entry)

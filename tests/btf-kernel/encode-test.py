@@ -411,15 +411,19 @@ class Encode(PackageCase):
         """If the list of files in a Debian package has no vmlinux, the files are not unpacked."""
         vmlinux, modules = self.members()
         whole = tar([vmlinux, *modules], 'w:gz')
-        for lists, data, words in (
-                ([name for name, _ in (vmlinux, *modules)], whole, None), (None, whole, None),
-                ([f'boot/vmlinuz-{RELEASE}', modules[0][0]], b'damaged', 'has no vmlinux; '),
-                ([vmlinux[0]], b'damaged', 'cannot be unpacked'), (None, b'damaged', 'cannot be unpacked')):
-            with self.subTest(words):
-                sums = ''.join(f'{0:032x}  {name}\n' for name in lists or ()).encode()
-                control = [('./control', b'')] + ([('./md5sums', sums)] if lists else [])
-                deb = ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar(control, 'w:xz')),
-                          ('data.tar.gz', data)])
+
+        def control(*paths):
+            sums = ''.join(f'{0:032x}  {path}\n' for path in paths).encode()
+            return tar([('./control', b'')] + ([('./md5sums', sums)] if paths else []), 'w:xz')
+        listed = control(vmlinux[0], *(name for name, _ in modules))
+        for n, (member, data, words) in enumerate((
+                (listed, whole, None), (control(), whole, None),
+                (listed[:100], whole, None), (b'damaged' * 99, whole, None), # the list is not required
+                (control(f'boot/vmlinuz-{RELEASE}', modules[0][0]), b'damaged', 'has no vmlinux; '),
+                (control(vmlinux[0]), b'damaged', 'cannot be unpacked'),
+                (control(), b'damaged', 'cannot be unpacked'))):
+            with self.subTest(n):
+                deb = ar([('debian-binary', b'2.0\n'), ('control.tar.xz', member), ('data.tar.gz', data)])
                 said = self.report(self.write('listed.deb', deb), '-o', self.top / 'listed', '--force',
                                    status=1 if words else 0)
                 if words:
