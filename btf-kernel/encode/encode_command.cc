@@ -96,6 +96,8 @@ struct EncodeReport {
 constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
 constexpr const char no_vmlinux[] = "has no vmlinux; packages with debug information have one "
                                     "(-dbg, -dbgsym, debuginfo)";
+constexpr const char boot_image[] = "is a boot image, which has no DWARF; packages with debug "
+                                    "information have it (-dbg, -dbgsym, debuginfo)";
 constexpr const char nothing[] = "nothing"; // WorkResult::text if the DWARF has nothing to encode
 
 /// Puts `shown` in place of an unnamed file's path in /proc, or of a missing path.
@@ -179,8 +181,7 @@ private:
 
     Result<void> encode_archive()
     {
-        if (is_elf(TRY(read_parts(line_.package)).bytes))
-            return fail(Where{line_.package}, single_file);
+        TRY(refuse_single_file());
         TRY(check_settings());
         if (is_kept(vmlinux_btf_, line_.package))
             TRY(begin_modules());
@@ -194,6 +195,16 @@ private:
         if (!has_base_)
             return walked ? fail(Where{line_.package}, no_vmlinux) : walked;
         return too_early_ ? walk() : walked; // a second reading meets the same damage
+    }
+
+    Result<void> refuse_single_file() const
+    {
+        const auto parts = TRY(read_parts(line_.package));
+        if (is_elf(parts.bytes))
+            return fail(Where{line_.package}, single_file);
+        if (find_wrapping(parts.bytes))
+            return fail(Where{line_.package}, boot_image);
+        return {};
     }
 
     /// Reads the archive for the releases in its paths, so that an archive with several kernels

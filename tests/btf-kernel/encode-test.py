@@ -16,7 +16,7 @@ import subprocess
 import tarfile
 import time
 
-from helpers.kernel_packages import PROGRAMS, RELEASE, SOURCE, PackageCase, ar, must, run, run_tests, tar
+from helpers.kernel_packages import PROGRAMS, RELEASE, SOURCE, PackageCase, ar, bz_image, must, run, run_tests, tar
 
 PLACE = f'usr/lib/debug/lib/modules/{RELEASE}'
 
@@ -362,6 +362,7 @@ class Encode(PackageCase):
                 (tar(modules), 'has no vmlinux'), (gzip.compress(vmlinux[1]), 'is a single file'),
                 (vmlinux[1], 'is a single file'), (b'', 'ERROR: '),
                 (b'no archive', 'is neither a kernel nor a package of one'),
+                (bz_image(self.vmlinux, 'gz'), 'is a boot image, which has no DWARF; packages with debug'),
                 (tar([vmlinux, *modules], 'w:gz')[:-3000], 'cannot be unpacked'),
                 (tar([('boot/vmlinux', vmlinux[1][:5000]), *modules]), '(boot/vmlinux)'),
                 (tar([vmlinux, *modules, ('lib/modules/6.13.0/x.ko', modules[0][1])]),
