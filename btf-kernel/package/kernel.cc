@@ -135,9 +135,9 @@ void Collector::keep(const PendingFile &file, Result<ImageFacts> facts)
     module.path = file.content.path;
     // Folders that the user named, such as /usr/lib/debug, are not in module.path, but count, too.
     // The folders in which an archive lies do not count.
-    const std::string_view place = file.content.place;
-    module.is_debug =
-        is_debug_file(module.path) || is_debug_file(place.substr(place.rfind('(') + 1));
+    const std::string &place = file.content.place;
+    const bool in_archive = place.ends_with("(" + module.path + ")");
+    module.is_debug = is_debug_file(module.path) || (!in_archive && is_debug_file(place));
 }
 
 /// The release of the kernel to open, from the first of these that states one: the user, paths of

@@ -247,12 +247,13 @@ class Package(PackageCase):
         more = [(f'usr/lib/debug/{modules[0][0]}'.replace('.ko', suffix), modules[0][1])
                 for suffix in ('-more.ko', '/again.ko')]
         self.good(self.unpacked([*shipped, *more], 'more'), modules=5)
-        # The paths in these folders have no lib/modules/RELEASE, and only the argument `two / 'lib/debug'` shows that
-        # its files are debug files.
+        # The paths in these folders have no lib/modules/RELEASE, and only the argument `two / place` shows that its
+        # files are debug files.
         one = self.unpacked([('kernel/' + name.rpartition('/')[2], data) for name, data in modules], 'one')
-        two = self.unpacked([('lib/debug/kernel/' + name.rpartition('/')[2], b'') for name, _ in modules], 'two')
-        report = self.check(self.make / 'vmlinux', two / 'lib/debug', one)
-        self.assertEqual((report['modules'], report['modules_with_btf']), (3, 3))
+        for place in 'lib/debug', 'lib/debug/x(1)':
+            two = self.unpacked([(f'{place}/kernel/' + name.rpartition('/')[2], b'') for name, _ in modules], 'two')
+            report = self.check(self.make / 'vmlinux', two / place, one)
+            self.assertEqual((report['modules'], report['modules_with_btf']), (3, 3))
 
     def test_modules_signed_and_compressed(self):
         """The signature follows the ELF file."""
