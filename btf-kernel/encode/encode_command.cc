@@ -328,8 +328,9 @@ private:
             TRY(encode_vmlinux(path_of(file.get()), path, shown));
             return begin_modules();
         }
+        TRY(add_module(path, "", file.get()));
         seen_.insert(path);
-        return add_module(path, "", file.get());
+        return {};
     }
 
     // Encoding, as by btf-pahole, but the base is read only once. `file`: the file to read.
@@ -494,20 +495,22 @@ private:
     /// `path`: in the package. `file`: an open copy of a member of an archive; -1: read `from`.
     Result<void> add_module(const std::string &path, const std::string &from, int file)
     {
-        ++report_.modules;
         if (file < 0 && is_kept(output_of(path), from)) {
+            ++report_.modules;
             ++report_.kept;
             return {};
         }
-        modules_.push_back(path);
         show_progress();
-        return pool_.add([&]() -> WorkResult {
+        TRY(pool_.add([&]() -> WorkResult {
             const std::string shown = file < 0 ? from : line_.package + "(" + path + ")";
             auto written = write_module(file < 0 ? from : path_of(file), shown, output_of(path));
             if (!written)
                 return {true, beside_name(written.error(), shown)};
             return {false, *written ? "" : nothing};
-        });
+        }));
+        ++report_.modules;
+        modules_.push_back(path); // count() needs one for each result of the pool
+        return {};
     }
 
     void show_progress() { progress_.set("encoding modules", pool_.ended() + report_.kept, all_); }

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import tarfile
 import time
+from unittest import mock
 
 from helpers.kernel_packages import PROGRAMS, RELEASE, SOURCE, PackageCase, ar, bz_image, must, run, run_tests, tar
 
@@ -292,6 +293,27 @@ class Encode(PackageCase):
                 self.assertIn('cannot be unpacked', self.report(package, '-o', out, jobs, status=1))
                 self.assertEqual(set(self.made(out)),
                                  {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
+
+    def test_process_that_cannot_be_started(self):
+        """A module without a process in the first reading of an archive is encoded in the second one."""
+        self.write('fork.c', b'''
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            int fork(void)
+            {
+                static int calls;
+                return ++calls == 2 ? -1 : ((int (*)(void))dlsym(RTLD_NEXT, "fork"))();
+            }''')
+        must('gcc', '-shared', '-fPIC', '-o', 'fork.so', 'fork.c', cwd=self.top)
+        vmlinux, modules = self.members()
+        early = modules[0][0], b'damaged'
+        package = self.write('fork.tar', tar([early, vmlinux, *modules[1:]]))
+        with mock.patch.dict(os.environ, LD_PRELOAD=str(self.top / 'fork.so')):
+            if run(PROGRAMS['kernel'], '--help').returncode:
+                self.skipTest('the program does not start with a library before its own (a sanitizer?)')
+            report = self.report(package, '-o', self.top / 'fork-out', '-j1', status=1)
+        self.assertEqual((report['modules'], report['written'], [f['module'] for f in report['failed']]),
+                         (3, 2, [early[0]]))
 
     def test_malicious_archives(self):
         vmlinux, modules = self.members()
