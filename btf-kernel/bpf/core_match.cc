@@ -125,16 +125,14 @@ std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
 {
     std::vector<uint32_t> out;
     while (!text.empty()) {
+        if (text.starts_with(':')) // also before the first index, as in libbpf
+            text.remove_prefix(1);
         uint32_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc() || out.size() == max_indexes)
             return std::nullopt;
         out.push_back(value);
         text.remove_prefix(static_cast<size_t>(end - text.data()));
-        if (text.starts_with(':'))
-            text.remove_prefix(1);
-        else if (!text.empty())
-            return std::nullopt;
     }
     if (out.empty())
         return std::nullopt;

@@ -372,6 +372,19 @@ class Diff(DiffCase):
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(words, done.stdout + done.stderr)
 
+    def test_malformed_access_string(self):
+        """libbpf refuses a colon without an index behind it."""
+        self.write('k.c', 'struct s { int a; struct { int b, c, d; } in; } s;\n')
+        kernel = self.kernel('k', source='k.c')
+        self.assertEqual(self.verdicts('struct s { int a; struct { int b, c, d; } in; } CORE;\n'
+                                       'SEC("tc") int f(struct s *s) { return s->in.d; }\n', kernel),
+                         {'struct s.in.d': 'holds'})
+        program = self.read('p.o')
+        self.assertEqual(program.count(b'\x000:1:2\0'), 1)
+        for text in b'0:1:\0', b'0:1::', b'0:1x2':
+            self.write('p.o', program.replace(b'\x000:1:2\0', b'\0' + text + b'\0'))
+            self.assertIn('broken (has a malformed access string)', self.diff(kernel, kernel, '--bpf=p.o'), text)
+
     def test_attach_points(self):
         """A program may name the module of its function. Programs of kind .multi load without their function."""
         function = 'int %s(long a) { return a; }\n'
