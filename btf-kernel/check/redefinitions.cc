@@ -8,7 +8,8 @@
 // among the types that task_struct reaches is enough for this. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name and kind, as by btf-kernel diff. If the two differ, the module's type is a clash. This
+// name and kind, as by btf-kernel diff, and then by the order of members, which programs do not see
+// in a union, but deduplication does. If the two differ, the module's type is a clash. This
 // comparison looks only at the names of the types to which the two refer. So these types are
 // compared next, pair by pair, through pointers, typedefs and unnamed types. The comparison of such
 // a pair ends in one of three ways:
@@ -25,6 +26,7 @@
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/types.h"
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <set>
@@ -42,6 +44,32 @@ bool may_be_redefined(const btf_type &t)
 {
     const btf::Kind kind = btf::kind_of(t);
     return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
+}
+
+/// The names of the type's members, without those inside unnamed members.
+std::vector<std::string_view> element_names(const Btf &btf, TypeId id)
+{
+    std::vector<std::string_view> out;
+    const btf_type &t = btf.type(id);
+    btf::for_each_word(t, [&](btf::Word role, const uint32_t &word) {
+        if (role == btf::Word::name && &word != &t.name_off)
+            out.push_back(btf.str(word));
+    });
+    return out;
+}
+
+/// A difference between two types that diff::compare_types() does not find, because programs work
+/// with both types. Deduplication keeps both. "" if there is none.
+std::string order_difference(const Btf &btf, TypeId x, TypeId y)
+{
+    if (!btf::is_composite(btf.kind(x)))
+        return "";
+    const auto a = diff::members_of(btf, raw(x)), b = diff::members_of(btf, raw(y));
+    if (a.size() == b.size() &&
+        !std::ranges::equal(a, b, {}, &diff::Member::name, &diff::Member::name))
+        return "members are in another order";
+    return element_names(btf, x) == element_names(btf, y) ? ""
+                                                          : "members are nested in another way";
 }
 
 /// Two types that are compared: `own` of the module, `base` of vmlinux; in why_two() both of one
@@ -76,8 +104,7 @@ public:
         while (!open.empty() && difference_.text.empty()) {
             const auto [own, base] = open.back();
             open.pop_back();
-            if (btf_.type(own).name_off && btf_.kind(own) != btf::Kind::TYPE_TAG)
-                compare_named(own, base, own != pair.own);
+            compare(own, base, own != pair.own);
             std::vector<TypeId> others;
             btf::for_each_type_id(btf_.type(base),
                                   [&](uint32_t id) { others.push_back(TypeId{id}); });
@@ -101,11 +128,19 @@ private:
 
     diff::SideType at(TypeId id) const { return {id < btf_.first_id() ? *base_ : own_, raw(id)}; }
 
-    void compare_named(TypeId own, TypeId base, bool is_inside)
+    bool has_name(TypeId id) const
     {
-        const auto lines = diff::detail_lines(diff::compare_types(at(base), at(own)));
-        if (!lines.empty())
-            differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + lines.front());
+        return btf_.type(id).name_off && btf_.kind(id) != btf::Kind::TYPE_TAG;
+    }
+
+    void compare(TypeId own, TypeId base, bool is_inside)
+    {
+        std::vector<std::string> lines;
+        if (has_name(own))
+            lines = diff::detail_lines(diff::compare_types(at(base), at(own)));
+        const std::string what = lines.empty() ? order_difference(btf_, base, own) : lines.front();
+        if (!what.empty())
+            differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + what);
     }
 
     /// `pair`: two types to which the compared types refer at the same place. Without a look at
@@ -124,12 +159,10 @@ private:
             difference_.declared |= difference_.text.empty();
             differ(name + (is_declared ? " is only declared" : " is defined, not only declared"));
         } else if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other))) {
-            // compare_named() found the members equal by name, so their order differs. The order
-            // does not show in the offsets of a union.
-            differ("members are in another order");
-        } else if (own < btf_.first_id() && t.name_off && kind != btf::Kind::TYPE_TAG) {
-            // There are two types with this name. `own` is in the base; the other one is in the
-            // base, too, or (in why_two()) in the split BTF.
+            differ("refers to a type of another kind");
+        } else if (own < btf_.first_id() && has_name(own)) {
+            // compare() found equal names here, so there are two types with this name. `own` is in
+            // the base; the other one is in the base, too, or (in why_two()) in the split BTF.
             differ("refers to another " + name);
         } else if (may_be_redefined(t)) {
             difference_.edges.push_back(pair);

@@ -146,6 +146,71 @@ TEST_F(CheckKernel, RefersToTheOtherOfTwoTypes)
                     "(vmlinux -> here: refers to another struct foo)"});
 }
 
+/// The order of a union's members is not visible in their offsets. All unions would count as copies
+/// if only the members were compared, by name.
+TEST_F(CheckKernel, MembersInAnotherOrder)
+{
+    set_vmlinux(std::string(vmlinux_text) + R"(
+    [17] INT 'unsigned int' size=4 bits_offset=0 nr_bits=32 encoding=(none)
+    [18] UNION 'numbers' size=4
+        'x' type_id=1 bits_offset=0
+        'y' type_id=17 bits_offset=0
+    [19] UNION 'ints' size=4
+        'x' type_id=1 bits_offset=0
+        'y' type_id=1 bits_offset=0
+    [20] STRUCT 'a' size=4
+        'first' type_id=1 bits_offset=0
+    [21] STRUCT 'b' size=4
+        'first' type_id=1 bits_offset=0
+    [22] UNION 'structs' size=4
+        'x' type_id=20 bits_offset=0
+        'y' type_id=21 bits_offset=0
+    [23] UNION '' size=4
+        'x' type_id=1 bits_offset=0
+        'y' type_id=17 bits_offset=0
+    [24] STRUCT 'outer' size=4
+        'in' type_id=23 bits_offset=0
+    [25] STRUCT 'flat' size=8
+        'x' type_id=1 bits_offset=0
+        'y' type_id=1 bits_offset=32)");
+    set_module(R"(
+    [26] UNION 'numbers' size=4
+        'y' type_id=17 bits_offset=0
+        'x' type_id=1 bits_offset=0
+    [27] UNION 'ints' size=4
+        'y' type_id=1 bits_offset=0
+        'x' type_id=1 bits_offset=0
+    [28] STRUCT 'a' size=4
+        'first' type_id=1 bits_offset=0
+    [29] STRUCT 'b' size=4
+        'first' type_id=1 bits_offset=0
+    [30] UNION 'structs' size=4
+        'y' type_id=29 bits_offset=0
+        'x' type_id=28 bits_offset=0
+    [31] UNION '' size=4
+        'y' type_id=17 bits_offset=0
+        'x' type_id=1 bits_offset=0
+    [32] STRUCT 'outer' size=4
+        'in' type_id=31 bits_offset=0
+    [33] STRUCT '' size=4
+        'y' type_id=1 bits_offset=0
+    [34] STRUCT 'flat' size=8
+        'x' type_id=1 bits_offset=0
+        '' type_id=33 bits_offset=32)");
+    kernel_.modules[0].btf_ids.clear();
+    EXPECT_EQ(findings(), Lines());
+    auto line = [](const std::string &type, const std::string &what) {
+        return "redefined mine: " + type +
+               " differs from the type of that name in vmlinux (vmlinux -> here: " + what + ")";
+    };
+    const std::string order = "members are in another order";
+    EXPECT_EQ(notes(), Lines({line("union numbers", order), line("union ints", order),
+                              "redefined mine: has a copy of vmlinux's struct a",
+                              "redefined mine: has a copy of vmlinux's struct b",
+                              line("union structs", order), line("struct outer", "union: " + order),
+                              line("struct flat", "members are nested in another way")}));
+}
+
 /// A copy of a type is harmless if neither kfuncs nor helpers take the type.
 TEST_F(CheckKernel, CopyThatNobodyTakes)
 {
