@@ -106,7 +106,8 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out);
 
 // The single checks.
 
-/// A struct, union or enum of a module, with the name and kind of a type of vmlinux.
+/// A struct, union or enum of a module, with the name and kind of a type of vmlinux. ENUM and
+/// ENUM64 count as one kind.
 struct Redefinition {
     TypeId own{}, base{}; // the module's type, and that of vmlinux
     enum class Why : uint8_t {

@@ -8,8 +8,9 @@
 // among the types that task_struct reaches is enough for this. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name and kind, as by btf-kernel diff, and then by the order of members, which programs do not see
-// in a union, but deduplication does. If the two differ, the module's type is a clash. This
+// name and kind (ENUM and ENUM64 count as one kind), as by btf-kernel diff, and then by differences
+// that programs do not see, but deduplication does: the order of enumerators and of a union's
+// members, the kind and sign of an enum. If the two differ, the module's type is a clash. This
 // comparison looks only at the names of the types to which the two refer. So these types are
 // compared next, pair by pair, through pointers, typedefs and unnamed types. The comparison of such
 // a pair ends in one of three ways:
@@ -46,7 +47,13 @@ bool may_be_redefined(const btf_type &t)
     return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
 }
 
-/// The names of the type's members, without those inside unnamed members.
+/// Is it the same kind? ENUM and ENUM64 count as one.
+bool same_kind(btf::Kind a, btf::Kind b)
+{
+    return a == b || (btf::is_enum(a) && btf::is_enum(b));
+}
+
+/// The names of the type's members, without those inside unnamed members, or of its enumerators.
 std::vector<std::string_view> element_names(const Btf &btf, TypeId id)
 {
     std::vector<std::string_view> out;
@@ -58,18 +65,32 @@ std::vector<std::string_view> element_names(const Btf &btf, TypeId id)
     return out;
 }
 
-/// A difference between two types that diff::compare_types() does not find, because programs work
-/// with both types. Deduplication keeps both. "" if there is none.
-std::string order_difference(const Btf &btf, TypeId x, TypeId y)
+std::string enum_difference(const Btf &btf, TypeId x, TypeId y)
 {
-    if (!btf::is_composite(btf.kind(x)))
-        return "";
+    if (btf.kind(x) != btf.kind(y))
+        return std::string(btf.kind_name(x)) + " -> " + btf.kind_name(y);
+    if (const bool is_signed = btf::kflag_of(btf.type(x)); is_signed != btf::kflag_of(btf.type(y)))
+        return is_signed ? "signed -> unsigned" : "unsigned -> signed";
+    return element_names(btf, x) == element_names(btf, y) ? "" : "enumerators are in another order";
+}
+
+std::string member_difference(const Btf &btf, TypeId x, TypeId y)
+{
     const auto a = diff::members_of(btf, raw(x)), b = diff::members_of(btf, raw(y));
     if (a.size() == b.size() &&
         !std::ranges::equal(a, b, {}, &diff::Member::name, &diff::Member::name))
         return "members are in another order";
     return element_names(btf, x) == element_names(btf, y) ? ""
                                                           : "members are nested in another way";
+}
+
+/// A difference between two types that diff::compare_types() does not find, because programs work
+/// with both types. Deduplication keeps both. "" if there is none.
+std::string unseen_difference(const Btf &btf, TypeId x, TypeId y)
+{
+    return btf::is_enum(btf.kind(x))        ? enum_difference(btf, x, y)
+           : btf::is_composite(btf.kind(x)) ? member_difference(btf, x, y)
+                                            : "";
 }
 
 /// Two types that are compared: `own` of the module, `base` of vmlinux; in why_two() both of one
@@ -138,7 +159,7 @@ private:
         std::vector<std::string> lines;
         if (has_name(own))
             lines = diff::detail_lines(diff::compare_types(at(base), at(own)));
-        const std::string what = lines.empty() ? order_difference(btf_, base, own) : lines.front();
+        const std::string what = lines.empty() ? unseen_difference(btf_, base, own) : lines.front();
         if (!what.empty())
             differ((is_inside ? diff::type_name(btf_, raw(own)) + ": " : "") + what);
     }
@@ -158,7 +179,7 @@ private:
         if (is_declared != (other == btf::Kind::FWD)) {
             difference_.declared |= difference_.text.empty();
             differ(name + (is_declared ? " is only declared" : " is defined, not only declared"));
-        } else if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other))) {
+        } else if (!same_kind(kind, other)) {
             differ("refers to a type of another kind");
         } else if (own < btf_.first_id() && has_name(own)) {
             // compare() found equal names here, so there are two types with this name. `own` is in
@@ -199,7 +220,7 @@ std::vector<Entry> compare_all(const diff::Side &module, const diff::Side &vmlin
             continue;
         std::optional<Entry> best;
         for (TypeId base : names.of(split.name(id))) {
-            if (split.kind(base) != split.kind(id) || !may_be_redefined(split.type(base)))
+            if (!same_kind(split.kind(base), split.kind(id)) || !may_be_redefined(split.type(base)))
                 continue;
             Entry entry{{id, base, {}, {}, {}}, comparer.run({id, base})};
             if (!best || (!best->difference.text.empty() && entry.difference.text.empty()))

@@ -211,6 +211,47 @@ TEST_F(CheckKernel, MembersInAnotherOrder)
                               line("struct flat", "members are nested in another way")}));
 }
 
+/// Deduplication does not merge enums that differ in the order of enumerators, the kind or the
+/// sign.
+TEST_F(CheckKernel, EnumsThatNoEncoderMerges)
+{
+    set_vmlinux(std::string(vmlinux_text) + R"(
+    [17] ENUM 'order' size=4 encoding=UNSIGNED vlen=2
+        'A' val=0
+        'C' val=1
+    [18] ENUM64 'wide' size=8 encoding=UNSIGNED vlen=1
+        'W' val=0
+    [19] ENUM 'sign' size=4 encoding=UNSIGNED vlen=1
+        'S' val=0
+    [20] ENUM 'same' size=4 encoding=UNSIGNED vlen=1
+        'X' val=0
+    [21] STRUCT 'user' size=8
+        'wide' type_id=18 bits_offset=0)");
+    set_module(R"(
+    [22] ENUM 'order' size=4 encoding=UNSIGNED vlen=2
+        'C' val=1
+        'A' val=0
+    [23] ENUM 'wide' size=8 encoding=UNSIGNED vlen=1
+        'W' val=0
+    [24] ENUM 'sign' size=4 encoding=SIGNED vlen=1
+        'S' val=0
+    [25] ENUM 'same' size=4 encoding=UNSIGNED vlen=1
+        'X' val=0
+    [26] STRUCT 'user' size=8
+        'wide' type_id=23 bits_offset=0)");
+    kernel_.modules[0].btf_ids.clear();
+    EXPECT_EQ(findings().size(), 1u); // enum wide has 8 bytes and is not an ENUM64
+    auto line = [](const std::string &type, const std::string &what) {
+        return "redefined mine: enum " + type +
+               " differs from the type of that name in vmlinux (vmlinux -> here: " + what + ")";
+    };
+    EXPECT_EQ(notes(), Lines({line("order", "enumerators are in another order"),
+                              line("wide", "ENUM64 -> ENUM"), line("sign", "unsigned -> signed"),
+                              "redefined mine: has a copy of vmlinux's enum same",
+                              "redefined mine: defines 1 type of vmlinux again, because of enum "
+                              "wide (vmlinux -> here: ENUM64 -> ENUM): user"}));
+}
+
 /// A copy of a type is harmless if neither kfuncs nor helpers take the type.
 TEST_F(CheckKernel, CopyThatNobodyTakes)
 {
