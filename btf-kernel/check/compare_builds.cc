@@ -173,8 +173,7 @@ Difference compare_types(const Btf &here, const Btf &there)
 constexpr const char references[] = "references: the same types, but some refer to other types";
 
 /// `a`, `b`: the bytes of `here` and `there`. `with_strings`: also compare the strings. False if
-/// vmlinux differs and the module has no distilled base: its split BTF has only the strings that
-/// vmlinux lacks.
+/// vmlinux differs and is the module's base: split BTF has only the strings that vmlinux lacks.
 Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b, bool with_strings = true)
 {
     using Kind = Difference::Kind;
@@ -239,8 +238,9 @@ Difference compare_module(const Binary &here, const Binary &there, const Bases &
     auto a = parse_module(here, bases.here), b = parse_module(there, bases.there);
     if (!a || !b)
         return {Kind::other, "cannot be compared: " + (a ? b : a).error().str()};
+    const bool over_vmlinux = !a->distilled && (a->btf->base() || b->btf->base());
     Difference difference =
-        compare(*a->btf, here.btf, *b->btf, there.btf, same_base || a->distilled);
+        compare(*a->btf, here.btf, *b->btf, there.btf, same_base || !over_vmlinux);
     if (difference.kind != Kind::none)
         return difference;
     if (a->distilled && here.base != there.base) {
@@ -250,7 +250,7 @@ Difference compare_module(const Binary &here, const Binary &there, const Bases &
         if (difference.kind != Kind::none && !follows)
             return {Kind::other, "distilled base: " + difference.text};
     }
-    const bool independent = a->distilled && here.base == there.base; // of vmlinux
+    const bool independent = !over_vmlinux && here.base == there.base; // of vmlinux
     return same_base || independent ? Difference{Kind::other, references}
                                     : compare_references(*a, *b, bases);
 }

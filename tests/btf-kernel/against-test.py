@@ -4,7 +4,16 @@
 
 usage: against-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
+import struct
+
 from helpers.kernel_packages import MODULE, PROGRAMS, SOURCE, PackageCase, must, run_tests
+
+
+def raw_btf(strings, names, pointed_to):
+    """Self-contained BTF: an empty struct for each name, and a pointer to one of them."""
+    types = b''.join(struct.pack('<III', strings.index(name), 4 << 24, 0) for name in names)
+    types += struct.pack('<III', 0, 2 << 24, pointed_to)
+    return struct.pack('<HBBIIIII', 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(strings)) + types + strings
 
 
 class Against(PackageCase):
@@ -101,6 +110,20 @@ class Against(PackageCase):
         said, notes = self.differences(*(self.with_module(f'split-{n}', sources[n], module) for n in range(2)))
         self.assertEqual((len(said), len(notes)), (1, 1))
         self.assertIn('1 module differs only in type ids and offsets of strings', notes[0])
+
+    def test_self_contained_modules(self):
+        """Self-contained BTF does not depend on vmlinux, so its differences do not follow from those of vmlinux."""
+        names = b'one', b'two'
+        first = raw_btf(b'\0one\0two\0', names, 1)
+        sources = SOURCE, SOURCE.replace('*next;', '*next, *last;')
+        folders = [self.build(f'whole-{n}', source) for n, source in enumerate(sources)]
+        for second, what in (
+                (raw_btf(b'\0two\0one\0', names, 1), 'strings: the same types, but their names are in another order'),
+                (raw_btf(b'\0one\0two\0', names, 2), 'references: the same types, but some refer to other types')):
+            for folder, module in zip(folders, (first, second)):
+                (folder / 'mine.ko.btf').write_bytes(module)
+            said, notes = self.differences(*folders)
+            self.assertEqual((len(said), said[-1], notes), (2, what, []))
 
     def test_names_that_vmlinux_gains(self):
         """Split BTF does not repeat strings of its base, so a module loses the names that its vmlinux gains. This does
