@@ -132,7 +132,8 @@ std::vector<Redefinition> find_redefinitions(const std::shared_ptr<const Btf> &s
 std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 struct KfuncCounts {
-    // Kfuncs that have a FUNC; those of them that have the tag. A kfunc counts once for each set.
+    // Kfuncs that have a FUNC; those of them that have the tag. A kfunc in several sets counts
+    // once.
     size_t kfuncs = 0, tagged = 0;
     std::set<uint32_t> passed_types; // ids: types of arguments, or those to which arguments point
 };

@@ -407,10 +407,12 @@ private:
     {
         if (btf_.kind(id) != btf::Kind::FUNC)
             return report(Rule::ids, offset, "a kfunc has id " + shown(raw(id)));
-        ++counts_.kfuncs;
         const std::string name(btf_.name(id));
         const bool tagged = tagged_.contains(raw(id));
-        counts_.tagged += tagged;
+        if (counted_.insert(raw(id)).second) {
+            ++counts_.kfuncs;
+            counts_.tagged += tagged;
+        }
         if (!tagged && needs_tags_ && id >= btf_.first_id())
             report(Rule::kfunc_tag, offset,
                    "kfunc " + name + " has no tag bpf_kfunc: vmlinux.h does not declare it", name,
@@ -501,7 +503,7 @@ private:
     const bool sets_have_flag_; // sets of kfuncs have the flag set_of_kfuncs
     const bool needs_tags_;
     Findings &out_;
-    std::unordered_set<uint32_t> tagged_;
+    std::unordered_set<uint32_t> tagged_, counted_;            // ids; counted_: in counts_
     std::vector<uint32_t> words_;                              // of .BTF_ids
     std::map<std::pair<btf::Kind, std::string>, Twins> twins_; // see check_twice()
     KfuncCounts counts_;

@@ -168,6 +168,17 @@ TEST_F(CheckKernel, ImplicitArguments)
                     "program can call it"});
 }
 
+TEST_F(CheckKernel, KfuncInTwoSets)
+{
+    Ids ids;
+    ids.set8("kfuncs", {{7, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"});
+    ids.set8("other_kfuncs", {{7, 0}}, {"bpf_take"});
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(report_.kfuncs, 3u);
+    EXPECT_EQ(report_.tagged, 3u);
+}
+
 TEST_F(CheckKernel, WithoutSymbols)
 {
     EXPECT_EQ(findings(), Lines());

@@ -80,12 +80,12 @@ class Package(PackageCase):
         for count in (1024, 1025):
             ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
             image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
-            self.assertEqual(self.check(self.write('Image', image))['kfuncs'], count if count == 1024 else 0)
-        # Much other data may follow .BTF. Only the first megabyte after .BTF is searched. Here the data look like sets
-        # of `func` kfuncs each: func + 1 pairs of words.
-        pairs = struct.pack('<II', func, 1) * 0x200000
-        report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
-        self.assertEqual(report['kfuncs'], (1 << 17) // (func + 1) * func)
+            self.assertEqual(self.check(self.write('Image', image))['kfuncs'], 1 if count == 1024 else 0)
+        # Much other data may follow .BTF. Only the first megabyte after .BTF is searched.
+        for before, kfuncs in ((1 << 20) - 16, 1), (1 << 20, 0):
+            ids = struct.pack('<I', struct_id) * (before // 4) + struct.pack('<IIII', 1, 1, func, 0) + bytes(1 << 20)
+            image = flat_image(self.btf, bytes(word) + ids)
+            self.assertEqual(self.check(self.write('Image', image))['kfuncs'], kfuncs)
 
     def unchecked(self, report):
         return [(u['rule'], u['binaries']) for u in report['unchecked']]
