@@ -2,7 +2,7 @@
 // Checks vmlinux, then all modules over it. If the BTF of a file violates the kernel's rules, or
 // that of a module without .BTF.base was made over another vmlinux, further checks of the file are
 // skipped, because they rely on correct references. Modules without .BTF.base are not checked if
-// there is no valid BTF of vmlinux.
+// there is no valid BTF of vmlinux. The report names all checks that were left out.
 //
 // A module's own copy of a type of vmlinux, without any difference, is the encoder's fault. The
 // copy matters if kfuncs or helpers take the type: a program cannot pass them a value of the copy's
@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -36,6 +37,23 @@ struct CheckContext {
     bool needs_tags = false;                 // kfuncs must have the tag bpf_kfunc
     std::set<uint32_t> passed_types = {};    // ids of types that vmlinux's kfuncs take
 };
+
+// Reasons for checks that are left out.
+constexpr const char *no_vmlinux = "there is no valid BTF of vmlinux";
+constexpr const char *wrong_references =
+    "BTF with findings of verifier or base may refer to wrong types";
+
+/// Rule::ids stands for all rules about .BTF_ids.
+void skip(std::initializer_list<Rule> rules, const Binary &binary, const char *why, Findings &out)
+{
+    for (Rule rule : rules)
+        out.skip(rule, binary.name, why);
+}
+
+void skip_rest_of_module(const Binary &module, Findings &out)
+{
+    skip({Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu}, module, wrong_references, out);
+}
 
 /// Adds findings for violations of the kernel's rules (common/btf/btf_check.h). Returns whether
 /// there are none. `blob`: the bytes of `btf`.
@@ -239,6 +257,27 @@ KfuncCounts check_module_kfuncs(const CheckContext &context, const Binary &modul
                         redefined, context.version, context.needs_tags, out);
 }
 
+/// Adds findings for violations of the kernel's rules, and for signs that the BTF was made over
+/// another vmlinux. Returns whether there are none.
+bool verify_module(const CheckContext &context, const Binary &module, const ModuleBtf &parsed,
+                   Findings &out)
+{
+    bool good = true;
+    if (parsed.distilled) {
+        if (context.vmlinux)
+            if (auto read =
+                    check_distilled_base(context.version, *context.vmlinux, module.base_where);
+                !read) {
+                out.add(Rule::verifier, module.name, read.error());
+                // A kernel that ignores .BTF.base takes .BTF for split BTF over vmlinux.
+                return false;
+            }
+        good = verify_blob(context, module, module.base, *parsed.distilled, module.base_where, out);
+    } else if (parsed.btf->base())
+        good = compare_base(context, module, out);
+    return verify_blob(context, module, module.btf, *parsed.btf, module.btf_where, out) && good;
+}
+
 KfuncCounts check_parsed(const CheckContext &context, const Binary &module, const ModuleBtf &parsed,
                          Findings &out)
 {
@@ -247,21 +286,10 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
         out.add(Rule::empty, module.name,
                 {module.btf_where, "has a header and no types: many readers refuse it"},
                 Degree::suspicious);
-    bool good = true;
-    if (parsed.distilled) {
-        if (context.vmlinux)
-            if (auto read =
-                    check_distilled_base(context.version, *context.vmlinux, module.base_where);
-                !read) {
-                out.add(Rule::verifier, module.name, read.error());
-                return {}; // a kernel that ignores .BTF.base takes .BTF for split BTF over vmlinux
-            }
-        good = verify_blob(context, module, module.base, *parsed.distilled, module.base_where, out);
-    } else if (btf.base())
-        good = compare_base(context, module, out);
-    good = verify_blob(context, module, module.btf, btf, module.btf_where, out) && good;
-    if (!good)
+    if (!verify_module(context, module, parsed, out)) {
+        skip_rest_of_module(module, out);
         return {};
+    }
     check_enums(context, module, btf, out);
     check_per_cpu(module, btf, out);
     if (parsed.distilled) {
@@ -269,6 +297,8 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
             for (Error &error : look_up_distilled(*parsed.distilled, btf, *context.names,
                                                   module.base_where, "vmlinux"))
                 out.add(Rule::base, module.name, std::move(error));
+        else
+            out.skip(Rule::base, module.name, no_vmlinux);
         out.skip(Rule::redefined, module.name,
                  "a .BTF.base does not have all of vmlinux's types to compare with");
         return check_module_kfuncs(context, module, btf, {}, out);
@@ -345,13 +375,17 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         report_absent(context, module, out);
         return {};
     }
-    if (module.base.empty() && !context.vmlinux)
-        return {}; // check_vmlinux() has reported why there is no valid BTF of vmlinux
+    if (module.base.empty() && !context.vmlinux) {
+        skip({Rule::verifier, Rule::base, Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu},
+             module, no_vmlinux, out);
+        return {};
+    }
     auto parsed = parse_module(module, context.vmlinux);
     if (!parsed) {
         out.add(Rule::verifier, module.name, parsed.error());
         if (module.base.empty())
             compare_base(context, module, out);
+        skip_rest_of_module(module, out);
         return {};
     }
     return check_parsed(context, module, *parsed, out);
@@ -375,14 +409,13 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
         return {};
     }
     auto btf = Btf::parse(binary.btf, binary.btf_where);
-    if (!btf) {
+    if (!btf)
         out.add(Rule::verifier, "vmlinux", btf.error());
+    if (!btf || !verify_blob(context, binary, binary.btf, *btf, binary.btf_where, out)) {
+        skip({Rule::ids, Rule::enum64, Rule::per_cpu, Rule::layout}, binary, no_vmlinux, out);
         return {};
     }
-    auto kept = std::make_shared<const Btf>(std::move(*btf));
-    if (!verify_blob(context, binary, binary.btf, *kept, binary.btf_where, out))
-        return {};
-    context.vmlinux = kept;
+    context.vmlinux = std::make_shared<const Btf>(std::move(*btf));
     context.names.emplace(*context.vmlinux);
     if (!context.kernel.modules.empty())
         context.side.emplace(context.vmlinux, nullptr);

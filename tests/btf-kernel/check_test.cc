@@ -438,6 +438,43 @@ TEST_F(CheckKernel, DistilledBase)
                      "match, so the kernel refuses the module's BTF"}));
 }
 
+/// A line "not checked" names each check that was left out, and the files.
+TEST_F(CheckKernel, ChecksLeftOut)
+{
+    auto skipped = [&](const std::string &why) {
+        std::string out;
+        for (const SkippedCheck &u : report_.found.unchecked)
+            if (u.why == why)
+                out += std::string(rule_name(u.rule)) + ": " + joined(u.binaries, ", ") + "\n";
+        return out;
+    };
+    const std::string valid = vmlinux_text, bad = replaced(valid, "'bpf_prog_aux'", "'9u'");
+    set_vmlinux(bad);
+    set_module(module_text);
+    EXPECT_EQ(findings().size(), 1u);
+    EXPECT_EQ(skipped("there is no valid BTF of vmlinux"),
+              "verifier: mine\nbase: mine\nids: vmlinux, mine\nredefined: mine\n"
+              "enum64: vmlinux, mine\nper-cpu: vmlinux, mine\nlayout: vmlinux\n");
+    set_module(over_it, distilled);
+    EXPECT_EQ(findings().size(), 1u);
+    EXPECT_EQ(skipped("there is no valid BTF of vmlinux"),
+              "base: mine\nids: vmlinux\nenum64: vmlinux\nper-cpu: vmlinux\nlayout: vmlinux\n");
+    kernel_.vmlinux->btf.resize(20); // cannot be parsed
+    EXPECT_EQ(findings().size(), 1u);
+    EXPECT_EQ(skipped("there is no valid BTF of vmlinux").substr(0, 10), "base: mine");
+    EXPECT_NE(skipped("there is no valid BTF of vmlinux").find("ids: vmlinux\n"),
+              std::string::npos);
+    set_vmlinux(valid);
+    const std::string of_mine = "ids: mine\nredefined: mine\nenum64: mine\nper-cpu: mine\n",
+                      why = "BTF with findings of verifier or base may refer to wrong types";
+    set_module(replaced(module_text, "'mine'", "'9u'"));
+    EXPECT_EQ(findings().size(), 1u);
+    EXPECT_EQ(skipped(why), of_mine);
+    kernel_.modules[0].btf.resize(20);
+    EXPECT_EQ(findings().size(), 1u);
+    EXPECT_EQ(skipped(why), of_mine);
+}
+
 TEST_F(CheckKernel, DistilledBaseForAnOldKernel)
 {
     kernel_.version = KernelVersion{6, 10};
