@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Checks vmlinux, then all modules over it. If the BTF of a file violates the kernel's rules, or
 // that of a module without .BTF.base was made over another vmlinux, further checks of the file are
-// skipped, because they rely on correct references. Modules without .BTF.base are not checked if
+// skipped, because they rely on correct references. Split BTF without .BTF.base is not checked if
 // there is no valid BTF of vmlinux. The report names all checks that were left out.
 //
 // A module's own copy of a type of vmlinux, without any difference, is the encoder's fault. The
@@ -375,12 +375,12 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         report_absent(context, module, out);
         return {};
     }
-    if (module.base.empty() && !context.vmlinux) {
+    auto parsed = parse_module(module, context.vmlinux);
+    if (!parsed && module.base.empty() && !context.vmlinux) {
         skip({Rule::verifier, Rule::base, Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu},
              module, no_vmlinux, out);
         return {};
     }
-    auto parsed = parse_module(module, context.vmlinux);
     if (!parsed) {
         out.add(Rule::verifier, module.name, parsed.error());
         if (module.base.empty())
@@ -397,7 +397,7 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
     if (!context.kernel.vmlinux) {
         out.add(Rule::no_btf, "vmlinux",
                 {Where{context.kernel.package},
-                 "there is no vmlinux, so modules without .BTF.base cannot be checked"});
+                 "there is no vmlinux, so split BTF without .BTF.base cannot be checked"});
         return {};
     }
     const Binary &binary = *context.kernel.vmlinux;

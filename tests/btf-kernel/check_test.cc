@@ -475,6 +475,26 @@ TEST_F(CheckKernel, ChecksLeftOut)
     EXPECT_EQ(skipped(why), of_mine);
 }
 
+/// Self-contained BTF does not need vmlinux.
+TEST_F(CheckKernel, SelfContainedWithoutVmlinux)
+{
+    Binary &module = kernel_.modules[0];
+    module.form = Binary::Form::raw_btf;
+    module.btf_ids.clear();
+    module.btf = *from_text("[1] STRUCT '9u' size=4").bytes;
+    kernel_.vmlinux.reset();
+    EXPECT_EQ(findings(),
+              Lines({"no-btf vmlinux: there is no vmlinux, so split BTF without "
+                     ".BTF.base cannot be checked",
+                     "verifier mine: type 1 (STRUCT '9u'): name is not an identifier"}));
+    module.btf = *from_text("[1] STRUCT 'mine' size=4").bytes;
+    EXPECT_EQ(findings().size(), 1u);
+    EXPECT_EQ(unchecked(), Lines({"base: self-contained BTF has no base",
+                                  "ids: raw BTF comes without .BTF_ids, the section with ids and "
+                                  "kfuncs",
+                                  "redefined: self-contained BTF has all types itself"}));
+}
+
 TEST_F(CheckKernel, DistilledBaseForAnOldKernel)
 {
     kernel_.version = KernelVersion{6, 10};
