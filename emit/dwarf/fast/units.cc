@@ -54,6 +54,25 @@ void read_fields(DebugCursor &in, Header &h, bool in_types)
     }
 }
 
+/// Reads the length of the unit at `in`. Returns where the unit ends. `where`: the position of
+/// `section`.
+Result<uint64_t> read_end(DebugCursor &in, const DwarfFile &file, const DebugSection &section,
+                          const Where &where)
+{
+    const uint64_t offset = in.offset();
+    // LLVM's assembler before 15 writes lengths as relocations for RISC-V.
+    uint64_t length = file.value_at(section, offset, in.read<uint32_t>());
+    if (length == UINT32_MAX)
+        length = file.value_at(section, offset + 4, in.read<uint64_t>());
+    if (in.overrun())
+        return fail(where.at(offset), "unit header is cut off");
+    if (length > in.left())
+        return fail(where.at(offset),
+                    strf("unit claims %llu bytes after its length, but %llu are left", ull(length),
+                         ull(in.left())));
+    return in.offset() + length;
+}
+
 Result<Header> read_header(const DwarfFile &file, uint64_t offset)
 {
     const Where where = file.where().in(".debug_info");
@@ -63,19 +82,9 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     Unit &unit = h.unit;
     unit.UnitHead::file = unit.file = &file;
     unit.offset = offset;
-    // LLVM's assembler before 15 writes lengths as relocations for RISC-V.
-    uint64_t length = file.value_at(file.info, offset, in.read<uint32_t>());
-    if (length == UINT32_MAX) {
+    unit.end = TRY(read_end(in, file, file.info, where));
+    if (in.offset() != offset + 4) // 64-bit DWARF
         unit.widths.offset = 8;
-        length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
-    }
-    if (in.overrun())
-        return fail(where.at(offset), "unit header is cut off");
-    if (length > in.left())
-        return fail(where.at(offset),
-                    strf("unit claims %llu bytes after its length, but %llu are left", ull(length),
-                         ull(in.left())));
-    unit.end = in.offset() + length;
     unit.widths.version = in.read<uint16_t>();
     if (unit.widths.version < 2 || unit.widths.version > 5)
         return fail(where.at(offset),
@@ -190,6 +199,18 @@ void set_bases(Unit &unit, const SplitPlace &place)
     unit.loclists_base = place.at[SplitPlace::loc] + 12 + wide;
     unit.rnglists_base = place.at[SplitPlace::rnglists] + 12 + wide;
     unit.loc_base = place.at[SplitPlace::loc];
+}
+
+/// Counts the units of .debug_types in `skips`: the type units of DWARF 4. They are not read,
+/// except in split DWARF, where they are in `file.info`.
+Result<void> count_type_units(const DwarfFile &file, Skips &skips)
+{
+    const Bytes section = file.types.data;
+    for (uint64_t at = 0; at < section.size(); ++skips[Skip::type_unit]) {
+        DebugCursor in(section, at, section.size(), file.order());
+        at = TRY(read_end(in, file, file.types, file.where().in(".debug_types")));
+    }
+    return {};
 }
 
 Result<TypeUnit> make_type_unit(const Header &header, const SplitPlace &place)
@@ -328,6 +349,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             unit.abbrevs = nullptr;
         units.push_back(std::move(unit));
     }
+    TRY(count_type_units(file, skips));
     return units;
 }
 

@@ -24,6 +24,16 @@ def note(value):
             f'\t.asciz "Linux"\n\t.balign 4\n\t.4byte {value}\n')
 
 
+def raw_unit(section, *rest):
+    """Assembler text of a unit of DWARF 4 in this section. The unit has `rest` after its header."""
+    return '\n\t'.join([f'\t.section {section},"",%progbits', '.4byte 1f - 0f', '0: .2byte 4', '.4byte 0', '.byte 8',
+                        *rest]) + '\n1:\n'
+
+
+# Two type units without entries: the headers continue with the signature and the type's offset.
+TYPE_UNITS = ''.join(raw_unit('.debug_types', f'.8byte {i}', '.4byte 23') for i in (1, 2))
+
+
 def pointer_across_units(label, **more):
     """A pointer whose type may be in another unit: ref_addr allows this."""
     return Die('pointer_type', type=form('ref_addr', label), **more)
@@ -167,6 +177,12 @@ CASES = [
           Unit([INT])], emit=['--strip-dwarf', *FAST],
          error=r'\.debug_info: a unit is not read \(type-unit\), so the DWARF is not dropped',
          versions=(5,)),
+    Case('type units of DWARF 4 are skipped', unit(INT), lines=[INT_LINE], assembly=TYPE_UNITS,
+         skipped={'type-unit': 2}, versions=(4,), emit=FAST,
+         said='2 type-units are not read, so types are lost: use --reader=auto'),
+    Case('type units of DWARF 4 are not dropped', unit(INT), assembly=TYPE_UNITS,
+         emit=['--strip-dwarf', *FAST], versions=(4,),
+         error=r'\.debug_info: a unit is not read \(type-unit\), so the DWARF is not dropped'),
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
          lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN, versions=(5,)),
     Case('unit whose entry is not a unit', [Unit([INT], tag='namespace'), Unit([LONG])],
