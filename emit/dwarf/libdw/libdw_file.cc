@@ -35,6 +35,17 @@ bool is_in_types(Dwarf_CU *unit)
     return version < 5 && type == DW_UT_type;
 }
 
+/// Where libdw has .debug_info; null if no unit in .debug_info is of a type that libdw knows.
+const unsigned char *find_info(Dwarf *dwarf)
+{
+    Dwarf_CU *unit = nullptr, *next = nullptr;
+    Dwarf_Die die{};
+    for (; dwarf_get_units(dwarf, unit, &next, nullptr, nullptr, &die, nullptr) == 0; unit = next)
+        if (die.addr && !is_in_types(die.cu)) // null if the type of the unit is unknown
+            return static_cast<const unsigned char *>(die.addr) - dwarf_dieoffset(&die);
+    return nullptr;
+}
+
 /// Reads the value of `attr` as if it had the form `form`. Empty if the value does not end inside
 /// its unit: dwarf_formudata() checks this, a plain read at attr.valp would not.
 std::optional<uint64_t> read_as(Dwarf_Attribute attr, unsigned form)
@@ -103,11 +114,7 @@ Result<void> LibdwFile::start()
     if (!dwarf_)
         return fail(file_.where().in(".debug_info"),
                     std::string("cannot read DWARF: ") + dwarf_errmsg(-1));
-    Dwarf_CU *next;
-    Dwarf_Die first{};
-    if (dwarf_get_units(dwarf_, nullptr, &next, nullptr, nullptr, &first, nullptr) == 0 &&
-        first.addr) // null if the type of the unit is unknown
-        info_at_ = static_cast<const unsigned char *>(first.addr) - dwarf_dieoffset(&first);
+    info_at_ = find_info(dwarf_);
     return {};
 }
 
