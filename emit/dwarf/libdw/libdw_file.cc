@@ -96,6 +96,14 @@ const char *string_attribute(Dwarf_Die &die, unsigned attribute)
     return dwarf_attr(&die, attribute, &attr) ? dwarf_formstring(&attr) : nullptr;
 }
 
+bool is_empty(const Dwarf_Die &unit)
+{
+    Dwarf_Attribute code{};
+    code.valp = static_cast<unsigned char *>(unit.addr);
+    code.cu = unit.cu;
+    return read_as(code, DW_FORM_udata).value_or(0) == 0;
+}
+
 Result<std::unique_ptr<LibdwFile>> LibdwFile::open(const DwarfFile &file,
                                                    const std::string &debug_dir)
 {

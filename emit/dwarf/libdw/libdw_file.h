@@ -73,6 +73,10 @@ private:
 /// The string value of an attribute; nullptr if the entry has none, or libdw cannot read it.
 const char *string_attribute(Dwarf_Die &die, unsigned attribute);
 
+/// Is the unit empty: is the code of its own entry 0? (libdw also finds no tag if the code is not
+/// in the table of abbreviations.) Precondition: libdw knows the type of the unit.
+bool is_empty(const Dwarf_Die &unit);
+
 struct LibdwUnit {
     Dwarf_Die die{};
     uint64_t addr_base = 0; // where its part of .debug_addr begins

@@ -217,6 +217,8 @@ Result<void> LibdwReader::list(Skips &skips)
         if (rc < 0)
             return cannot_read(number);
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
+        if (die.cu && is_empty(die))
+            continue;
         // For a type unit, libdw returns the type's entry as `split`.
         if (split.cu && type == DW_UT_skeleton)
             add_split(die, split);

@@ -183,6 +183,9 @@ CASES = [
     Case('type units of DWARF 4 are not dropped', unit(INT), assembly=TYPE_UNITS,
          emit=['--strip-dwarf', *FAST], versions=(4,),
          error=r'\.debug_info: a unit is not read \(type-unit\), so the DWARF is not dropped'),
+    *[Case(f'unit without entries, {reader}', unit(INT), lines=[INT_LINE],
+           assembly=raw_unit('.debug_info', '.byte 0'), emit=[f'--reader={reader}'])
+      for reader in ('fast', 'libdw')],
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
          lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN, versions=(5,)),
     *[Case(f'addresses in a unit after one of a vendor, {reader}',
