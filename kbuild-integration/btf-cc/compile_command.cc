@@ -21,9 +21,14 @@ namespace
 /// Options whose value is the next argument, which must not be taken for a source or an option.
 constexpr std::string_view options_with_value =
     " -D -U -I -L -l -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix "
-    "-iwithprefixbefore -isysroot -imultilib -MF -MT -MQ -MJ -T -u -z -Xlinker -Xassembler "
-    "-Xpreprocessor -Xclang -mllvm -target -arch --param -B -aux-info -dumpbase -dumpdir "
-    "-dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics ";
+    "-iwithprefixbefore -isysroot -imultilib -imultiarch -include-pch -iframework -iwithsysroot "
+    "-iframeworkwithsysroot -cxx-isystem -ivfsoverlay -resource-dir -F -MF -MT -MQ -MJ -T -u -z "
+    "-Xlinker -Xassembler -Xpreprocessor -Xclang -mllvm -target -arch --param -B -aux-info "
+    "-dumpbase -dumpdir -dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics "
+    "--serialize-diagnostics --include --imacros --include-directory --include-directory-after "
+    "--include-prefix --include-with-prefix --include-with-prefix-after "
+    "--include-with-prefix-before --define-macro --undefine-macro --assert --for-assembler "
+    "--for-linker --force-link --library-directory --prefix ";
 
 /// Suffixes of sources (not of headers) in all languages of gcc and clang.
 constexpr std::string_view source_suffixes =
@@ -165,9 +170,13 @@ constexpr OptionRule option_rules[] = {
     {"-c", whole, compile_only},
     {"--compile", whole, compile_only},
     {"-E", whole, make_no_object},
+    {"--preprocess", whole, make_no_object},
     {"-S", whole, make_no_object},
+    {"--assemble", whole, make_no_object},
     {"-M", whole, make_no_object},
+    {"--dependencies", whole, make_no_object},
     {"-MM", whole, make_no_object},
+    {"--user-dependencies", whole, make_no_object},
     {"-###", whole, make_no_object},
     {"-fsyntax-only", whole, make_no_object},
     {"--analyze", whole, make_no_object},

@@ -99,7 +99,9 @@ TEST(CompileCommand, Launchers)
 
 TEST(CompileCommand, MakesNoObject)
 {
-    for (const char *option : {"-E", "-S", "-M", "-MM", "-###", "-fsyntax-only", "--analyze"}) {
+    for (const char *option :
+         {"-E", "-S", "-M", "-MM", "-###", "-fsyntax-only", "--analyze", "--preprocess",
+          "--assemble", "--dependencies", "--user-dependencies"}) {
         EXPECT_EQ(objects({option, "-c", "a.c", "-o", "b.o"}), Words{}) << option;
         EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o", option}), Words{}) << option;
     }
@@ -127,6 +129,8 @@ TEST(CompileCommand, ValuesOfOptions)
          "-u",         "-L",     "-l",      "-MJ"})
         for (const char *value : {"-E", "-S", "-o", "x.c", "/dev/null", "-", "-m16", "--version"})
             EXPECT_EQ(objects({"-c", option, value, "a.c"}), Words{"a.o"}) << option << value;
+    for (const char *option : {"-include-pch", "-imultiarch", "-F", "--include", "--define-macro"})
+        EXPECT_EQ(objects({"-c", option, "x.c", "a.c"}), Words{"a.o"}) << option;
     EXPECT_EQ(objects({"-Wp,-MMD,.a.o.d", "-Wa,-E", "-c", "a.c"}), Words{"a.o"});
 }
 
