@@ -23,8 +23,8 @@ namespace btflink
 
 /// A place in a file. Empty fields are left out when printed.
 struct Where {
-    std::string file;                              // path; "archive(member)" for archive members
-    std::string section = {};                      // ELF section name, or empty
+    std::string file;         // path, "archive(member)", a name such as "merged BTF", or empty
+    std::string section = {}; // ELF section name, or empty
     std::optional<uint64_t> offset = std::nullopt; // bytes from the start of the section (or file)
 
     Where at(uint64_t off) const { return Where{file, section, off}; }
@@ -35,10 +35,11 @@ struct Where {
     std::string str() const;
 };
 
-/// Where an error can be corrected.
+/// What the user must correct, where a program distinguishes errors by this (btf-pahole for its
+/// exit status, btf-cc for its settings). Elsewhere, all errors are `input`.
 enum class ErrorKind {
-    input,       // a file, or the system (such as a full disk)
-    usage,       // the command line
+    input,       // a file, the system (such as a full disk), or anything else
+    usage,       // btf-pahole's command line: an unknown option, or one that lacks a value
     environment, // an environment variable; `what` names it
 };
 
@@ -117,9 +118,9 @@ constexpr unsigned long long ull(uint64_t value)
 /// Aborts unless `expr` is true. For our own invariants, never used to judge input.
 #define CHECK(expr) ((expr) ? void(0) : ::btflink::check_failed(#expr, __FILE__, __LINE__))
 
-/// The value of a Result; if it has an error, returns this error from the surrounding function. Use
-/// it alone, as a statement or after `=`: other temporaries of the expression are not destroyed on
-/// an error.
+/// The value of a Result; if it has an error, returns this error from the surrounding function. In
+/// that case, temporaries that the rest of the expression has already made are not destroyed, so it
+/// is best used alone, as a statement or after `=`.
 #define TRY(...)                                                                                   \
     __extension__({                                                                                \
         auto result_ = (__VA_ARGS__);                                                              \

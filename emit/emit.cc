@@ -33,7 +33,8 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.btf_bytes += unit.size;
 }
 
-/// Error: the file has units that were not read, so its DWARF must not be dropped.
+/// Error: the reader could not read all units, so the DWARF must not be dropped. Units that the
+/// options leave out do not count.
 Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 {
     for (Skip unread : unread_units)
@@ -167,7 +168,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         look_at_code(file->image(), report);
         TRY(write_without_btf(*file, options));
         break;
-    case EmitReport::Outcome::no_types: // drops old object BTF and, if requested, DWARF
+    case EmitReport::Outcome::no_types: // usually drops old object BTF and, if requested, DWARF
     case EmitReport::Outcome::written:
         trace::Phase phase("write");
         TRY(write_result(path, *file, std::move(kept), std::move(units), options, report));

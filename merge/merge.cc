@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The driver of btf-merge: its passes in order. Each takes the results of earlier passes as const
-// and returns its own.
+// and returns its own (except that finish_result() takes the blob and may mend it).
 #include "merge/merge.h"
 
 #include "common/io/file_io.h"
@@ -18,8 +18,8 @@ namespace btflink::merge
 namespace
 {
 
-/// Owns the large data of a merge, so that run_timed() can leave freeing it to the system. Freeing
-/// takes a tenth of a merge's time.
+/// Owns the large data of a merge. run_timed() does not destroy it at the end of a process, because
+/// the destructors would take a tenth of a merge's time.
 struct Memory {
     std::shared_ptr<const Base> base;
     MergeInputs inputs;
@@ -76,10 +76,10 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
         report.why_nothing = why_no_types(options, m.link);
         return end_without_btf(options, report);
     }
-    // From here on the inputs are only needed for messages. Unmapping them at the end of the
-    // process would take a tenth of a kernel's merge. So a second thread, if there is one, releases
-    // their pages during the check, which takes about as long.
-    [[maybe_unused]] const auto releasing = // its destructor waits
+    // From here on the inputs are only needed for messages. When the process ends, the system
+    // releases the pages of mapped inputs, which takes another tenth of a kernel's merge. So a
+    // second thread, if there is one, releases them during the check, which takes about as long.
+    [[maybe_unused]] const auto releasing = // its destructor waits for the thread
         std::async(launch_policy(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
     const auto result = TRY(finish_result(std::move(blob), options, base, m.inputs, report, stats));
     stats.begin_pass("write");

@@ -118,10 +118,12 @@ void append(std::vector<T> &to, std::vector<T> &&from)
 }
 
 /// For each object, the name of its source file, if the image has the object's DWARF; otherwise "".
-/// Also "" for an object without a trailer, or whose trailer names no source. The image lacks the
-/// object's DWARF if the trailer says so (trailer_no_dwarf), or if a pool was written for the
-/// object but is not in the image: the object was not linked, or `strip --strip-debug` removed
-/// both. An object for which no pool was written counts as linked.
+/// (EmitOptions::covered needs one name for each unit that has object BTF. A name without a unit
+/// could hide another unit that lacks object BTF.) The image lacks the object's DWARF if the
+/// trailer says so (trailer_no_dwarf), or if a pool was written for the object but is not in the
+/// image: the object was not linked, or `strip --strip-debug` removed the pool and the DWARF. An
+/// object for which no pool was written counts as linked. Also "" for an object without a trailer,
+/// or whose trailer names no source.
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
     const auto linked = TRY(linked_ids(in.given_image));

@@ -35,7 +35,9 @@ constexpr Option<DiffCommandLine> diff_options[] = {
     {{0, "bpf", "PROG.o",
       "Report which relocations, kfuncs and attach points of this BPF program work", repeats},
      sets<&DiffCommandLine::programs>},
-    {{0, "breaking", "", "Print only changes that break BPF programs"},
+    {{0, "breaking", "",
+      "Of the changes to names, print only those that break BPF programs; only these and lost "
+      "modules count for the exit status"},
      sets<&DiffCommandLine::print, &diff::PrintOptions::only_breaking>},
     {help_option, sets<&DiffCommandLine::help>},
     {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
@@ -51,8 +53,8 @@ constexpr Option<DiffCommandLine> diff_options[] = {
      sets<&DiffCommandLine::symbols>},
 };
 
-/// An open kernel and its types. `errors`: the number of files that were left out or are
-/// unreadable; a message was printed for each.
+/// An open kernel and its types. `errors`: the number of files that were refused or cannot be read;
+/// a message was printed for each.
 struct OpenKernel {
     Kernel kernel;
     diff::KernelTypes types;
@@ -165,8 +167,9 @@ std::string answers_text(const Answers &answers, const diff::Difference &d,
     return text;
 }
 
-/// With --breaking, these count: changes that break programs, modules that lost their BTF, and
-/// modules that are gone, except those that are now in vmlinux.
+/// Does the exit status say that there are changes? With --breaking, these count: changes that
+/// break programs, modules that lost their BTF, and modules that are gone, except those that are
+/// now in vmlinux. Without it, all changes count.
 bool has_changes(const diff::Difference &d, const diff::PrintOptions &options)
 {
     if (!options.only_breaking)

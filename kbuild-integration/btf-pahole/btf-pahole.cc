@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-pahole: replaces pahole in a kernel build. pahole reads the DWARF of a whole linked file;
-// btf-pahole merges the BTF of the file's objects. It also answers questions for help, version and
+// btf-pahole merges the BTF of the file's objects. It also prints help, versions and the list of
 // features. For everything else it runs a real pahole.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
@@ -24,9 +24,11 @@ constexpr int exit_pahole_usage = 64;
 constexpr const char usage[] =
     "usage: btf-pahole -J [OPTION...] FILE\n"
     "Puts final BTF into a linked file: vmlinux, a module, a program. Object BTF is merged; units\n"
-    "without it are encoded from the file's DWARF. Options are pahole's:\n"
+    "without it are encoded from DWARF. Options are pahole's:\n"
     "  -J, --btf_encode             put BTF into FILE\n"
-    "  --btf_encode_detached=OUT    write BTF to OUT; a module only loses its object BTF\n"
+    "  --btf_encode_detached=OUT    write BTF to OUT, not into FILE; if FILE is a module, its "
+    "object\n"
+    "                               BTF is still removed\n"
     "  --btf_base=BASE              the BTF that the result extends, for modules\n"
     "  --btf_features=LIST          what to encode: names, default, all, or +NAMES, which adds to\n"
     "                               the default\n"
@@ -41,7 +43,7 @@ constexpr const char usage[] =
     "                               print the version of pahole that this replaces;\n"
     "                               --devel_version (and --version on a terminal) also btflink's\n"
     "  -?, --help                   print this\n"
-    "Options that show types have no effect with -J. Without -J or --btf_encode_detached, a real\n"
+    "Most options that show types have no effect with -J. If FILE is not to be encoded, a real\n"
     "pahole is run: the next one in PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
 /// Lists the programs that have already run in place of pahole, each as " DEVICE:INODE". Prevents
@@ -121,9 +123,9 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
         std::printf("%s : skipping BTF encoding of function due to %s\n", function.c_str(),
                     pahole_reason(reason));
     const std::string &out = options.detached.empty() ? options.files[0] : options.detached;
-    if (!report.written || file_id(out.c_str()).empty()) // not regular: /dev/null
-        return done;
-    TRY(list_types(out, options.base));
+    if (report.written && !file_id(out.c_str()).empty()) // else not regular, such as /dev/null
+        TRY(list_types(out, options.base));
+    TRY(std::move(done));
     return flush_output();
 }
 
