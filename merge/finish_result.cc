@@ -97,8 +97,8 @@ void report_mended(const std::vector<std::string> &changes, const std::string &o
 }
 
 /// Parses `blob`. If a kernel would refuse the BTF, mends it, or fails if that is impossible.
-/// btf-emit mends its objects, but objects may come from other tools, and some violations appear
-/// only in the merged BTF.
+/// btf-emit mends only some violations in its objects. Others are left, come from other tools, or
+/// appear only in the merged BTF.
 Result<Btf> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
                             Report &report)
 {
@@ -108,7 +108,7 @@ Result<Btf> mend_if_refused(std::vector<std::byte> &blob, const Base &base, cons
     const auto checked = check_btf(blob, btf, where, pointer_size);
     if (checked)
         return btf;
-    auto mended = mend_btf(btf, pointer_size, BtfPart::whole);
+    auto mended = mend_btf(btf, pointer_size);
     if (!mended)
         return fail(checked.error());
     report_mended(mended->changes, name_origin(checked.error(), btf, in.objects()), report);

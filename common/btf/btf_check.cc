@@ -25,15 +25,22 @@ namespace
 
 constexpr uint32_t accepted_length = 128; // all kernels accept names of up to 128 characters
 
-/// Checks all types with `rule`. Stops when `found` has `most` violations. Returns whether there
+bool is_checked(const BtfCheckState &c, TypeId id)
+{
+    const size_t index = raw(id) - raw(c.btf.first_id());
+    return !c.only || (index < c.only->size() && (*c.only)[index]);
+}
+
+/// Checks types with `rule`. Stops when `found` has `most` violations. Returns whether there
 /// are none.
 template <typename Rule>
 bool check_all(BtfCheckState &c, Rule rule, size_t most, std::vector<Error> &found)
 {
     for (TypeId id = c.btf.first_id(); id != c.btf.end_id() && found.size() < most;
          id = TypeId{raw(id) + 1})
-        if (Result<void> ok = rule(c, id); !ok)
-            found.push_back(std::move(ok).error());
+        if (is_checked(c, id))
+            if (Result<void> ok = rule(c, id); !ok)
+                found.push_back(std::move(ok).error());
     return found.empty();
 }
 
@@ -42,24 +49,6 @@ Result<void> check_kind(BtfCheckState &c, TypeId id)
     if (btf::kind_of(c.btf.type(id)) > c.forms().newest_kind)
         return violation(c, id, "this kernel does not know the kind");
     return {};
-}
-
-/// Up to `most` violations, all from the first pass, or part of a pass, that finds any.
-std::vector<Error> run_check(Bytes blob, BtfCheckState c, size_t most)
-{
-    if (auto header = check_btf_header(blob, c.btf, c.where, c.kernel); !header)
-        return {header.error()};
-    std::vector<Error> found;
-    if ((c.kernel && !check_all(c, check_kind, most, found)) ||
-        !check_all(c, check_alone, most, found))
-        return found;
-    auto sizes = TypeSizes::compute(c.btf, c.where, c.pointer_size);
-    if (!sizes)
-        return {sizes.error()};
-    c.sizes = std::move(*sizes);
-    if (check_all(c, check_targets, most, found))
-        check_all(c, check_modifier_chain, most, found);
-    return found;
 }
 
 const char *element_noun(btf::Kind kind)
@@ -78,6 +67,23 @@ const KernelForms &BtfCheckState::forms()
     if (!known_forms)
         known_forms = kernel_forms(kernel, btf);
     return *known_forms;
+}
+
+std::vector<Error> run_check(Bytes blob, BtfCheckState c, size_t most)
+{
+    if (auto header = check_btf_header(blob, c.btf, c.where, c.kernel); !header)
+        return {header.error()};
+    std::vector<Error> found;
+    if ((c.kernel && !check_all(c, check_kind, most, found)) ||
+        !check_all(c, check_alone, most, found))
+        return found;
+    auto sizes = TypeSizes::compute(c.btf, c.where, c.pointer_size);
+    if (!sizes)
+        return {sizes.error()};
+    c.sizes = std::move(*sizes);
+    if (check_all(c, check_targets, most, found) && !c.only)
+        check_all(c, check_modifier_chain, most, found);
+    return found;
 }
 
 Failure violation(const BtfCheckState &c, TypeId id, const std::string &rule, size_t words)
@@ -116,7 +122,7 @@ bool is_identifier_at(BtfCheckState &c, uint32_t offset)
 
 bool is_short_enough(BtfCheckState &c, std::string_view name)
 {
-    return name.size() <= accepted_length || name.size() <= c.forms().name_length;
+    return name.size() <= accepted_length || c.only || name.size() <= c.forms().name_length;
 }
 
 std::string too_long(BtfCheckState &c, std::string_view name)

@@ -104,21 +104,19 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
 // btf_mend.cc: changes types that a kernel would refuse, as little as possible. A kernel refuses
 // the whole blob for one such type.
 
-/// What the types belong to.
-enum class BtfPart {
-    object, // structs may be defined elsewhere; DATASECs are not final
-    whole,  // final BTF
-};
-
 struct MendedBtf {
     BtfBuilder btf;
     std::vector<std::string> changes; // one line each: the violation and what was done
 };
 
-/// Returns nothing if there are no violations, or none that can be mended. Of the types of an
-/// object, only DECL_TAGs and DATASECs without entries are dropped, so types before the first of
-/// these keep their ids. `pointer_size`: the target's, in bytes.
-std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
+/// Returns nothing if there are no violations, or none that can be mended. `pointer_size`: the
+/// target's, in bytes. `suspects`: null for final BTF. Of an object, only types for which
+/// suspects[id - 1] is true are mended, and no violations that depend on other types of the object
+/// or of the link: names that are only too long, chains of modifiers, declared structs that
+/// prototypes take by value, VARs, FUNCs, DATASECs with entries. Only DECL_TAGs and DATASECs
+/// without entries are dropped, so types before the first of these keep their ids.
+std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size,
+                                  const std::vector<bool> *suspects = nullptr);
 
 // base_match.cc: does split BTF belong to a base? Does a kernel have the types that a distilled
 // base names?

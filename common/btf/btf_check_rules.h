@@ -63,6 +63,9 @@ struct BtfCheckState {
     const Where &where;
     uint32_t pointer_size;
     std::optional<KernelVersion> kernel;
+    // If set: the types to check, by index; others are only searched for loops. Too long names and
+    // chains of modifiers are then accepted. See mend_btf().
+    const std::vector<bool> *only = nullptr;
     TypeSizes sizes = {};                        // from the third pass on
     std::optional<KernelForms> known_forms = {}; // set by forms() when a type needs them
     std::vector<bool> identifiers = {};          // by string offset; see is_identifier_at()
@@ -72,6 +75,9 @@ struct BtfCheckState {
 
     const KernelForms &forms();
 };
+
+/// Up to `most` violations, all from the first pass, or part of a pass, that finds any.
+std::vector<Error> run_check(Bytes blob, BtfCheckState c, size_t most);
 
 // The rules of the second and fourth pass (btf_check.cc lists the passes). The next three functions
 // return the first violation of a type.

@@ -42,7 +42,8 @@
 // later members that need such a change get it in the same round. Rounds follow until nothing more
 // can be mended, but no more than 64. The ninth time that an element of a type must be dropped, all
 // later elements are dropped with it, so that the number of rounds does not depend on the number of
-// elements.
+// elements. In an object only suspect types are mended, so that a type is mended in all objects or
+// in none.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
@@ -95,9 +96,9 @@ std::string abbreviated(const std::string &text)
 class Mender
 {
 public:
-    Mender(const Btf &btf, uint32_t pointer_size, BtfPart part)
-        : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size), part_(part),
-          most_elements_(kernel_forms(std::nullopt, btf).most_elements),
+    Mender(const Btf &btf, uint32_t pointer_size, const std::vector<bool> *suspects)
+        : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size),
+          suspects_(suspects), most_elements_(kernel_forms(std::nullopt, btf).most_elements),
           out_({BtfBuilder(first_, btf.str_base()), {}})
     {
         for (TypeId id : IdRange(first_, btf.end_id())) {
@@ -141,8 +142,9 @@ private:
         tags_.reset();
         known_.reset();
         bool changed = false;
-        for (const Error &error :
-             find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
+        const Where nowhere;
+        const BtfCheckState check{*btf, nowhere, pointer_size_, std::nullopt, suspects_};
+        for (const Error &error : run_check(blob, check, std::numeric_limits<size_t>::max())) {
             if (!error.where.offset || *error.where.offset < btf->types_offset())
                 return changed; // a violation of the blob as a whole, or of its base
             const ElementRef place = place_of(*error.where.offset);
@@ -189,12 +191,12 @@ private:
         case btf::Kind::FUNC_PROTO:
             return mend_prototype(words, place.element);
         case btf::Kind::DATASEC:
-            if (part_ == BtfPart::object)
+            if (suspects_)
                 return std::nullopt;
             return place.element ? drop_elements(words, *place.element) : drop(words);
         case btf::Kind::FUNC:
         case btf::Kind::VAR:
-            return part_ == BtfPart::whole ? drop(words) : std::nullopt;
+            return suspects_ ? std::nullopt : drop(words);
         case btf::Kind::DECL_TAG:
             return drop(words);
         case btf::Kind::INT:
@@ -396,7 +398,7 @@ private:
             ref = 0;
             return "it becomes void";
         }
-        if (part_ == BtfPart::object || btf_->kind(target) != btf::Kind::FWD)
+        if (suspects_ || btf_->kind(target) != btf::Kind::FWD)
             return std::nullopt;
         const btf_type &fwd = btf_->type(target);
         const bool is_union = btf::kflag_of(fwd);
@@ -571,7 +573,9 @@ private:
     std::shared_ptr<const Btf> base_;
     TypeId first_;
     uint32_t pointer_size_;
-    BtfPart part_;
+    // Null for final BTF. Stays valid from round to round: in an object, types are added at the
+    // end, and only DECL_TAGs are dropped, which come last.
+    const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
@@ -587,9 +591,10 @@ private:
 
 } // namespace
 
-std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part)
+std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size,
+                                  const std::vector<bool> *suspects)
 {
-    return Mender(btf, pointer_size, part).run();
+    return Mender(btf, pointer_size, suspects).run();
 }
 
 } // namespace btflink

@@ -154,7 +154,7 @@ struct UnitTypes {
     BtfBuilder btf;              // plain types, DECL_TAGs (of structs, unions, typedefs) last
     std::vector<TypeId> ids;     // by DIE; void if the DIE is not a type or is left out
     std::vector<Error> left_out; // parts of types that BTF cannot express
-    bool suspect = false;        // kernels may refuse some types; mend_btf() finds out
+    std::vector<TypeId> suspect; // types that kernels may refuse; mend_btf() finds out
 
     /// The type that `die` refers to; void if it has none or BTF cannot express it.
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }

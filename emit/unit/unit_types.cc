@@ -12,8 +12,8 @@
 // Invariant. Both walks agree on which DIEs are types and how many ids each takes (run() checks).
 //
 // A type that BTF can neither express nor replace gets no id. References to it become void, or what
-// refers to it is left out, too. A type that kernels may refuse is written. mend_btf() decides
-// later, for this unit (see UnitTypes::suspect) or in the merge.
+// refers to it is left out, too. A type that kernels may refuse is written. It is mended later, for
+// this unit (see mend_types()) or in the merge.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"
@@ -37,7 +37,7 @@ public:
     Encoder(const DieTree &tree, FeatureSet features, ByteOrder order, const Where &where,
             Skips &skips, StringTable *strings)
         : tree_(tree), layout_(tree), features_(features), order_(order), where_(where),
-          skips_(skips), out_{BtfBuilder(strings), {}, {}, false}
+          skips_(skips), out_{BtfBuilder(strings), {}, {}, {}}
     {
     }
 
@@ -301,7 +301,8 @@ private:
         for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
             element = out_.btf.add_array(element, index_type_, *d);
             size = std::min(too_large, size * *d);
-            out_.suspect |= size == too_large;
+            if (size == too_large)
+                out_.suspect.push_back(element);
         }
     }
 
@@ -333,7 +334,6 @@ private:
         out_.btf.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, str(c.name),
                                static_cast<uint32_t>(c.die.byte_size), c.bitfields);
         for_each_member(i, [&](const Die &m, DieIndex) { add_member(m, c); });
-        out_.suspect |= is_sized_at_run_time(i);
     }
 
     void add_member(const Die &m, Composite &c)
@@ -350,10 +350,11 @@ private:
         }
         const DieIndex target = layout_.target(m);
         const TypeId type = out_.ids[target];
-        if (type == void_id || offset < c.last_offset || offset > end) [[unlikely]]
-            out_.suspect = true;
-        else if (m.bit_size || has_floats_) [[unlikely]]
-            out_.suspect |= is_suspect(m, target, offset);
+        // If the size of a struct is known only at run time, DWARF gives sizes only of its members.
+        const bool is_beyond = offset > end || (end == 0 && layout_.size(target) != 0);
+        if (type == void_id || offset < c.last_offset || is_beyond ||
+            ((m.bit_size || has_floats_) && is_suspect(m, target, offset))) [[unlikely]]
+            out_.suspect.push_back(out_.ids[c.index]);
         c.last_offset = offset;
         out_.btf.add_member(str(m.name), type,
                             static_cast<uint32_t>(offset | uint64_t{m.bit_size} << 24));
@@ -375,17 +376,6 @@ private:
             return m.bit_size > (d.tag == DW_TAG_enumeration_type ? 32 : 0);
         const uint64_t alignment = std::min<uint64_t>(d.byte_size, tree_.address_size) * 8;
         return is_float(d) ? m.bit_size || offset % alignment : m.bit_size && becomes_bytes(d);
-    }
-
-    /// Is the size of the struct known only at run time? Then DWARF gives sizes of members, but
-    /// none of the struct.
-    bool is_sized_at_run_time(DieIndex i) const
-    {
-        bool sized = false;
-        if (tree_.at(i).byte_size == 0)
-            for_each_child(i, DW_TAG_member,
-                           [&](const Die &m) { sized |= layout_.size(layout_.target(m)) != 0; });
-        return sized;
     }
 
     /// Does the type of the DIE at `i` have btf::max_vlen elements, the most that all kernels

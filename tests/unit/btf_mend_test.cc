@@ -27,7 +27,7 @@ std::string mended(std::string_view text, std::vector<std::string> *changes = nu
 {
     const TextBlob blob =
         from_text(base ? std::string(text) : std::string(prelude) + std::string(text), base);
-    auto after = mend_btf(*blob, 8, BtfPart::whole);
+    auto after = mend_btf(*blob, 8);
     if (!after)
         return "";
     if (changes)
@@ -262,7 +262,7 @@ TEST(BtfMend, PrototypeWithDeclarationOfBase)
     // The union's name is a string of the base.
     store(split.bytes->data() + btf::header_size, base->type(TypeId{1}).name_off, host_order);
     auto btf = Btf::parse(*split.bytes, Where{"split"}, base.btf);
-    const auto after = mend_btf(*btf, 8, BtfPart::whole);
+    const auto after = mend_btf(*btf, 8);
     ASSERT_TRUE(after);
     ASSERT_EQ(after->changes.size(), 1u);
     EXPECT_TRUE(after->changes[0].starts_with("union fwd is passed or returned by value"))
@@ -289,7 +289,31 @@ TEST(BtfMend, ObjectsKeepDeclarationsAndVariables)
     const TextBlob blob =
         from_text(std::string(prelude) + "[6] FUNC_PROTO '' ret_type_id=0\n'p' type_id=3\n"
                                          "[7] VAR 'a b' type_id=1 linkage=global");
-    EXPECT_FALSE(mend_btf(*blob, 8, BtfPart::object));
+    const std::vector<bool> all(7, true);
+    EXPECT_FALSE(mend_btf(*blob, 8, &all));
+}
+
+/// The wrong member of type 7, which is not suspect, does not keep the FLOAT of type 8 from being
+/// mended, although it is found by an earlier pass of the check.
+TEST(BtfMend, OnlySuspectTypesOfObjects)
+{
+    const std::string long_name(600, 'n');
+    const TextBlob blob = from_text(std::string(prelude) +
+                                    "[6] CONST '' type_id=0\n"
+                                    "[7] STRUCT 'outside' size=4\n'm' type_id=1 bits_offset=64\n"
+                                    "[8] STRUCT '" +
+                                    long_name +
+                                    "' size=9\n'd' type_id=2 bits_offset=8\n"
+                                    "[9] FUNC_PROTO '' ret_type_id=6");
+    std::vector<bool> suspects(9);
+    suspects[7] = true;
+    const auto after = mend_btf(*blob, 8, &suspects);
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->changes.size(), 1u);
+    const Btf view = after->btf.view();
+    EXPECT_EQ(btf::vlen_of(view.type(TypeId{7})), 1u);
+    EXPECT_EQ(view.name(TypeId{8}), long_name);
+    EXPECT_EQ(view.type(TypeId{9}).type, 6u);
 }
 
 } // namespace

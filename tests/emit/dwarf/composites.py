@@ -280,6 +280,16 @@ CASES = [
          lines=[INT_LINE, 'STRUCT s size 8; int a@0; int b@32'], skipped={'mended': 1},
          said=r"\.debug_info: unit\.c: type 2 \(STRUCT 's'\): member 1 'a': bit offset is 0, less than 32 "
               'of the one before: members are sorted'),
+    # The merge mends these. If only some objects had them mended, the merge would keep both forms.
+    Case('a struct that is mended does not change other types',
+         unit(INT, Die('const_type', label='c'), Die('subroutine_type', type=ref('c'), label='f'),
+              Die('enumeration_type', name='e', byte_size=4, label='e'),
+              struct('short', 1, member('m', 'e')), struct('n' * 600, 0), struct('s', 4, member('a$', 'int'))),
+         lines=[INT_LINE, 'CONST: const void', 'FUNC_PROTO: const void ()', 'ENUM e size 4',
+                'STRUCT short size 1; enum e m@0', f'STRUCT {"n" * 600} size 0', 'STRUCT s size 4; int a_@0'],
+         skipped={'mended': 1},
+         said=r"\.debug_info: unit\.c: type 7 \(STRUCT 's'\): member 0 'a\$': name is not an identifier: "
+              'all such names in this type are changed'),
     Case('variant part is passed over',
          unit(INT, struct('s', 8, member('a', 'int'),
                           Die(0x33, Die(0x19, member('v', 'int', 4), byte_size=4),
