@@ -157,20 +157,24 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         return write_standard_output(parts);
     struct stat st;
     bool exists = ::stat(path.c_str(), &st) == 0;
+    if (!exists && errno == ELOOP) // rename() would replace one of the links
+        return fail_errno(Where{path}, "cannot write");
     if (exists && S_ISDIR(st.st_mode))
         return fail(Where{path}, "cannot write: is a directory");
     if (exists && !S_ISREG(st.st_mode))
         return write_directly(path, parts);
-    if (exists && ::access(path.c_str(), W_OK) != 0)
+    if (exists && ::access(path.c_str(), W_OK) != 0) // rename() would replace a read-only file
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
-    // The target of a link in /proc/self/fd may have another name, or none: write through the link.
-    // If `path` is not a link, a different inode only means that the file was just replaced.
+    // The name that a link in /proc/self/fd shows may no longer belong to the open file: then write
+    // through the link. If `path` is not a link, has_name() is false only if the file has been
+    // replaced since stat(); then it is replaced again.
     if (exists && target != path && !has_name(st, target))
         return write_directly(path, parts);
     // The temporary name is not the target's name with a suffix, because that might be too long.
-    // Kbuild's `make clean` removes files with this prefix, which remain if the program is killed.
+    // From 6.1 on, Kbuild's `make clean` removes files with this prefix, which remain if the
+    // program is killed.
     std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
@@ -183,10 +187,12 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::umask(mask);
         mode = 0666 & ~mask;
     }
-    // chmod last: chown and, except for root, writing clear set-id bits. If chown fails, the new
-    // file belongs to us, as with any editor.
-    if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
-        (void)!::fchown(fd.get(), st.st_uid, st.st_gid);
+    // If chown fails, the new file belongs to us, as with any editor. Then it must not have the
+    // set-id bits, which were another owner's. chmod comes last, because chown clears these bits
+    // and, except for root, each write does.
+    const bool is_ours = st.st_uid == ::geteuid() && st.st_gid == ::getegid();
+    if (exists && !is_ours && ::fchown(fd.get(), st.st_uid, st.st_gid) != 0)
+        mode &= 01777;
     const bool ok = write_all(fd.get(), parts) && ::fchmod(fd.get(), mode) == 0 && fd.close() &&
                     ::rename(temp.c_str(), target.c_str()) == 0;
     if (!ok) {
@@ -205,7 +211,7 @@ Result<void> remove_output(const std::string &path)
     const std::string target = resolve_links(path);
     const bool named = has_name(st, target);
     if ((named ? ::unlink(target.c_str()) : ::truncate(path.c_str(), 0)) != 0)
-        return fail_errno(Where{path}, "is from an earlier run, and cannot be removed");
+        return fail_errno(Where{path}, "is not the result of this run, but cannot be removed");
     return {};
 }
 

@@ -113,6 +113,10 @@ TEST_F(FileIo, LinksAreFollowed)
     EXPECT_TRUE(fs::is_symlink(path("link")));
     EXPECT_TRUE(fs::is_symlink(path("link2")));
     EXPECT_EQ(contents(path("sub/target")), "new");
+    fs::create_symlink("loop", path("loop"));
+    EXPECT_NE(write_error(path("loop"), "x").find("Too many levels of symbolic links"),
+              std::string::npos);
+    EXPECT_TRUE(fs::is_symlink(path("loop")));
     fs::create_symlink("sub/later", path("dangling"));
     EXPECT_EQ(write_error(path("dangling"), "made"), "");
     EXPECT_EQ(contents(path("sub/later")), "made");
