@@ -37,8 +37,9 @@ using walk::open;
 class StubHasher
 {
 public:
-    explicit StubHasher(const Btf &btf)
-        : btf_(btf), hashes_(raw(btf.end_id())), refs_(hashes_.size()), state_(hashes_.size()),
+    /// Hashes the types below `end`.
+    StubHasher(const Btf &btf, TypeId end)
+        : btf_(btf), end_(end), hashes_(raw(end)), refs_(hashes_.size()), state_(hashes_.size()),
           by_name_(hashes_.size())
     {
         state_[raw(void_id)] = done;
@@ -79,7 +80,7 @@ private:
     template <typename Visit>
     void for_types(TypeId first, Visit visit) const
     {
-        for (TypeId id = first; id < btf_.end_id(); id = TypeId{raw(id) + 1})
+        for (TypeId id = first; id < end_; id = TypeId{raw(id) + 1})
             visit(id);
     }
 
@@ -191,6 +192,7 @@ private:
     }
 
     const Btf &btf_;
+    const TypeId end_;
     // Vectors by id.
     std::vector<Hash128> hashes_;
     std::vector<Hash128> refs_;    // what a reference to the type counts as
@@ -211,9 +213,17 @@ std::vector<Hash128> stub_hashes(const Btf &btf)
     return hashes;
 }
 
+std::vector<Hash128> stub_hashes(const Btf &btf, TypeId plain_end)
+{
+    auto by_id = StubHasher(btf, plain_end).run({});
+    std::vector<Hash128> hashes(by_id.begin() + raw(btf.first_id()), by_id.end());
+    complete_stub_hashes(btf, hashes);
+    return hashes;
+}
+
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
 {
-    auto by_id = StubHasher(btf).run(known);
+    auto by_id = StubHasher(btf, btf.end_id()).run(known);
     known.assign(by_id.begin() + raw(btf.first_id()), by_id.end());
 }
 

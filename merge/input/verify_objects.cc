@@ -29,7 +29,7 @@ Where place_of(const Object &o, const void *byte)
 
 Result<void> verify_hashes(const Object &o, const Btf &btf, bool entries_changed)
 {
-    const std::vector<Hash128> hashes = stub_hashes(btf);
+    const std::vector<Hash128> hashes = stub_hashes(btf, o.trailer.plain_end);
     const std::byte *stated = trailer_hashes(o.trailer_bytes, btf.order()).data();
     for (size_t i = 0; i < hashes.size(); ++i, stated += sizeof(Hash128)) {
         const Hash128 hash{load<uint64_t>(stated, ByteOrder::little),

@@ -153,6 +153,22 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
 
 // So many types reach each other that cycle_hashes() would take too long. Each hash then covers all
 // of these types, and the number of its own type (common/FORMAT.md, 6).
+/// btf-emit hashes the plain types first, then adds VARs and FUNCs that refer to them.
+TEST(StubHash, CyclesHaveTheirHashesWhenVariablesAreAdded)
+{
+    constexpr std::string_view cycle = R"(
+        [1] PTR '' type_id=2
+        [2] FUNC_PROTO '' ret_type_id=0 vlen=1
+            '(anon)' type_id=3
+        [3] TYPEDEF 'f' type_id=1
+    )";
+    std::vector<Hash128> known = stub_hashes(*from_text(cycle));
+    const TextBlob whole = from_text(std::string(cycle) + "[4] VAR 'v' type_id=3 linkage=static\n");
+    complete_stub_hashes(*whole, known);
+    EXPECT_EQ(stub_hashes(*whole, TypeId{4}), known);
+    EXPECT_NE(stub_hashes(*whole), known);
+}
+
 TEST(StubHash, LongCyclesHashByAllTypes)
 {
     auto hash = [](const char *last) {
