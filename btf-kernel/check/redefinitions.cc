@@ -8,15 +8,18 @@
 // among the types that task_struct reaches is enough for this. Users need to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
-// name and kind (ENUM and ENUM64 count as one kind), as by btf-kernel diff, and then by differences
-// that programs do not see, but deduplication does: the order of enumerators and of a union's
-// members, the kind and sign of an enum. If the two differ, the module's type is a clash. This
-// comparison looks only at the names of the types to which the two refer. So these types are
-// compared next, pair by pair, through pointers, typedefs and unnamed types. The comparison of such
-// a pair ends in one of three ways:
-//  - The two have the same id, or are equal and refer to no types: nothing differs.
-//  - They are structs, unions or enums with the same name: an edge leads to that pair.
-//  - They differ: the module's type from which the comparison began is a clash, too.
+// name and kind (ENUM and ENUM64 count as one kind). btf-kernel diff's comparison comes first. Then
+// come differences that programs do not see, but deduplication does: the order and nesting of
+// members, the order of enumerators, the kind and sign of an enum, the spelling of a number's name.
+// If the two types differ, the module's type is a clash. This comparison looks only at the names of
+// the types to which the two refer. So these types are compared next, pair by pair, through
+// pointers, typedefs and unnamed types. The comparison of such a pair ends in one of three ways:
+//  - The two have the same id, or one is void, or they are equal and refer to no types: nothing
+//    differs.
+//  - The module refers to its own struct, union or enum, and vmlinux to one with the same name: an
+//    edge leads to that pair.
+//  - They differ, or the module refers to another type of vmlinux with the same name: the module's
+//    type from which the comparison began is a clash, too.
 // The root of a type is the nearest clash along edges. A type without a root is a copy. why_two()
 // compares its two types in the same way, then the pairs along edges, up to the first difference.
 //
@@ -84,13 +87,23 @@ std::string member_difference(const Btf &btf, TypeId x, TypeId y)
                                                           : "members are nested in another way";
 }
 
+/// The names of two numbers, which diff::compare_types() compares in their usual spelling.
+std::string number_difference(const Btf &btf, TypeId x, TypeId y)
+{
+    const std::string_view a = btf.name(x), b = btf.name(y);
+    return a == b ? "" : std::string(a) + " -> " + std::string(b);
+}
+
 /// A difference between two types that diff::compare_types() does not find, because programs work
-/// with both types. Deduplication keeps both. "" if there is none.
+/// with both types. Deduplication keeps both. "" if there is none. (Names of parameters are not
+/// compared: compilers write none for types of functions.)
 std::string unseen_difference(const Btf &btf, TypeId x, TypeId y)
 {
-    return btf::is_enum(btf.kind(x))        ? enum_difference(btf, x, y)
-           : btf::is_composite(btf.kind(x)) ? member_difference(btf, x, y)
-                                            : "";
+    const btf::Family family = btf::kind_info(btf.type(x)).family;
+    return family == btf::Family::enumeration ? enum_difference(btf, x, y)
+           : family == btf::Family::composite ? member_difference(btf, x, y)
+           : family == btf::Family::number    ? number_difference(btf, x, y)
+                                              : "";
 }
 
 /// Two types that are compared: `own` of the module, `base` of vmlinux; in why_two() both of one
@@ -174,16 +187,17 @@ private:
             return true;
         const btf_type &t = btf_.type(own);
         const btf::Kind kind = btf::kind_of(t), other = btf_.kind(base);
-        const bool is_declared = kind == btf::Kind::FWD;
+        const bool is_declared = btf::is_declaration(t);
         const std::string name = diff::type_name(btf_, raw(own));
-        if (is_declared != (other == btf::Kind::FWD)) {
+        if (is_declared != btf::is_declaration(btf_.type(base))) {
             difference_.declared |= difference_.text.empty();
             differ(name + (is_declared ? " is only declared" : " is defined, not only declared"));
         } else if (!same_kind(kind, other)) {
             differ("refers to a type of another kind");
         } else if (own < btf_.first_id() && has_name(own)) {
-            // compare() found equal names here, so there are two types with this name. `own` is in
-            // the base; the other one is in the base, too, or (in why_two()) in the split BTF.
+            // compare() found equal names here (except for index types of arrays, and spellings of
+            // numbers), so there are two types with this name. `own` is in the base; the other one
+            // is in the base, too, or (in why_two()) in the split BTF.
             differ("refers to another " + name);
         } else if (may_be_redefined(t)) {
             difference_.edges.push_back(pair);
@@ -242,6 +256,7 @@ void find_roots(std::vector<Entry> &entries)
     std::vector<std::vector<size_t>> users(entries.size());
     std::deque<size_t> next;
     for (size_t i = 0; i < entries.size(); ++i) {
+        // An entry stands for its own type, whichever of vmlinux's types that was compared with.
         for (const auto &[id, base] : entries[i].difference.edges)
             if (auto it = places.find(raw(id)); it != places.end())
                 users[it->second].push_back(i);
