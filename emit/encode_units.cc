@@ -45,7 +45,7 @@ bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
 void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, bool all)
 {
     for (uint32_t unit : group)
-        if (reader.units()[unit].file != &file) // split DWARF
+        if (reader.units()[unit].file != &file) // split DWARF (or libdw: nothing is released)
             release_pages(reader.units()[unit].entries);
     if (all)
         for (const DebugSection *section : {&file.info, &file.abbrev, &file.loc, &file.loclists})

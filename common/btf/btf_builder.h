@@ -46,6 +46,7 @@ public:
         if (const size_t at = section_offset(text); at < section_.size())
             __builtin_prefetch(&section_strings_[at / 4]);
     }
+    /// The string at `off`, which must be in this table.
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
     /// Did a string not fit within the limit? From then on, add() returns 0 for any text, even if
@@ -203,7 +204,7 @@ public:
     /// string offsets from 0, so the types of split BTF cannot be read.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder stays usable. Precondition: less
-    /// than 4 GB, and not too_large(). `room`: as for btf_blob().
+    /// than 4 GB, and neither too_large() nor is_full(). `room`: as for btf_blob().
     std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
     /// Were elements left out because their type already had 65,535, the most that every kernel
     /// accepts?

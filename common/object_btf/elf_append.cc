@@ -30,7 +30,7 @@
 // an earlier run had appended names.
 //
 // Cost. Append writes only the new part and the ELF header, if the file is a regular one
-// (update_file()). Tail and rewrite write the whole file.
+// (update_file()). Tail and rewrite write the whole file, unless its bytes stay the same.
 #include "common/object_btf/elf_append.h"
 
 #include "common/elf/elf_image.h"
@@ -91,8 +91,7 @@ bool is_separate(const ElfImage &image, uint32_t first, const std::vector<bool> 
         if (tail[i] != (i >= first) || (tail[i] && s.head.sh_offset < start))
             return false;
         const bool is_rewritten = i == image.names && !image.names_are_shared();
-        if (!tail[i] && !is_rewritten && s.head.sh_type != SHT_NULL &&
-            s.head.sh_offset + s.data.size() > start)
+        if (!tail[i] && !is_rewritten && s.in_file() && s.head.sh_offset + s.data.size() > start)
             return false;
     }
     return true;

@@ -10,9 +10,10 @@
 // after the keys to which it refers:
 //  1. In each key, replace classes that became aliases of others.
 //  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
-//     becomes an alias of the first that agrees with it. Two keys agree if at each place both refer
-//     to the same type, or the first refers to a declaration and the other to a definition of that
-//     name, or both refer to types of one class that agree.
+//     becomes an alias of the first one that agrees with it. A key agrees with this typedef's if at
+//     each place both refer to the same type; or the typedef's refers to a declaration, and the
+//     other to a definition of that name; or both refer to types of one class that agree in the
+//     same way.
 //  3. Step 1 may have made other keys equal. Of equal keys, one becomes an alias of the other.
 //
 // Invariant. In step 2 a typedef becomes an alias only of one that has definitions where it has
