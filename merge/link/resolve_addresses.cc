@@ -11,8 +11,9 @@
 // sum of the position of the input's section, the symbol's value and the addend.
 //
 // The BTF of other tools, and raw object BTF, state offsets of variables in sections. The offsets
-// of an object count if the symbol of one of its variables confirms them, or if there are no
-// symbols. If a symbol contradicts an offset, the object's variables are looked up by name instead.
+// in a DATASEC of an object count if the symbol of one of its variables confirms them, or if there
+// are no symbols. If a symbol contradicts an offset, the DATASEC's variables are looked up by name
+// instead.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. The exception are offsets
 // that nothing confirms because there are no symbols. An address of 0 in a linked image is `known`,
@@ -375,22 +376,27 @@ private:
         return agrees ? Offsets::confirmed : Offsets::contradicted;
     }
 
-    /// Are the offsets in the object's DATASECs those in file_of(o)?
-    Offsets check_offsets(const Object &o)
+    /// Are the offsets in a DATASEC of the object those in file_of(o)?
+    Offsets check_offsets(const Object &o, TypeId datasec)
     {
         const auto object_index = static_cast<size_t>(&o - objects_.data());
-        const auto [result, is_new] = offsets_.try_emplace(object_index, Offsets::unproven);
+        const auto [checked, is_new] = offsets_.try_emplace(object_index);
+        auto &by_datasec = checked->second;
         if (!is_new)
-            return result->second;
-        for (const Variable &v : o.variables)
-            result->second = std::max(result->second, check_offset(o, v));
-        if (result->second == Offsets::contradicted)
+            return by_datasec[raw(datasec)];
+        bool contradicted = false;
+        for (const Variable &v : o.variables) {
+            Offsets &known = by_datasec[raw(v.datasec)];
+            known = std::max(known, check_offset(o, v));
+            contradicted |= known == Offsets::contradicted;
+        }
+        if (contradicted)
             out_.other_offsets.push_back(object_index);
-        return result->second;
+        return by_datasec[raw(datasec)];
     }
 
-    /// The place of a variable whose object has other offsets than file_of(o). In an image, a local
-    /// symbol may belong to another object.
+    /// The place of a variable whose DATASEC has other offsets than file_of(o). In an image, a
+    /// local symbol may belong to another object.
     Location variable_symbol_location(const Object &o, const Variable &v)
     {
         const bool combined = image_.kind == ImageKind::combined;
@@ -402,11 +408,11 @@ private:
                    : symbol_location(*s, 0);
     }
 
-    /// Resolves an offset in the section that the DATASEC names. For an object without trailer, a
-    /// symbol must confirm the object's offsets if there are symbols.
+    /// Resolves an offset in the section that the DATASEC names. If symbols_for() has symbols, one
+    /// must confirm the DATASEC's offsets.
     Location datasec_location(const Object &o, const Variable &v)
     {
-        const Offsets offsets = check_offsets(o);
+        const Offsets offsets = check_offsets(o, v.datasec);
         if (offsets == Offsets::contradicted)
             return variable_symbol_location(o, v);
         const SymbolsByName *symbols = symbols_for(o);
@@ -440,8 +446,9 @@ private:
     std::optional<SymbolsByName> image_symbols_;        // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
     std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
-    std::unordered_map<size_t, Offsets> offsets_;                            // by object
-    std::optional<NameCounts> local_counts_;                                 // made on first use
+    // By object, then by id of the DATASEC.
+    std::unordered_map<size_t, std::unordered_map<uint32_t, Offsets>> offsets_;
+    std::optional<NameCounts> local_counts_; // made on first use
 };
 
 } // namespace

@@ -76,6 +76,38 @@ TEST_F(OtherTools, OffsetsThatSymbolsContradict)
     }
 }
 
+/// If an image has no address pools, the offsets of raw object BTF are checked in the same way. The
+/// symbol of `own` confirms the offsets in its section, but not those in .data, where two variables
+/// have one name.
+TEST_F(OtherTools, RawObjectsAndASymbolThatConfirmsOneSection)
+{
+    constexpr const char *btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'counter' type_id=1 linkage=static
+        [3] VAR 'own' type_id=1 linkage=static
+        [4] DATASEC '.data' size=4
+            type_id=2 offset=0 size=4
+        [5] DATASEC '.mine' size=4
+            type_id=3 offset=0 size=4)";
+    const std::string counter = "\n.data\ncounter: .long 1\n.type counter, @object\n",
+                      own = ".section .mine, \"aw\"\nown: .long 2\n.type own, @object\n";
+    const std::string a = make_object(dir_, "a", {.btf = "", .assembly = counter});
+    const std::string b = make_object(dir_, "b",
+                                      {.btf = btf,
+                                       .plain_end = 2,
+                                       .assembly = counter + own,
+                                       .variables = {{2, ".data"}, {3, ".mine"}}});
+    Options options;
+    options.inputs = {dir_ / "b.btf"};
+    options.image = link({a, b}, ".data 0x1000 : { *(.data) } .mine 0x2000 : { *(.mine) }");
+    options.features.add(Feature::global_var);
+    run("objcopy --strip-debug " + options.image);
+    run("objcopy --dump-section .BTF=" + options.inputs[0] + " " + b);
+    const std::string text = text_of(merged(dir_, options));
+    EXPECT_TRUE(has(text, "VAR 'own'")) << text;
+    EXPECT_FALSE(has(text, "counter")) << text;
+}
+
 /// If several static variables have one name, symbols do not show which of them is where.
 TEST_F(OtherTools, OffsetsThatNoSymbolConfirms)
 {
