@@ -376,14 +376,14 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         return {};
     }
     auto parsed = parse_module(module, context.vmlinux);
-    if (!parsed && module.base.empty() && !context.vmlinux) {
+    if (!parsed && Btf::seems_split(module.btf) && module.base.empty() && !context.vmlinux) {
         skip({Rule::verifier, Rule::base, Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu},
              module, no_vmlinux, out);
         return {};
     }
     if (!parsed) {
         out.add(Rule::verifier, module.name, parsed.error());
-        if (module.base.empty())
+        if (module.base.empty() && Btf::seems_split(module.btf))
             compare_base(context, module, out);
         skip_rest_of_module(module, out);
         return {};

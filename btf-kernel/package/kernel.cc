@@ -344,9 +344,13 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
         // Only raw BTF can be self-contained: kernels read the BTF of an ELF module as split BTF.
         // Split BTF does not parse without a base, because its strings do not begin with the empty
         // string. BTF without types may be either; it is read as split BTF.
-        if (module.form == Binary::Form::raw_btf)
-            if (auto whole = shared_btf(module.btf, module.btf_where); whole && (*whole)->size())
+        if (module.form == Binary::Form::raw_btf) {
+            auto whole = shared_btf(module.btf, module.btf_where);
+            if (whole && (*whole)->size())
                 return ModuleBtf{nullptr, *whole};
+            if (!whole && !Btf::seems_split(module.btf))
+                return fail(whole.error());
+        }
         if (!vmlinux)
             return fail(module.btf_where, "extends the BTF of a vmlinux, and there is no vmlinux");
     }
