@@ -84,6 +84,7 @@ Result<std::string> ReportPage::copy_in_memory(const std::string &path)
 
 Result<void> ReportPage::prepare(const std::string &page, Options &options)
 {
+    TRY(check_page_writable(page)); // before the merge, because --update drops object BTF
     program_ = find_btf_kernel();
     if (program_.empty())
         return fail({}, "--report needs btf-kernel in the folder of btf-merge or in PATH");
@@ -97,10 +98,7 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
         if (is_list_to_read_once(input))
             return fail(Where{input.substr(1)},
                         "is not a regular file; --report reads a list of inputs several times");
-    auto [files, lists] = TRY(unfold_response_files(options.inputs));
-    auto is_page = [&](const std::string &file) { return same_file(page, file); };
-    if (std::ranges::any_of(files, is_page) || std::ranges::any_of(lists, is_page))
-        return fail(Where{page}, "is an input, too; it would be overwritten");
+    std::vector<std::string> files = TRY(unfold_response_files(options.inputs)).words;
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
         objects_ = std::move(files); // only if needed: the list may be too long for a command line

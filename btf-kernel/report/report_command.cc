@@ -87,19 +87,6 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
     return data;
 }
 
-/// Only empty files and HTML pages may be replaced: any other file may be an input, for example in
-/// the folder of a build.
-Result<void> check_replaceable(const std::string &path)
-{
-    std::error_code unknown;
-    if (path == standard_output || !std::filesystem::is_regular_file(path, unknown))
-        return {};
-    const auto parts = TRY(read_parts(path));
-    if (parts.bytes.empty() || as_text(parts.bytes).starts_with("<!DOCTYPE html>"))
-        return {};
-    return fail(Where{path}, "exists and is not an HTML page; it would be overwritten");
-}
-
 } // namespace
 
 int report_command(int argc, char **argv)
@@ -117,9 +104,7 @@ int report_command(int argc, char **argv)
     if (given->operands.empty() || line.output.empty())
         return usage_error({{}, "PACKAGE and -o are required"}, "report");
     const std::string path = output_path(line.output);
-    if (auto replaceable = check_replaceable(path); !replaceable)
-        return input_error(replaceable.error());
-    if (auto writable = check_writable(path); !writable)
+    if (auto writable = check_page_writable(path); !writable)
         return input_error(writable.error());
     size_t errors = 0;
     auto data = collect(given->operands, line, errors);

@@ -3,6 +3,7 @@
 #include "common/io/file_io.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -232,6 +233,24 @@ Result<void> check_writable(const std::string &path)
         return {}; // no temporary file is needed
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
         return fail_errno(Where{path}, "cannot create a temporary file in its folder");
+    return {};
+}
+
+Result<void> check_page_writable(const std::string &path)
+{
+    TRY(check_writable(path));
+    struct stat st;
+    if (path == standard_output || ::stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode) ||
+        st.st_size == 0)
+        return {};
+    constexpr std::string_view begin = "<!doctype html";
+    char first[begin.size()] = {};
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0 || ::read(fd.get(), first, sizeof first) < 0)
+        return fail_errno(Where{path}, "cannot read");
+    auto is_equal = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+    if (!std::ranges::equal(first, begin, is_equal))
+        return fail(Where{path}, "exists and is not an HTML page; it would be overwritten");
     return {};
 }
 

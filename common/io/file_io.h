@@ -78,6 +78,9 @@ Result<void> remove_output(const std::string &path);
 /// Checks whether write_file() may write `path`, so that a long run fails at its start, not at its
 /// end. Changes nothing.
 Result<void> check_writable(const std::string &path);
+/// The same for an HTML page. Also an error: `path` is a regular file that is neither empty nor an
+/// HTML page. It may be an input that was named by mistake.
+Result<void> check_page_writable(const std::string &path);
 
 // file_parts.cc: maps input files, so that unused parts are never read, for example two thirds of a
 // vmlinux.o of 1.5 GB.

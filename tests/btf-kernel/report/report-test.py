@@ -239,7 +239,7 @@ class Report(ReportCase):
         self.write('list', 'vmlinux.o\n')
         for page in 'vmlinux.o', 'list':
             before = self.read(page)
-            self.assertIn('is an input, too', merge(f'--report={page}', '-o', 'raw.btf', '@list', status=1))
+            self.assertIn('not an HTML page', merge(f'--report={page}', '-o', 'raw.btf', '@list', status=1))
             self.assertEqual(self.read(page), before)
         environment['PATH'] = self.path('nowhere')
         self.assertIn('--report needs btf-kernel', merge('--report=x.html', '-o', 'new.btf', 'main.o', status=1))
