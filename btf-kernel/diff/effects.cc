@@ -13,7 +13,7 @@ namespace
 {
 
 constexpr size_t named_places = 3;
-constexpr const char unnoticed[] = "programs do not notice it";
+constexpr const char still_work[] = "programs that worked still do";
 
 /// Collects effects. Equal effects at several places become one, with a list of the places.
 class Effects
@@ -113,7 +113,7 @@ void add_detail_effects(const Detail &d, Effects &out)
     for (const DetailEffect &known : detail_effects)
         if (known.detail == d.kind)
             return out.add(known.kind, known.text, breaks(known.kind) ? d.place : "");
-    out.add(Effect::Kind::none, unnoticed);
+    out.add(Effect::Kind::none, still_work);
 }
 
 /// For each iterator, the kernel has a function bpf_iter_NAME and a struct bpf_iter__NAME. Other
@@ -175,7 +175,7 @@ void add_tracepoint_effects(const Change &change, const std::string &event, Effe
     else if (changes_signature(change))
         out.add(Effect::Kind::tracepoint, "tp_btf/" + event + ": it has other arguments");
     else
-        out.add(Effect::Kind::none, unnoticed);
+        out.add(Effect::Kind::none, still_work);
 }
 
 void add_changed_function_effects(const Change &change, Effects &out)
@@ -190,7 +190,7 @@ void add_changed_function_effects(const Change &change, Effects &out)
     if (changes_signature(change))
         add_function_effects(change, out);
     else if (!lost_tag)
-        out.add(Effect::Kind::none, unnoticed);
+        out.add(Effect::Kind::none, still_work);
 }
 
 void add_variable_effects(const Change &change, Effects &out)
@@ -208,7 +208,7 @@ void add_variable_effects(const Change &change, Effects &out)
         }
     }
     if (out.empty())
-        out.add(Effect::Kind::none, unnoticed);
+        out.add(Effect::Kind::none, still_work);
 }
 
 void add_struct_ops_effects(const Change &change, Effects &out)
@@ -275,7 +275,7 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
     Effects out;
     constexpr std::string_view raw_event = "btf_trace_";
     if (change.what == ChangeKind::added)
-        out.add(Effect::Kind::none, unnoticed);
+        out.add(Effect::Kind::none, still_work);
     else if (change.space == Space::alias && change.name.starts_with(raw_event) &&
              !change.one_of_several)
         add_tracepoint_effects(change, change.name.substr(raw_event.size()), out);
