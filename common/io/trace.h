@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Records the phases of a run for --time-trace, as a file for chrome://tracing or ui.perfetto.dev.
 // A phase has a name, a thread, wall and processor time. The phases of a thread nest.
-// A phase that begins while no trace is recorded reads no clock and allocates nothing.
+// A Phase that is constructed while no trace is recorded reads no clock and allocates nothing.
 //
 //     TRY(trace::start(path, "btf-merge"));   // first of all, to report a bad path early
 //     { trace::Phase phase("load"); ... }
@@ -31,8 +31,9 @@ inline bool on()
     return internal::recording.load(std::memory_order_relaxed);
 }
 
-/// A phase lasts from its construction to end() or its destruction, and must end on the thread on
-/// which it began. A phase that began while nothing was recorded never appears.
+/// A phase lasts from its construction or next() to the following next(), end() or its destruction,
+/// and must end on the thread on which it began. A phase that began while nothing was recorded
+/// never appears.
 class Phase
 {
 public:
@@ -58,7 +59,8 @@ public:
         if (begun_)
             record();
     }
-    /// Ends the phase and begins the next one, with the same detail.
+    /// Ends the phase and begins the next one, with the same detail, unless the phase has ended
+    /// already.
     void next(std::string_view name)
     {
         if (begun_)
@@ -79,7 +81,7 @@ private:
 /// the name that the viewer shows for the process. Error: `path` cannot be written.
 Result<void> start(std::string path, std::string program);
 
-/// Ends the recording, and writes all phases that have ended.
+/// Ends the recording, and writes all phases that have ended. Error: the file cannot be written.
 Result<void> write();
 
 } // namespace btflink::trace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the reader of a file by its sections, then by the units that the fast reader left out,
-// and completes the trees of both readers.
+// Chooses the reader of a file by its sections, then by the units that the fast reader left out.
+// Decides which tree gets the type units to which nothing refers. Completes the trees of both
+// readers.
 #include "emit/dwarf/dwarf_reader.h"
 
 #include "emit/dwarf/languages.h"
@@ -43,8 +44,8 @@ bool has_split_units(const DwarfReader &libdw, const Skips &skips)
            std::ranges::any_of(libdw.units(), &UnitHead::is_split);
 }
 
-/// Combines `libdw` with the fast reader for split DWARF. In `skips`, the numbers of split units
-/// that the fast reader left out replace those of libdw.
+/// Combines `libdw` with the fast reader for split DWARF. In `skips`, the fast reader's counts of
+/// split_dwarf_unit and clang_module replace libdw's; all other counts stay libdw's.
 Result<std::unique_ptr<DwarfReader>>
 with_fast_split(const DwarfFile &file, std::unique_ptr<DwarfReader> libdw, Skips &skips)
 {
@@ -58,7 +59,7 @@ with_fast_split(const DwarfFile &file, std::unique_ptr<DwarfReader> libdw, Skips
     return combine(file.arch(), std::move(libdw), std::move(fast));
 }
 
-constexpr uint32_t nobody = UINT32_MAX;
+constexpr uint32_t nobody = UINT32_MAX; // no unit of the file and language was chosen
 
 } // namespace
 

@@ -5,11 +5,12 @@
 usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBALL_OR_DIR] [--jobs=N]
                   [--form=short|full]
 
-Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again; the
-patched copy of the source in DIR is replaced if the patches have changed. The short form builds the small kernel
-with DWARF kept. The full form (default) also builds the small kernel with DWARF dropped, and compares commands of
-the default configuration with those of the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit
-status: 0 no check failed, 1 a check failed, 77 all were skipped.
+Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again, with the
+source of the first run; the patched copy of the source in DIR is replaced if the patches have changed. The short form
+builds the small kernel with DWARF kept. The full form (default) also builds the small kernel with DWARF dropped, and
+checks that with the new options at their defaults, the small kernel's configuration and the commands of some objects
+are those of the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 no check failed, 1 a
+check failed, 77 all were skipped.
 """
 import argparse
 import hashlib
@@ -81,7 +82,8 @@ class PatchChecks:
         self.workshop = series.workshop
 
     def tree(self, name, version, options=''):
-        """Returns a configured KernelTree, without the hook, because the patched Kbuild runs btf-emit and btf-merge."""
+        """Returns a configured KernelTree without the hook: the patched Kbuild runs btf-emit and btf-merge itself, and
+        the unpatched one is the reference."""
         tree = kernel_tree.KernelTree(self.workshop, name, version, kernel_tree.SMALL,
                                       options=options, hooked=False)
         tree.prepare()
@@ -174,8 +176,9 @@ class PatchChecks:
                        f'{lost} {others}')
         with Progress('compile some objects with and without the patches'):
             for each in (stock, tree):
-                # Kbuild makes an object of arch/x86/lib from two folders, arch/x86 and arch/x86/lib, and the one that
-                # compiles it first determines the command. With -j1, this is always the same folder.
+                # For an object in arch/x86/lib, make descends into arch/x86 and into arch/x86/lib, and both compile
+                # it, with different -I options. The command of the last one is saved. With -j1, the last one is always
+                # arch/x86/lib.
                 each.make('-j1', *SAMPLES)
         for path in SAMPLES:
             wanted = stock.saved_command(path).replace(f'{stock.source.resolve()}/',

@@ -51,9 +51,8 @@ struct FinalClasses {
         return raw(c) < old ? c : origin[raw(c) - old];
     }
 
-    /// Adds a final class that is split from `c`. `first`: its lowest type, or, if no object has a
-    /// type of this class, the type from which it is made. Returns the final class: `c` itself if
-    /// `c` begins with `first` and is not live yet.
+    /// Adds a final class that is split from `c`. `first`: its first type (see FinalClass). Returns
+    /// the final class: `c` itself if `c` begins with `first` and is not live yet.
     ClassId add(ClassId c, TypeAt first, TypeAt canonical)
     {
         FinalClass &old = partition.classes[c];

@@ -25,7 +25,7 @@ ClassId word_of_source(uint32_t source)
     return ClassId{raw(ClassId::none) - 1 - source};
 }
 
-/// The types of one source.
+/// The types of one source: the base or an object.
 struct ObjectTypes {
     const SplitInput &in;
     const Classes &classes;
@@ -35,6 +35,7 @@ struct ObjectTypes {
     ClassId class_of(TypeId id) const { return in.graph.alias[classes.of[index(id)]]; }
     Role role(TypeId id) const
     {
+        // ClassId::none: a type of the base that was not chosen.
         if (id == void_id || classes.of[index(id)] == ClassId::none)
             return role_final;
         return in.conflicts.role[class_of(id)];
@@ -52,7 +53,7 @@ struct Walk {
     explicit Walk(size_t types) : final_class(types, ClassId::none), open(types) {}
 
     IdVector<TypeId, ClassId> final_class;
-    IdVector<TypeId, uint8_t> open; // waits for the final classes of its references
+    IdVector<TypeId, uint8_t> open; // has begun; waits for the final classes of its references
     std::vector<TypeId> stack;
     std::vector<uint32_t> key;
 
