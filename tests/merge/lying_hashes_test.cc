@@ -350,6 +350,45 @@ private:
     }
 };
 
+/// With true hashes: the first object declares struct d, and has a chain of structs that leads to
+/// it. The last one has the same chain, but defines d twice, so each struct of the chain agrees
+/// with the first object's, walks the rest of the chain, and cannot join. The objects between them
+/// make z the name with the most nodes, so that the first object joins first.
+TEST_F(CostOfLies, AttemptsToJoin)
+{
+    auto chain = [](BtfBuilder &b, TypeId a, TypeId c) {
+        TypeId next = b.add_composite(btf::Kind::STRUCT, "leaf", 16, false);
+        b.add_member("a", b.next_id(), 0);
+        b.add_member("b", TypeId{raw(b.next_id()) + 1}, 64);
+        b.add_ref(btf::Kind::PTR, "", a);
+        b.add_ref(btf::Kind::PTR, "", c);
+        for (uint32_t i = 0; i < many; ++i) {
+            const TypeId pointer = b.add_ref(btf::Kind::PTR, "", next);
+            next = b.add_composite(btf::Kind::STRUCT, "s" + std::to_string(i), 8, false);
+            b.add_member("next", pointer, 0);
+        }
+    };
+    auto with_z = [](uint32_t size) {
+        BtfBuilder b;
+        b.add_composite(btf::Kind::STRUCT, "z", size, false);
+        return b;
+    };
+    BtfBuilder first = with_z(1), last;
+    const TypeId declared = first.add_fwd("d", false);
+    chain(first, declared, declared);
+    const TypeId small = last.add_composite(btf::Kind::STRUCT, "d", 4, false),
+                 large = last.add_composite(btf::Kind::STRUCT, "d", 8, false);
+    chain(last, small, large);
+    std::vector<std::byte> all;
+    for (const auto &object :
+         {contribution(first), contribution(with_z(2)), contribution(with_z(3)),
+          contribution(with_z(4)), contribution(last)})
+        all.insert(all.end(), object.begin(), object.end());
+    ASSERT_TRUE(write_file(dir_ / "objects", all));
+    outcome(1);
+    EXPECT_EQ(merged_, 1u);
+}
+
 TEST_F(CostOfLies, Prototypes)
 {
     BtfBuilder first = with_struct(0);

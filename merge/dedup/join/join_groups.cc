@@ -14,10 +14,11 @@
 //     conflicts. In most objects all nodes do.
 //  2. Otherwise the candidates are the groups of the node's class. agreeing_pairs.cc finds those
 //     that agree with the node, at any depth.
-//  3. In id order, a node joins the newest group with which it agrees, and the nodes that it
-//     reaches join the corresponding groups. If a slot leads to a forward declaration in the
-//     representative's object and to a definition in the node's, the declaration is resolved to the
-//     definition. A node that cannot join any group founds one.
+//  3. The other nodes are handled in id order. Each joins the newest group with which it agrees and
+//     which it can join, and the nodes that it reaches join the corresponding groups. If a slot
+//     leads to a forward declaration in the representative's object and to a definition in the
+//     node's, the declaration is resolved to the definition. A node that cannot join any group
+//     founds one.
 // In an ambiguous object, where several nodes share a name, two paths of a node may end in two
 // structs of one name, while the representative's paths end in one forward declaration. Each path
 // alone agrees, but the declaration cannot be resolved to both structs. Then the node cannot join
@@ -35,13 +36,15 @@
 // declaration. This does no harm: the group has the references of the base, and other types of the
 // module keep the module's references.
 //
-// Invariant. A joined pair always agrees: slots that both defined were equal, slots that the
-// representative did not define are resolved to those of the node, and only unresolved slots ever
-// change. So a representative can stand for its group.
+// Invariant. A joined pair always agrees: slots that both defined lead to a joined pair, slots that
+// the representative did not define are resolved to those of the node, and only unresolved slots
+// ever change. So a representative can stand for its group.
 //
 // Cost. Each node once per alternative. In addition the cost of agreeing_pairs.cc, for objects with
 // a node that equals no earlier one. A conflict makes few groups per class, about as many as it has
-// definitions.
+// definitions. An attempt to join that fails, which is possible only in ambiguous objects, costs
+// all pairs that it reaches, and the next node may reach them again; so these pairs are limited
+// (most_failed_pairs).
 //
 // Rejected. Partition refinement of all nodes, with unresolved slots that match anything, restarted
 // whenever a slot is resolved: members then agree with the representative, but not with each other.
@@ -66,6 +69,11 @@ namespace
 // many.
 constexpr size_t few_nodes = 20000;
 
+// Attempts to join are given up after failed attempts have reached this many pairs of a node and a
+// group, in all. Only malicious input reaches the limit. Further nodes that equal no earlier one
+// found groups of their own, so types may remain twice.
+constexpr size_t most_failed_pairs = 1 << 22;
+
 /// Which group a node tries to join first if it agrees with several.
 enum class Preference { newest, oldest };
 
@@ -77,6 +85,7 @@ struct JoinState {
     Preference preference;
     IdVector<NodeId, NodeId> first_equal; // see find_first_equal()
     Groups groups;
+    size_t failed_pairs = 0; // in attempts so far
 };
 
 /// An object that joins. Its resolutions take effect after it has joined.
@@ -116,7 +125,7 @@ IdVector<NodeId, NodeId> find_first_equal(const ConflictGraph &conflicts,
     return out;
 }
 
-/// Step 1. Returns whether all nodes have joined.
+/// Step 1. Returns whether all definitions have joined.
 bool join_equal(JoinState &joining, IdRange<NodeId> nodes)
 {
     bool all = true;
@@ -171,9 +180,12 @@ bool find_consequences(const JoinState &joining, JoiningObject &object, Attempt 
     return true;
 }
 
-/// Joins a node and all that it reaches. Returns false, and changes nothing, if it cannot join.
+/// Joins a node, and the nodes without a group that it reaches by slots that lead to groups.
+/// Returns false, and changes nothing but failed_pairs, if the node cannot join.
 bool try_to_join(JoinState &joining, JoiningObject &object, NodeId first, GroupId first_group)
 {
+    if (joining.failed_pairs > most_failed_pairs)
+        return false;
     Groups &groups = joining.groups;
     Attempt attempt{{{first, first_group}}, {}};
     object.pairs.at(first, groups.place[first_group]) = PairState::joined;
@@ -185,6 +197,8 @@ bool try_to_join(JoinState &joining, JoiningObject &object, NodeId first, GroupI
             groups.of[n] = group;
     if (joins)
         object.resolutions.merge(attempt.resolutions);
+    else
+        joining.failed_pairs += attempt.pairs.size();
     return joins;
 }
 
@@ -248,7 +262,8 @@ std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
                           reachable,
                           preference,
                           find_first_equal(conflicts, reachable, order),
-                          Groups(conflicts.nodes.size(), graph.size())};
+                          Groups(conflicts.nodes.size(), graph.size()),
+                          0};
         for (uint32_t s : order)
             join_object(joining, conflicts.nodes_of(s));
         alternatives.push_back(std::move(joining.groups));
