@@ -37,10 +37,11 @@ using walk::open;
 class StubHasher
 {
 public:
-    /// Hashes the types below `end`.
+    /// Hashes the types below `end`. If these refer to others, which only damaged objects do, the
+    /// hashes are well-defined, too.
     StubHasher(const Btf &btf, TypeId end)
-        : btf_(btf), end_(end), hashes_(raw(end)), refs_(hashes_.size()), state_(hashes_.size()),
-          by_name_(hashes_.size())
+        : btf_(btf), end_(end), hashes_(raw(btf.end_id())), refs_(hashes_.size()),
+          state_(hashes_.size()), by_name_(hashes_.size())
     {
         state_[raw(void_id)] = done;
         for_types(TypeId{1}, [&](TypeId id) {
@@ -216,7 +217,8 @@ std::vector<Hash128> stub_hashes(const Btf &btf)
 std::vector<Hash128> stub_hashes(const Btf &btf, TypeId plain_end)
 {
     auto by_id = StubHasher(btf, plain_end).run({});
-    std::vector<Hash128> hashes(by_id.begin() + raw(btf.first_id()), by_id.end());
+    std::vector<Hash128> hashes(by_id.begin() + raw(btf.first_id()),
+                                by_id.begin() + raw(plain_end));
     complete_stub_hashes(btf, hashes);
     return hashes;
 }
