@@ -11,9 +11,9 @@
 // sum of the position of the input's section, the symbol's value and the addend.
 //
 // The BTF of other tools, and raw object BTF, state offsets of variables in sections. The offsets
-// in a DATASEC of an object count if the symbol of one of its variables confirms them, or if there
-// are no symbols. If a symbol contradicts an offset, the DATASEC's variables are looked up by name
-// instead.
+// of an object (in an image: those in one DATASEC of it) count if the symbol of one of the
+// variables confirms them, or if there are no symbols. If a symbol contradicts an offset, the
+// object's variables are looked up by name instead.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. The exception are offsets
 // that nothing confirms because there are no symbols. An address of 0 in a linked image is `known`,
@@ -81,8 +81,8 @@ NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
     return out;
 }
 
-/// What symbols show about the offsets in an object's DATASECs. Of the values of its variables, an
-/// object gets the highest, so one contradiction suffices.
+/// What symbols show about the offsets in an object's DATASECs. Of the values of several variables,
+/// the highest counts, so one contradiction suffices.
 enum class Offsets : uint8_t { unproven, confirmed, contradicted };
 
 class Locator
@@ -376,26 +376,27 @@ private:
         return agrees ? Offsets::confirmed : Offsets::contradicted;
     }
 
-    /// Are the offsets in a DATASEC of the object those in file_of(o)?
+    /// Are the offsets in a DATASEC of the object those in file_of(o)? A contradiction counts for
+    /// the whole object. So does a confirmation if file_of(o) is the object's own file; in an
+    /// image, another object may have a symbol at the start of another section.
     Offsets check_offsets(const Object &o, TypeId datasec)
     {
         const auto object_index = static_cast<size_t>(&o - objects_.data());
         const auto [checked, is_new] = offsets_.try_emplace(object_index);
-        auto &by_datasec = checked->second;
-        if (!is_new)
-            return by_datasec[raw(datasec)];
-        bool contradicted = false;
-        for (const Variable &v : o.variables) {
-            Offsets &known = by_datasec[raw(v.datasec)];
-            known = std::max(known, check_offset(o, v));
-            contradicted |= known == Offsets::contradicted;
+        auto &[whole, by_datasec] = checked->second;
+        for (size_t i = 0; is_new && i < o.variables.size(); ++i) {
+            const Offsets found = check_offset(o, o.variables[i]);
+            whole = std::max(whole, found);
+            Offsets &known = by_datasec[raw(o.variables[i].datasec)];
+            known = std::max(known, found);
         }
-        if (contradicted)
+        if (is_new && whole == Offsets::contradicted)
             out_.other_offsets.push_back(object_index);
-        return by_datasec[raw(datasec)];
+        const bool counts = whole == Offsets::contradicted || image_.kind == ImageKind::combined;
+        return counts ? whole : by_datasec[raw(datasec)];
     }
 
-    /// The place of a variable whose DATASEC has other offsets than file_of(o). In an image, a
+    /// The place of a variable whose object has other offsets than file_of(o). In an image, a
     /// local symbol may belong to another object.
     Location variable_symbol_location(const Object &o, const Variable &v)
     {
@@ -446,8 +447,8 @@ private:
     std::optional<SymbolsByName> image_symbols_;        // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
     std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
-    // By object, then by id of the DATASEC.
-    std::unordered_map<size_t, std::unordered_map<uint32_t, Offsets>> offsets_;
+    // By object: the value of the whole object, and the values by id of the DATASEC.
+    std::unordered_map<size_t, std::pair<Offsets, std::unordered_map<uint32_t, Offsets>>> offsets_;
     std::optional<NameCounts> local_counts_; // made on first use
 };
 
