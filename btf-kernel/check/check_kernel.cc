@@ -376,14 +376,16 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         return {};
     }
     auto parsed = parse_module(module, context.vmlinux);
-    if (!parsed && Btf::seems_split(module.btf) && module.base.empty() && !context.vmlinux) {
+    const bool is_raw = module.form == Binary::Form::raw_btf,
+               extends_vmlinux = module.base.empty() && (!is_raw || Btf::seems_split(module.btf));
+    if (!parsed && extends_vmlinux && !context.vmlinux) {
         skip({Rule::verifier, Rule::base, Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu},
              module, no_vmlinux, out);
         return {};
     }
     if (!parsed) {
         out.add(Rule::verifier, module.name, parsed.error());
-        if (module.base.empty() && Btf::seems_split(module.btf))
+        if (extends_vmlinux)
             compare_base(context, module, out);
         skip_rest_of_module(module, out);
         return {};
