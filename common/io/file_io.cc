@@ -191,8 +191,10 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     // If chown fails, the new file belongs to us, as with any editor. Then it must not have the
     // set-id bits, which were another owner's. chmod comes last, because chown clears these bits
     // and, except for root, each write does.
-    const bool is_ours = st.st_uid == ::geteuid() && st.st_gid == ::getegid();
-    if (exists && !is_ours && ::fchown(fd.get(), st.st_uid, st.st_gid) != 0)
+    struct stat made = {}; // in some folders, new files have the folder's group
+    const bool same_owner = ::fstat(fd.get(), &made) == 0 && exists && st.st_uid == made.st_uid &&
+                            st.st_gid == made.st_gid;
+    if (exists && !same_owner && ::fchown(fd.get(), st.st_uid, st.st_gid) != 0)
         mode &= 01777;
     const bool ok = write_all(fd.get(), parts) && ::fchmod(fd.get(), mode) == 0 && fd.close() &&
                     ::rename(temp.c_str(), target.c_str()) == 0;
@@ -222,6 +224,8 @@ Result<void> check_writable(const std::string &path)
         return refuse_terminal();
     struct stat st;
     bool exists = ::stat(path.c_str(), &st) == 0;
+    if (!exists && errno == ELOOP)
+        return fail_errno(Where{path}, "cannot write");
     if (exists && S_ISDIR(st.st_mode))
         return fail(Where{path}, "cannot write: is a directory");
     if (exists && ::access(path.c_str(), W_OK) != 0)
