@@ -229,7 +229,8 @@ private:
 
     bool is_misnamed(uint32_t offset) const
     {
-        return !is_identifier(btf_->str(offset)) || btf_->str(offset).size() > max_legal_name;
+        return !is_identifier(btf_->str(offset)) ||
+               (!suspects_ && btf_->str(offset).size() > max_legal_name);
     }
     uint32_t add_text(std::string_view text) { return raw(out_.btf.str(text)); }
     void rename(uint32_t &offset) { offset = add_text(legal_name(btf_->str(offset))); }
@@ -573,8 +574,7 @@ private:
     std::shared_ptr<const Btf> base_;
     TypeId first_;
     uint32_t pointer_size_;
-    // Null for final BTF. Stays valid from round to round: in an object, types are added at the
-    // end, and only DECL_TAGs are dropped, which come last.
+    // Null for final BTF. Valid in all rounds: only DECL_TAGs, which come last, are dropped.
     const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last
