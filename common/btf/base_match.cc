@@ -143,12 +143,12 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
         if (btf::kind_of(*types[i]) != kind_of_last)
             continue;
         uint32_t first = last - i;
-        const auto in_split = std::ranges::subrange(wanted.lower_bound({first, {}}), wanted.end());
-        bool fits = std::ranges::all_of(in_split, [&](const auto &want) {
+        auto fits_want = [&](const auto &want) {
             ++lookups;
             return want.first - first < types.size() &&
                    btf::kind_of(*types[want.first - first]) == want.second;
-        });
+        };
+        const bool fits = std::all_of(wanted.lower_bound({first, {}}), wanted.end(), fits_want);
         if (lookups > most_lookups || (fits && found))
             return std::nullopt;
         if (fits)
