@@ -13,7 +13,7 @@ namespace
 constexpr int max_nesting = 16;
 /// Limit in bytes for all response files of a command together, enough for the paths of 300,000
 /// objects. Without a limit, 15 files of which each names the next one twice would make the
-/// program read a 16th file 32,768 times.
+/// program read a 16th file of any length 32,768 times.
 constexpr size_t max_bytes = 32 << 20;
 
 bool is_response_file(const std::string &word, WordRules rules)

@@ -52,7 +52,7 @@ struct Entry {
     Kind kind;
     uint32_t uid = 0; // of a function, its parameters, a variable: gcc's DECL_UID
     const char *name = nullptr;
-    TypeNumber type = void_type; // its type, or its target, element type or result
+    TypeNumber type = void_type; // its type, or its target, element or underlying type, or result
     uint64_t bytes = 0;          // size of a type
     uint64_t value = 0; // member: bit offset; enumerator: value; subrange: elements, 0 if unknown
     uint32_t bit_size = 0; // of a bitfield; of a _BitInt, which has no name in gcc's trees
@@ -88,7 +88,8 @@ struct Losses {
 
 /// Call order: first describe types, functions and variables, in any order, each once, except that
 /// variable() may be repeated; then was_inlined(), emitted() and emitted_variable(), in any order;
-/// then assembly(), once. Strings are copied unless stated otherwise.
+/// then assembly(), once. Strings are copied unless stated otherwise. Entry::name is copied once
+/// per address: until assembly(), its memory must not be used for another name.
 class Entries
 {
 public:
@@ -118,15 +119,15 @@ public:
     /// Was the function or variable with DECL_UID `uid` described?
     bool has(uint32_t uid) const;
     /// Records that a caller or a clone has a copy of the function's body. Has no effect if the
-    /// function itself was or will be emitted.
+    /// function was not described, or was or will be emitted itself.
     void was_inlined(uint32_t uid);
     /// Records that gcc wrote the function itself, with all parameters (`clone` is null), or a
     /// clone. `clone`: for each parameter of the clone, the uid of the function's parameter, or 0
-    /// if the parameter is new or has another type.
+    /// if the parameter is new or has another type. Precondition: has(uid).
     void emitted(uint32_t uid, const EmittedFunction &written, const std::vector<uint32_t> *clone);
 
     /// Records that gcc wrote a variable. `section`: null for a common symbol. `zero`: the section
-    /// is SHT_NOBITS.
+    /// is SHT_NOBITS. Precondition: has(uid).
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);
 

@@ -44,7 +44,7 @@ public:
     static std::shared_ptr<const BaseIndex> of(std::shared_ptr<const Btf> btf,
                                                std::vector<std::byte> made);
 
-    /// The BTF of the base. If the index was made by open(), the types are checked on access.
+    /// The BTF of the base. If open() opened the index, the types are checked on access.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
     /// Was an impossible number or a malformed type found? Then all answers are invalid.
     bool is_malformed() const { return malformed_.is_set(); }
@@ -153,7 +153,7 @@ private:
 // make_index.cc
 
 /// Makes an index of `base`, which was parsed from `blob`. Error: a plain type refers to a FUNC,
-/// VAR or DATASEC.
+/// VAR or DATASEC, or to a tag of one.
 Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Where &where);
 
 // index_file.cc: keeps the index of a base in a file, for many runs with the same base.

@@ -195,13 +195,14 @@ std::optional<uint64_t> FormReader::table_entry(const DebugSection &section, uin
 {
     const unsigned width = unit_.widths.offset;
     const uint64_t at = base + index * width, size = section.data.size();
-    if (index > size || at > size || size - at < width)
+    if (base > size || index > size || at > size || size - at < width)
         return std::nullopt;
     DebugCursor in(section.data, at, size, file_.order());
     return file_.value_at(section, at, in.read_sized(width));
 }
 
-/// The offset in `lists` of list `index` of the table at `base`. Empty if the list does not exist.
+/// Where list `index` begins in `lists`, by the table at `base`. Empty if the table's entry lies
+/// outside of the section. The result may lie outside, too.
 std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint64_t base,
                                                 uint64_t index) const
 {
@@ -275,10 +276,10 @@ std::optional<AddressRef> FormReader::range_start()
     DebugCursor in(lists, *offset, lists.size(), file_.order());
     std::optional<AddressRef> base = unit_.low_pc, start;
     bool found = false;
-    // Compilers write a list with one range as a base (optional), the range and the end.
+    // For one range, compilers write at most three entries: perhaps a base, the range, the end.
     for (int entries = 0; entries < 3 && !in.overrun(); ++entries) {
         const auto kind = in.read<uint8_t>();
-        if (kind == DW_RLE_end_of_list)
+        if (kind == DW_RLE_end_of_list && !in.overrun())
             return start;
         if (kind == DW_RLE_base_addressx) {
             base = unit_.indexed_address(in.uleb());

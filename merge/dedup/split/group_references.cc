@@ -8,9 +8,9 @@
 //     member's object:          struct drv { int x; }; struct bus { struct drv *drv; };
 //
 // Method. The types of the representative's object are walked from the representative to the next
-// nodes. A forward declaration on the way is replaced by its resolution in the group. A type
-// between nodes whose references change is replaced by the final class with the new references,
-// which is added if it is new.
+// nodes. If one of these is a forward declaration that the group resolved, the resolution takes its
+// place. A type between nodes whose references change is replaced by the final class with the new
+// references, which is added if it is new.
 //
 // Cost. The types between nodes, once per group with a resolved declaration.
 #include "merge/dedup/split/split_conflicts.h"
@@ -26,7 +26,7 @@ namespace
 {
 
 // Limits the recursion: types at a greater depth keep their classes, without the resolutions of the
-// group. C has no such chains between nodes.
+// group. Kernels have no such chains between nodes.
 constexpr uint32_t max_depth = 1000;
 
 /// The object of a group's representative, with the group's resolutions.
