@@ -91,7 +91,7 @@ constexpr Option<CommandLine> own_options[] = {
     {{0, "stats", "", "Print what was encoded and what was left out"}, sets<&CommandLine::stats>},
     {{0, "time-trace", "OUT", "Write a trace of the steps here (JSON)"},
      sets<&CommandLine::trace_path>},
-    {{0, "dry-run", "", "Do everything except write"},
+    {{0, "dry-run", "", "Do everything except write BTF"},
      sets<&CommandLine::emit, &EmitOptions::dry_run>},
     {{'q', "quiet", "", "No warnings"}, sets<&CommandLine::quiet>},
     {{'v', "verbose", "", "One line per file; name all that is left out"},
