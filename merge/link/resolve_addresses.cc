@@ -11,8 +11,8 @@
 // sum of the position of the input's section, the symbol's value and the addend.
 //
 // The BTF of other tools, and raw object BTF, state offsets of variables in sections. The offsets
-// of an object (in an image: those in one DATASEC of it) count if the symbol of one of the
-// variables confirms them, or if there are no symbols. If a symbol contradicts an offset, the
+// of an object (in a linked file: of one DATASEC) count if the symbol of one of the variables
+// confirms them, or if there are no symbols. If a symbol contradicts an offset, the
 // object's variables are looked up by name instead.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. The exception are offsets
@@ -377,8 +377,8 @@ private:
     }
 
     /// Are the offsets in a DATASEC of the object those in file_of(o)? A contradiction counts for
-    /// the whole object. So does a confirmation if file_of(o) is the object's own file; in an
-    /// image, another object may have a symbol at the start of another section.
+    /// the whole object. So does a confirmation if file_of(o) is the object's own file. In a
+    /// linked file, another object may have a symbol there by chance.
     Offsets check_offsets(const Object &o, TypeId datasec)
     {
         const auto object_index = static_cast<size_t>(&o - objects_.data());
@@ -392,8 +392,19 @@ private:
         }
         if (is_new && whole == Offsets::contradicted)
             out_.other_offsets.push_back(object_index);
-        const bool counts = whole == Offsets::contradicted || image_.kind == ImageKind::combined;
-        return counts ? whole : by_datasec[raw(datasec)];
+        return whole == Offsets::contradicted || has_own_file(object_index)
+                   ? whole
+                   : by_datasec[raw(datasec)];
+    }
+
+    /// Is file_of() the object's own file, and not the result of a link? (Objects are in the order
+    /// of their inputs.)
+    bool has_own_file(size_t object) const
+    {
+        auto shares = [&](size_t other) {
+            return other < objects_.size() && objects_[other].input == objects_[object].input;
+        };
+        return image_.kind == ImageKind::combined && !shares(object - 1) && !shares(object + 1);
     }
 
     /// The place of a variable whose object has other offsets than file_of(o). In an image, a
