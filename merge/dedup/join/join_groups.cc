@@ -43,8 +43,8 @@
 // Cost. Each node once per alternative. In addition the cost of agreeing_pairs.cc, for objects with
 // a node that equals no earlier one. A conflict makes few groups per class, about as many as it has
 // definitions. An attempt to join that fails, which is possible only in ambiguous objects, costs
-// all pairs that it reaches, and the next node may reach them again; so these pairs are limited
-// (most_failed_pairs).
+// the slots of all nodes that it reaches, and the next node may reach them again; so these slots
+// are limited (most_failed_slots).
 //
 // Rejected. Partition refinement of all nodes, with unresolved slots that match anything, restarted
 // whenever a slot is resolved: members then agree with the representative, but not with each other.
@@ -69,10 +69,10 @@ namespace
 // many.
 constexpr size_t few_nodes = 20000;
 
-// Attempts to join are given up after failed attempts have reached this many pairs of a node and a
-// group, in all. Only malicious input reaches the limit. Further nodes that equal no earlier one
-// found groups of their own, so types may remain twice.
-constexpr size_t most_failed_pairs = 1 << 22;
+// Attempts to join are given up after failed attempts have looked at this many slots, in all. Input
+// must be made for this to reach the limit. Further nodes that equal no earlier one found groups of
+// their own, so types may remain twice.
+constexpr size_t most_failed_slots = 1 << 24;
 
 /// Which group a node tries to join first if it agrees with several.
 enum class Preference { newest, oldest };
@@ -85,7 +85,7 @@ struct JoinState {
     Preference preference;
     IdVector<NodeId, NodeId> first_equal; // see find_first_equal()
     Groups groups;
-    size_t failed_pairs = 0; // in attempts so far
+    size_t failed_slots = 0; // slots that failed attempts have looked at
 };
 
 /// An object that joins. Its resolutions take effect after it has joined.
@@ -98,6 +98,7 @@ struct JoiningObject {
 struct Attempt {
     std::vector<std::pair<NodeId, GroupId>> pairs; // the node, and those that it takes along
     Resolutions resolutions;
+    size_t slots = 0; // looked at
 };
 
 /// For each definition, the first node in order of joining that is certainly equal: perhaps the
@@ -156,6 +157,7 @@ bool find_consequences(const JoinState &joining, JoiningObject &object, Attempt 
     for (size_t next = 0; next < out.pairs.size(); ++next) {
         const auto [n, group] = out.pairs[next];
         const SlotPairs slots(conflicts, n, representative(group));
+        out.slots += slots.size();
         for (size_t i = 0; i < slots.size(); ++i) {
             const NodeId mine = slots.a(i), its = slots.b(i);
             if (!conflicts.is_definition(mine) || its == NodeId::none)
@@ -181,13 +183,13 @@ bool find_consequences(const JoinState &joining, JoiningObject &object, Attempt 
 }
 
 /// Joins a node, and the nodes without a group that it reaches by slots that lead to groups.
-/// Returns false, and changes nothing but failed_pairs, if the node cannot join.
+/// Returns false, and changes nothing but failed_slots, if the node cannot join.
 bool try_to_join(JoinState &joining, JoiningObject &object, NodeId first, GroupId first_group)
 {
-    if (joining.failed_pairs > most_failed_pairs)
+    if (joining.failed_slots > most_failed_slots)
         return false;
     Groups &groups = joining.groups;
-    Attempt attempt{{{first, first_group}}, {}};
+    Attempt attempt{{{first, first_group}}, {}, 0};
     object.pairs.at(first, groups.place[first_group]) = PairState::joined;
     const bool joins = find_consequences(joining, object, attempt);
     for (auto [n, group] : attempt.pairs)
@@ -198,7 +200,7 @@ bool try_to_join(JoinState &joining, JoiningObject &object, NodeId first, GroupI
     if (joins)
         object.resolutions.merge(attempt.resolutions);
     else
-        joining.failed_pairs += attempt.pairs.size();
+        joining.failed_slots += attempt.slots;
     return joins;
 }
 
