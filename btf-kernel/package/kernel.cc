@@ -89,8 +89,11 @@ Result<void> Collector::take(Role role, Content content)
     }
     // A file that the user names counts as the kernel's own, even if btf-kernel encode wrote it.
     const bool encoded = role != Role::none && role_of_encoded(content.path) != Role::none;
-    if (role == Role::none)
+    if (role == Role::none) {
         role = is_module(content) ? Role::module : Role::image;
+        if (const std::string_view release = release_in(content.path); !release.empty())
+            releases_seen_.emplace(release); // as wants() does for files in folders and archives
+    }
     modules_taken_ += role == Role::module;
     if (options_.progress)
         options_.progress->set("reading modules", modules_taken_);
@@ -186,12 +189,13 @@ Result<std::string> Collector::choose_release() const
 }
 
 /// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
-/// among all that can be read. Images of another release than kernel.release do not count. The path
-/// of an image states its release. If a path states none, the contents do, but only if the user has
-/// chosen a release that the contents of some image state. Also sets kernel.banner and
-/// kernel.other_builds, and kernel.config if that is empty; a banner or configuration that the
-/// chosen image lacks comes from the first image that has one. `unreadable`: set to the error of
-/// the first image that cannot be read. Error: there are images, but none can be read.
+/// among all that can be read. Images of another release than kernel.release do not count. An
+/// image's release is the one in its path. If its path has none, the image counts, whatever its
+/// contents state; but if the user has chosen a release, and the contents of at least one image
+/// state this release, an image's contents decide. Also sets kernel.banner and kernel.other_builds,
+/// and kernel.config if that is empty; a banner or configuration that the chosen image lacks comes
+/// from the first image that has one. `unreadable`: set to the error of the first image that cannot
+/// be read. Error: there are images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     auto stated_by = [](const Image &image) {

@@ -10,7 +10,8 @@ namespace btflink
 {
 
 // Exit status. exit_bad_input: an error in a file or of the system, or a check or comparison that
-// found something; exit_usage: an error in the command line or the environment. btf-pahole returns
+// found something; exit_usage: an error in the command line, the environment, or a file with
+// settings (the list of check --known; the plugin of btf-cc). btf-pahole returns
 // 64 for an unknown option, a missing value or a wrong number of files, as pahole does, and 1 for
 // any other error. btf-cc also returns the status of a compiler that fails, ends by the signal that
 // ended the compiler, and returns 126 or 127 if the compiler cannot be run, as shells do.

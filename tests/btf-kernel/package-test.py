@@ -343,6 +343,10 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         alone = self.unpacked([('vmlinuz-linux', image)], 'alone')
         self.refused(alone, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
         self.check(alone, options=[f'--release={RELEASE}'])
+        # The name of a file that the user names may state a release, too.
+        named = self.write('vmlinuz-6.12', image)
+        self.check(named, options=['--release=6.12'])
+        self.refused(named, 'has no kernel 6.13.0, but: 6.12', options=['--release=6.13.0'])
         build = self.unpacked([('include/config/kernel.release', RELEASE.encode()), ('m.ko', files[0][1])], 'build')
         self.refused(build, f'has no kernel 6.13.0, but: {RELEASE}', options=['--release=6.13.0'])
 
