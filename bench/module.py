@@ -7,7 +7,7 @@ usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] 
 
 BUILD is a meson build folder. FILE is vmlinux, or its raw BTF. MODULE is a .ko with object BTF, from a
 build with btf-cc or from `btf-emit --address-pool -o MODULE KO-WITH-DWARF`. BTF-MERGE is the btf-merge of
-another build, which is also measured, but only with an index. Each round runs all programs in turn on one
+another build, which is also measured, but not without an index. Each round runs all programs in turn on one
 module, the next round on the next module.
 """
 import argparse
@@ -62,7 +62,7 @@ def main():
     parser.add_argument('--base', required=True)
     parser.add_argument('--before', action='append', default=[])
     parser.add_argument('--rounds', type=int, default=200)
-    parser.add_argument('--threads', type=int, help='of btf-merge; without it its own choice')
+    parser.add_argument('--threads', type=int, help='threads of btf-merge (default: btf-merge chooses)')
     parser.add_argument('modules', nargs='+')
     options = parser.parse_args()
     memory = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None

@@ -125,7 +125,7 @@ std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
 {
     std::vector<uint32_t> out;
     while (!text.empty()) {
-        if (text.starts_with(':')) // also before the first index, as in libbpf
+        if (text.starts_with(':')) // also before the first index, where libbpf refuses it
             text.remove_prefix(1);
         uint32_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

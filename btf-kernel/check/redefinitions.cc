@@ -254,7 +254,8 @@ void find_roots(std::vector<Entry> &entries)
     std::vector<std::vector<size_t>> users(entries.size());
     std::deque<size_t> next;
     for (size_t i = 0; i < entries.size(); ++i) {
-        // An entry stands for its own type, whichever of vmlinux's types that was compared with.
+        // An edge leads to the entry of the module's type `id`, even if that type was compared
+        // with another type of vmlinux than `base`.
         for (const auto &[id, base] : entries[i].difference.edges)
             if (auto it = places.find(raw(id)); it != places.end())
                 users[it->second].push_back(i);
