@@ -62,7 +62,7 @@ bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targ
 /// tags, names of numbers and the signedness of bytes do not count. Structs, unions and enums count
 /// by name, unnamed ones by size and number of members or enumerators; declarations of structs and
 /// unions count by name, too. A pointer to void equals any pointer. False for types that are too
-/// large to compare (max_depth, max_looks).
+/// large to compare (max_depth; max_looks in types.cc).
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
 
 /// "name" for "name___flavour": the kernel's name for a type of a BPF program.

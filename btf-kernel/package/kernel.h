@@ -109,12 +109,14 @@ struct KernelFiles {
 /// If a module has two files, only the debug file is listed (is_debug_file() of steps.h).
 /// `release`: of the kernel; if it is empty, that of the modules, or else that of vmlinux. Files of
 /// other releases are ignored: a file's path states its release, or else a vmlinux's banner does.
+/// If `release` is empty and no path states a release, files of all releases count.
 /// Errors: `folder` or a folder in it cannot be read, or there are too many files; there are
 /// several kernels and `release` is empty; all kernels, or all files of vmlinux, are of other
 /// releases.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
-/// Parses the BTF of vmlinux. Errors: there is no vmlinux, or its BTF is missing or malformed.
+/// Parses the BTF of vmlinux. Errors: there is no vmlinux, or its BTF is missing or malformed. The
+/// Kernel must outlive the result.
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 
 /// The BTF of a module, with its base.

@@ -234,7 +234,7 @@ private:
     Files own_, encoded_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
     std::string release_;                                      // from a build's kernel.release
-    std::set<std::string> releases_seen_; // in paths, if options_.release is set
+    std::set<std::string> releases_seen_; // in paths; complete only if options_.release is set
     std::vector<Error> left_out_;
     size_t modules_taken_ = 0;
     std::atomic<uint64_t> kept_ = 0; // bytes of BTF in memory

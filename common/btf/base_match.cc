@@ -34,8 +34,8 @@ namespace btflink
 namespace
 {
 
-/// The search for another first id gives up after this number of ids. In real modules, each wrong
-/// first id misfits after a few.
+/// The search for another first id gives up after this number of look-ups of ids. In real modules,
+/// each wrong first id misfits after a few look-ups.
 constexpr size_t most_lookups = 10'000'000;
 
 /// The types and strings of a split BTF blob. Type ids and string offsets are neither checked nor

@@ -113,8 +113,8 @@ struct MendedBtf {
 /// target's, in bytes. `suspects`: null for final BTF. Of an object, only types for which
 /// suspects[id - 1] is true are mended, and no violations that depend on other types of the object
 /// or of the link: names that are only too long, chains of modifiers, declared structs that
-/// prototypes take by value, VARs, FUNCs, DATASECs with entries. Only DECL_TAGs and DATASECs
-/// without entries are dropped, so types before the first of these keep their ids.
+/// prototypes pass or return by value, VARs, FUNCs, DATASECs with entries. Only DECL_TAGs and
+/// DATASECs without entries are dropped, so types before the first of these keep their ids.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size,
                                   const std::vector<bool> *suspects = nullptr);
 

@@ -574,7 +574,7 @@ private:
     std::shared_ptr<const Btf> base_;
     TypeId first_;
     uint32_t pointer_size_;
-    // Null for final BTF. Valid in all rounds: only DECL_TAGs, which come last, are dropped.
+    // Null for final BTF. Valid in all rounds: types that are dropped (see mend_btf()) come last.
     const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last
