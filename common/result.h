@@ -39,7 +39,7 @@ struct Where {
 /// exit status, btf-cc for its settings). Elsewhere, all errors are `input`.
 enum class ErrorKind {
     input,       // a file, the system (such as a full disk), or anything else
-    usage,       // btf-pahole's command line: an unknown option, or one that lacks a value
+    usage,       // btf-pahole's command line: an unknown option, a missing or unexpected value
     environment, // an environment variable; `what` names it
 };
 

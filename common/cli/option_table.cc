@@ -27,8 +27,8 @@ int has_arg(const OptionWords &option)
 
 /// The error for a word that getopt_long refused. optopt is a letter, first_code + i for the long
 /// name of table[i], or 0 for a long name that is unknown or ambiguous. Only in the last case is
-/// `word` used. getopt_long takes a beginning of only one long name for this name, so a name that
-/// it refused is ambiguous if any long name begins with it.
+/// `word` used. getopt_long accepts an abbreviation that fits exactly one long name. So a refused
+/// name is ambiguous if any long name begins with it.
 Failure refused(std::span<const OptionWords> table, int code, const char *word)
 {
     if (optopt >= first_code || code == ':') {

@@ -10,11 +10,12 @@ namespace btflink
 {
 
 // Exit status. exit_bad_input: an error in a file or of the system, or a check or comparison that
-// found something; exit_usage: an error in the command line, the environment, or a file with
-// settings (the list of check --known; the plugin of btf-cc). btf-pahole returns
-// 64 for an unknown option, a missing value or a wrong number of files, as pahole does, and 1 for
-// any other error. btf-cc also returns the status of a compiler that fails, ends by the signal that
-// ended the compiler, and returns 126 or 127 if the compiler cannot be run, as shells do.
+// found something; exit_usage: an error in the command line, the environment, or the list of
+// `btf-kernel check --known`. btf-pahole returns 64 for an unknown option, a missing or unexpected
+// value or a wrong number of files, as pahole does, and 1 for any other error. btf-cc returns
+// exit_usage also if it does not find a plugin for the compiler (--plugin). It also returns the
+// status of a compiler that fails, ends by the signal that ended the compiler, and returns 126 or
+// 127 if the compiler cannot be run, as shells do.
 constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 
 /// Call this first in main(). `name` must stay valid until the process ends. After the call,

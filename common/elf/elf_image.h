@@ -85,7 +85,7 @@ struct ElfImage {
 
     /// The section's contents, decompressed if they are compressed: with the flag SHF_COMPRESSED,
     /// or in GNU's older scheme (.zdebug_info). Errors: a missing compression header, an unknown
-    /// compression, damaged data, an impossible size.
+    /// compression, damaged data, a size that is impossible or more than 4 GB.
     Result<SectionContents> contents(uint32_t section) const;
 
     /// The index of .symtab, or 0 if there is none. Error: there are two.
@@ -156,11 +156,11 @@ void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr
 // file out again.
 
 /// Adds to `drop` the sections that are useless without the dropped ones: relocations of a dropped
-/// section, groups without other members.
+/// section, groups without other members. Error: a malformed group.
 Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop);
 
 /// Does a section that is kept refer to a section in `drop`: by sh_link, by sh_info, as the section
-/// of a symbol, or as a member of a group?
+/// of a symbol, or as a member of a group? Errors: malformed groups or symbol tables.
 Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop);
 
 constexpr uint32_t dropped_symbol = UINT32_MAX;
@@ -174,9 +174,10 @@ constexpr uint32_t dropped_symbol = UINT32_MAX;
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
 /// The file without section headers and dropped sections. Sections keep their order and are packed
-/// as their alignment allows. The first part of the file stays as it is: the ELF header and, in a
-/// linked file, everything up to the end of the segments and loaded sections, even dropped sections
-/// there. Updates sh_offset of sections that move. The result refers to the file, not to `image`.
+/// as their alignment allows. In the first part of the file nothing moves, and even dropped
+/// sections stay. This part is the ELF header and, in a linked file, everything up to the end of
+/// the segments and loaded sections. Contents that replace() has set are written in this part, too.
+/// Updates sh_offset of sections that move. The result refers to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
 // symbol_table.cc: symbols, decoded on access. A kernel has half a million, of which few are
@@ -312,6 +313,7 @@ struct Reloc {
 class AbsoluteRelocs
 {
 public:
+    /// `image` must outlive the result. Errors: those of find_symtab() and symbol_count().
     static Result<AbsoluteRelocs> open(const ElfImage &image);
     /// The relocations of a section with these contents, sorted by offset, without R_*_NONE.
     /// `width`: bytes that each relocation fills. Errors: a relocation that is_absolute() rejects,

@@ -37,9 +37,10 @@ struct ElfBody {
 ElfBody new_file(const ElfImage &image);
 
 /// Drops the sections whose flag in `drop` is set, and what is useless without them. If the file
-/// has to be rewritten, also drops hints to the linker (is_symbol_hint()). It drops the table of
-/// section names, too, unless symbols use this table; `image.names` is then 0, and ElfAppender
-/// writes a new table. Afterwards, `image` describes the rest. Errors: malformed groups or symbol
+/// has to be rewritten, also drops hints to the linker (is_symbol_hint()), and the table of section
+/// names unless symbols use this table. The table is also dropped if an earlier run appended it
+/// with the sections to drop. `image.names` is 0 if the table was dropped; ElfAppender then adds a
+/// new section of names. Afterwards, `image` describes the rest. Errors: malformed groups or symbol
 /// tables; those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 

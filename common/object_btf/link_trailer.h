@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Splits `.BTF` sections into contributions, and reads and writes their link trailers. A section is
-// a sequence of contributions, one per object that was linked. A contribution is a blob, followed
-// by a link trailer unless the blob is final BTF or BTF of another tool. The link trailer has the
-// data that btf-merge needs from an object in addition to the blob. common/FORMAT.md specifies the
-// bytes; the structures below are the decoded form. String offsets and type ids refer to the blob.
+// a sequence of contributions, usually one per object that was linked. A contribution is a blob,
+// followed by a link trailer unless the blob is final BTF or BTF of another tool. The link trailer
+// has the data that btf-merge needs from an object in addition to the blob. common/FORMAT.md
+// specifies the bytes; the structures below are the decoded form. String offsets and type ids refer
+// to the blob.
 #pragma once
 
 #include "common/btf/btf.h"

@@ -79,7 +79,7 @@ private:
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 /// twice as fast as libdw. It skips partial units and type units, except type units of split DWARF,
-/// and counts those in .debug_info. It does not look at .debug_types.
+/// and counts those in .debug_info and .debug_types.
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips);
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
