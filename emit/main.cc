@@ -68,8 +68,8 @@ constexpr Option<CommandLine> own_options[] = {
     {{0, "detached", "OUT", "Write only BTF, to OUT, and leave FILE alone"},
      sets<&CommandLine::emit, &EmitOptions::detached>},
     {{0, "features", "LIST",
-      "What to encode: pahole's --btf_features names (if not given: as in FILE's old BTF, or "
-      "default)",
+      "What to encode: pahole's --btf_features names (if not given: default or, without "
+      "--address-pool, as in FILE's old BTF)",
       repeats},
      sets<&CommandLine::features>},
     {{0, "lang-exclude", "LIST", "Leave out units of these languages", repeats}, take_languages},

@@ -202,8 +202,9 @@ std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
     return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
 }
 
-/// The known prototype with this result and these words. If there is none, records and returns
-/// `fresh`, the id of such a prototype, which the blob has or the caller adds next.
+/// The id of the recorded prototype with this result and these words. If none is recorded, records
+/// and returns `fresh`: the id at which the blob already has this prototype, or at which the caller
+/// adds it next.
 TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
                    std::span<const uint32_t> words, TypeId fresh)
 {

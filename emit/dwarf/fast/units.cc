@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-// An image has thousands of units. Only the first of them, and units with long tables, keep their
+// An image has thousands of units. Only the first few units, and units with long tables, keep their
 // tables of abbreviations. The tables of the others are compiled again when the units are read.
 // Compile units of split DWARF all keep their tables.
 constexpr size_t tables_kept = 16;

@@ -73,8 +73,9 @@ private:
 /// The string value of an attribute; nullptr if the entry has none, or libdw cannot read it.
 const char *string_attribute(Dwarf_Die &die, unsigned attribute);
 
-/// Is the unit empty: is the code of its own entry 0? (libdw also finds no tag if the code is not
-/// in the table of abbreviations.) Precondition: libdw knows the type of the unit.
+/// Is the unit empty: is the code of its own entry 0, or does the unit have only a header?
+/// (dwarf_tag() cannot tell: it fails in both cases, but also if the code is not in the table of
+/// abbreviations.) Precondition: libdw knows the type of the unit.
 bool is_empty(const Dwarf_Die &unit);
 
 struct LibdwUnit {
