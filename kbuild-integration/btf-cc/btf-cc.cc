@@ -34,7 +34,7 @@ constexpr OptionWords own_options[] = {
     help_option,
     version_option,
     {0, "plugin", "",
-     "Let a gcc plugin write BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
+     "Let a gcc plugin write BTF while gcc compiles C, without DWARF (or BTF_CC_PLUGIN=1)"},
     {0, "strip-dwarf", "", "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
     {0, "strict", "", "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
     {'q', "quiet", "", "Print no warnings (or BTF_CC_QUIET=1)"},

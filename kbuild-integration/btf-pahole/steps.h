@@ -35,7 +35,8 @@ Result<LinkedFile> look_at_link(const std::string &path);
 bool is_bitcode_file(const std::string &path);
 
 /// Does the file have a `.BTF` section with a link trailer? Final BTF has none. False for bitcode,
-/// and if the file does not exist or is not readable.
+/// and if the file does not exist or is not readable. Errors: the file is not valid ELF, or its
+/// `.BTF` is malformed.
 Result<bool> has_object_btf(const std::string &path);
 
 /// The objects from which `image`, a vmlinux, was linked, if they have object BTF: vmlinux.o in the

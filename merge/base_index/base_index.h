@@ -103,7 +103,8 @@ public:
         }
     }
 
-    /// The string's offset in the base.
+    /// The string's offset in the base; nothing if the base does not have the string. `text` must
+    /// not be empty: the index leaves out the empty string at offset 0.
     std::optional<uint32_t> find_string(std::string_view text) const;
 
     /// The lowest type with these words among the types for which may_be_in_link_part() is true;

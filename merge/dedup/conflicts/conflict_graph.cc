@@ -37,9 +37,9 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
 }
 
 /// Turns at least one class on each cycle of types between nodes into a node: each class that a
-/// walk meets again while it is open. Walks begin at classes in ascending order, so the choice
-/// depends on link order alone. Equal types become one, whichever class is cut. Duplicates can
-/// remain only on a cycle that refers to a forward declaration: nodes resolve the declaration,
+/// walk meets again while the class is open. Walks begin at classes in ascending order, so the
+/// choice depends on link order alone. Equal types become one, whichever class is cut. Duplicates
+/// can remain only on a cycle that refers to a forward declaration: nodes resolve the declaration,
 /// types between nodes do not.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {

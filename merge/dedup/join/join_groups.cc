@@ -69,9 +69,9 @@ namespace
 // many.
 constexpr size_t few_nodes = 20000;
 
-// Attempts to join are given up after failed attempts have looked at this many slots, in all. Input
-// must be made for this to reach the limit. Further nodes that equal no earlier one found groups of
-// their own, so types may remain twice.
+// After failed attempts have looked at more slots than this, in all, no further attempts are made.
+// Only input that was made for this purpose exceeds the limit. Each later node that equals no
+// earlier one then founds a group, so types may remain twice.
 constexpr size_t most_failed_slots = 1 << 24;
 
 /// Which group a node tries to join first if it agrees with several.
