@@ -443,7 +443,7 @@ Result<void> check_sampled(const std::vector<Object> &objects, const std::vector
     if (first == objects.end())
         return {};
     // A complete parse finds the malformed type, unless only the trailer is wrong: its number of
-    // types, which was checked against other fields of the trailer only, or its samples.
+    // types (so far only known to fit into the blob), its plain end, or its samples.
     Btf btf = TRY(Btf::parse(first->blob_bytes, first->where));
     TRY(check_number_of_types(*first, btf));
     Object whole{first->where, first->input, std::move(btf), nullptr};

@@ -8,8 +8,8 @@
 // Method. Parse the blob of each contribution with a trailer completely, and compute its stub
 // hashes, prototype hashes and samples again. The object id reveals any other change of the bytes.
 // Object ids and the stub hashes of DATASECs cover the offsets in DATASEC entries. They are not
-// compared if the entries hold something else: on REL targets addends, and after a final link that
-// keeps `.BTF` addresses.
+// compared if the entries hold something else: addends on REL targets, or addresses after a final
+// link that keeps `.BTF`.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"

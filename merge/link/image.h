@@ -104,8 +104,8 @@ struct Locations {
     // object is an archive member that was not needed.
     std::vector<bool> not_linked;
     uint32_t objects_without_pool = 0; // with an image: linked objects that no pool locates
-    /// Objects of other tools whose variables are located by symbols, because symbols contradict
-    /// the offsets in their DATASECs.
+    /// Objects of other tools, and objects from raw object BTF, whose variables are located by
+    /// symbols, because symbols contradict the offsets in their DATASECs.
     std::vector<size_t> other_offsets;
 };
 

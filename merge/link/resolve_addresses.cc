@@ -11,8 +11,8 @@
 // sum of the position of the input's section, the symbol's value and the addend.
 //
 // The BTF of other tools, and raw object BTF, state offsets of variables in sections. The offsets
-// of an object (in a linked file: of one DATASEC) count if the symbol of one of the variables
-// confirms them, or if there are no symbols. If a symbol contradicts an offset, the
+// of an object (in an image or the output of `ld -r`: of one DATASEC) count if the symbol of one of
+// the variables confirms them, or if there are no symbols. If a symbol contradicts an offset, the
 // object's variables are looked up by name instead.
 //
 // Invariant. A Location is never a guess: uncertain ones are `unknown`. The exception are offsets
@@ -333,7 +333,7 @@ private:
                file_of(o).sections[s.section].name == o.btf.name(v.datasec);
     }
 
-    /// The symbol of a variable of an object without trailer, if its name has only one symbol, and
+    /// The symbol of a variable, if symbols_for() has only one symbol with the variable's name, and
     /// this symbol may be the variable's. In the section that the DATASEC names, a global variable
     /// may have a local symbol, because the variable may be hidden. In another section, where gcc
     /// -gbtf -fdata-sections puts variables, the symbol is local exactly if the variable is static.
@@ -377,8 +377,8 @@ private:
     }
 
     /// Are the offsets in a DATASEC of the object those in file_of(o)? A contradiction counts for
-    /// the whole object. So does a confirmation if file_of(o) is the object's own file. In a
-    /// linked file, another object may have a symbol there by chance.
+    /// the whole object. So does a confirmation if file_of(o) is the object's own file. In an image
+    /// or the output of `ld -r`, another object may have a symbol there by chance.
     Offsets check_offsets(const Object &o, TypeId datasec)
     {
         const auto object_index = static_cast<size_t>(&o - objects_.data());

@@ -20,7 +20,7 @@ std::vector<ClassId> order_of(const Partition &partition)
     for (ClassId c : partition.classes.ids())
         order.push_back(c);
     auto first = [&](ClassId c) { return std::pair(partition.classes[c].first, c); };
-    // Only the classes appended by split_conflicts() are not sorted.
+    // Only classes that split_conflicts() appended, or gave another lowest type, are not sorted.
     auto before = [&](ClassId a, ClassId b) { return first(a) < first(b); };
     auto rest = std::is_sorted_until(order.begin(), order.end(), before);
     std::sort(rest, order.end(), before);
