@@ -125,7 +125,7 @@ std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
 {
     std::vector<uint32_t> out;
     while (!text.empty()) {
-        if (text.starts_with(':')) // also before the first index, where libbpf refuses it
+        if (!out.empty() && text.starts_with(':'))
             text.remove_prefix(1);
         uint32_t value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -330,8 +330,11 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
     const auto access = parse_access(relocation.access);
     if (!access)
         return {.flaw = "has a malformed access string"};
-    if (is_about_type(relocation.kind))
+    if (is_about_type(relocation.kind)) {
+        if (relocation.access != "0") // as in libbpf
+            return {.flaw = "has a malformed access string"};
         return {};
+    }
     if (!is_about_enumerator(relocation.kind)) {
         auto field = parse_field(btf, relocation.type, *access);
         if (!field)
@@ -342,7 +345,8 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
         return {.field = std::move(field)};
     }
     const uint32_t id = behind_modifiers(btf, relocation.type);
-    if (!btf::is_enum(btf.kind(TypeId{id})) || (*access)[0] >= btf::vlen_of(btf.type(TypeId{id})))
+    if (access->size() != 1 || !btf::is_enum(btf.kind(TypeId{id})) ||
+        (*access)[0] >= btf::vlen_of(btf.type(TypeId{id})))
         return {.flaw = "does not refer to an enumerator"};
     return {.enumerator = enum_value(btf, id, (*access)[0]).name};
 }

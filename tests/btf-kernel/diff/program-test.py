@@ -373,7 +373,7 @@ class Diff(DiffCase):
             self.assertIn(words, done.stdout + done.stderr)
 
     def test_malformed_access_string(self):
-        """libbpf refuses a colon without an index behind it."""
+        """libbpf refuses a colon without an index on each side, and for a type any string but "0"."""
         self.write('k.c', 'struct s { int a; struct { int b, c, d; } in; } s;\n')
         kernel = self.kernel('k', source='k.c')
         self.assertEqual(self.verdicts('struct s { int a; struct { int b, c, d; } in; } CORE;\n'
@@ -381,9 +381,15 @@ class Diff(DiffCase):
                          {'struct s.in.d': 'holds'})
         program = self.read('p.o')
         self.assertEqual(program.count(b'\x000:1:2\0'), 1)
-        for text in b'0:1:\0', b'0:1::', b'0:1x2':
+        for text in b'0:1:\0', b'0:1::', b'0:1x2', b':0:1\0':
             self.write('p.o', program.replace(b'\x000:1:2\0', b'\0' + text + b'\0'))
             self.assertIn('broken (has a malformed access string)', self.diff(kernel, kernel, '--bpf=p.o'), text)
+        self.verdicts('struct s { int a; } CORE;\n'
+                      'SEC("tc") int f(void *p) { return __builtin_preserve_type_info(*(struct s *)p, 0); }\n', kernel)
+        program = self.read('p.o')
+        self.assertEqual(program.count(b'\x000\0'), 1)
+        self.write('p.o', program.replace(b'\x000\0', b'\x001\0'))
+        self.assertIn('broken (has a malformed access string)', self.diff(kernel, kernel, '--bpf=p.o'))
 
     def test_attach_points(self):
         """A program may name the module of its function. Programs of kind .multi load without their function."""
