@@ -52,6 +52,8 @@ void skip(std::initializer_list<Rule> rules, const Binary &binary, const char *w
 
 void skip_rest_of_module(const Binary &module, Findings &out)
 {
+    if (!module.base.empty()) // otherwise compare_base() makes this check
+        skip({Rule::base}, module, wrong_references, out);
     skip({Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu}, module, wrong_references, out);
 }
 

@@ -519,6 +519,8 @@ TEST_F(CheckKernel, DistilledBaseForAnOldKernel)
     set_module(over_it, distilled);
     EXPECT_EQ(findings(), Lines{"verifier mine: is a distilled base, which kernels before 6.11 do "
                                 "not read"});
+    EXPECT_EQ(unchecked()[0],
+              "base: BTF with findings of verifier or base may refer to wrong types");
     set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'btf_relocate' size=4");
     EXPECT_EQ(findings(), Lines());
 }
