@@ -41,16 +41,6 @@ std::string find_btf_kernel()
     return "";
 }
 
-/// Is the input a list of inputs (@file) that is a pipe, or another file that is not regular?
-bool is_list_to_read_once(const std::string &input)
-{
-    if (input.size() < 2 || input[0] != '@')
-        return false;
-    std::error_code unknown;
-    const fs::file_status status = fs::status(input.substr(1), unknown);
-    return fs::exists(status) && !fs::is_regular_file(status);
-}
-
 } // namespace
 
 Result<void> check_report_options(const Options &options)
@@ -94,11 +84,11 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
             return fail(updated.where, "is relocatable; --report needs its --base, too");
     }
     objects_ = options.inputs;
-    for (const std::string &input : options.inputs)
-        if (is_list_to_read_once(input))
-            return fail(Where{input.substr(1)},
+    auto [files, lists] = TRY(unfold_response_files(options.inputs));
+    for (const std::string &list : lists)
+        if (!fs::is_regular_file(list))
+            return fail(Where{list},
                         "is not a regular file; --report reads a list of inputs several times");
-    std::vector<std::string> files = TRY(unfold_response_files(options.inputs)).words;
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
         objects_ = std::move(files); // only if needed: the list may be too long for a command line

@@ -228,6 +228,10 @@ class Report(ReportCase):
                          env=environment)
         self.assertEqual(done.returncode, 1)
         self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
+        self.write('list', '@/dev/stdin')
+        pipe = subprocess.Popen(['echo', 'vmlinux.o'], stdout=subprocess.PIPE)
+        done = self.call(self.btf_merge, '--report=x.html', '-o', 'raw', '@list', stdin=pipe.stdout, env=environment)
+        self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
         self.assertIn('nofile: cannot open: No such file', merge('--report=x.html', '-o', 'raw', '@nofile', status=1))
         # --report is refused with these options and files, and without btf-kernel.
         self.assertIn('--report with --base needs --update',
