@@ -173,9 +173,11 @@ class Installed(unittest.TestCase):
                 continue
             said = run('zsh', '-f', '-c', ZSH, 'zsh', self.share / 'zsh/site-functions/_btflink', program,
                        env=self.environment)
-            options = set(re.findall(r'^\*?(--[a-z-]+)=?\[', said, re.M))
+            options = set(re.findall(r'^\*?(--[a-z-]+)(?:=-?)?\[', said, re.M))
             self.assertGreaterEqual(options, self.options(program))
             self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())
+            if program == 'btf-merge':
+                self.assertRegex(said, r'(?m)^\*--why-dup=-\[Report .*\]::', 'the value may be left out')
 
 
 if __name__ == '__main__':
