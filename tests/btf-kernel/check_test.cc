@@ -146,8 +146,8 @@ TEST_F(CheckKernel, RefersToTheOtherOfTwoTypes)
                     "(vmlinux -> here: refers to another struct foo)"});
 }
 
-/// The order of a union's members is not visible in their offsets. All unions would count as copies
-/// if only the members were compared, by name.
+/// The order of a union's members is not visible in their offsets. A check that compares only
+/// members of the same name would count all unions of this test as copies.
 TEST_F(CheckKernel, MembersInAnotherOrder)
 {
     set_vmlinux(std::string(vmlinux_text) + R"(

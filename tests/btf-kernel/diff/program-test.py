@@ -232,7 +232,8 @@ class Diff(DiffCase):
         self.must('clang', '-target', target, '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
 
     def test_candidates_with_different_sizes(self):
-        """libbpf refuses a size, sign or shift that differs between structs of one name."""
+        """libbpf refuses a relocation for the size of a field if the size differs between structs of one name.
+        Relocations for the sign and the existence of the field hold, because both structs give the same value."""
         kernel = self.two_adapters('long o; int x;', 'long o; long x; long y;')
         self.adapters_program('return __builtin_preserve_field_info(a->x, 1);')
         self.assertIn('size struct adapter.x: broken (several types of that name',
@@ -373,7 +374,8 @@ class Diff(DiffCase):
             self.assertIn(words, done.stdout + done.stderr)
 
     def test_malformed_access_string(self):
-        """libbpf refuses a colon without an index on each side, and for a type any string but "0"."""
+        """libbpf refuses a colon without an index on each side, other characters than digits and colons, and for a type
+        any string but "0"."""
         self.write('k.c', 'struct s { int a; struct { int b, c, d; } in; } s;\n')
         kernel = self.kernel('k', source='k.c')
         self.assertEqual(self.verdicts('struct s { int a; struct { int b, c, d; } in; } CORE;\n'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A program for the old version of kernel.c, with each kind of relocation. */
+/* A program for the old version of kernel.c, with each kind of CO-RE relocation except those for signs and shifts. */
 #define SEC(name) __attribute__((section(name), used))
 #define CORE __attribute__((preserve_access_index))
 #define EXISTS 2

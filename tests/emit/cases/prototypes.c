@@ -1,4 +1,4 @@
-// Function types: variadic, without parameters, qualifiers in the order of the source.
+// Function types: variadic, without parameters, with qualifiers of a pointer and of its target.
 // compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: TYPEDEF handler = *int (*struct fwd, const *volatile void, ...)
