@@ -107,7 +107,7 @@ class Limits(LimitCase):
         self.refused('.*more than 1048575 types', 'a')
 
     def test_names(self):
-        """All names together take at most 16 MB. Each name here has 511 characters, the most that kernels allow."""
+        """All names together take at most 16 MB. Each name here takes 512 bytes, with its NUL byte."""
         for name, megabytes in (('a', 7), ('b', 7), ('c', 3)):
             self.write(name, typedefs(megabytes << 11, name, 511))
         self.merge('a', 'b')

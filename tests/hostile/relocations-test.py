@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests wrong section headers of relocations. Such a header must cause an error; no relocation may be ignored.
+Also tests that an object of MIPS n32 causes an error.
 
 usage: relocations-test.py BTF-EMIT [TEST...]
 """

@@ -212,7 +212,8 @@ class Sharing(KbuildCase):
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
     def test_wrong_base(self):
-        """If ids do not fit the base, other first ids are tried: for each FUNC_PROTO, whether those behind it fit."""
+        """If type ids do not fit the base, other first ids of the split BTF are tried: one for each FUNC_PROTO, which
+        is then taken for the type with the highest id in use. Each try checks all ids from its first id on."""
         last, words = 0xfffff, [0, PROTO << 24, 1] * MANY
         for i in range(MANY):
             words += [1, FUNC << 24, last - i if i != 1 else last - MANY]

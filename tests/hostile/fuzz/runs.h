@@ -15,7 +15,7 @@ namespace btflink::fuzz
 struct Run {
     std::optional<Error> error; // the error that the tool would print
     // The bundle's files, and a folder that run_emit() may make. The file name in an error must
-    // begin with one of these paths.
+    // begin with one of these paths, or be "merged BTF" or "base BTF". Exception: run_words().
     std::vector<std::string> paths;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads per-CPU variables of the kernel, which libbpf finds by the VARs in BTF. All but runqueues
-// exist only on one architecture, so they are weak.
+// exist on only one of x86 and arm64, so they are weak.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 
