@@ -266,7 +266,9 @@ int main(int argc, char **argv)
     auto *b = app.add_option("B", options.b, "the same");
     app.add_option("--base-a", options.base_a, "the base that A continues (split BTF)");
     auto *base_b = app.add_option("--base-b", options.base_b, "the base that B continues");
-    auto *show = app.add_option("--show", options.show, "differences to print per kind");
+    auto *show = app.add_option("--show", options.show,
+                                "differences to print per kind, of each sort: only A, only B, "
+                                "more A, more B");
     auto *ignore = app.add_option("--ignore", options.ignore, "kinds that do not count")
                        ->delimiter(',')
                        ->check(CLI::IsMember(names));

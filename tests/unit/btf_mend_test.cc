@@ -282,8 +282,8 @@ TEST(BtfMend, Variables)
               "[7] DATASEC '.data' size=8\ntype_id=6 offset=4 size=4"));
 }
 
-/// Of the types of an object, mend_btf() drops only DECL_TAGs. A declared struct stays a
-/// declaration, because another object may define it.
+/// Of the types of an object, mend_btf() drops only DECL_TAGs and DATASECs without entries. A
+/// declared struct stays a declaration, because another object may define it.
 TEST(BtfMend, ObjectsKeepDeclarationsAndVariables)
 {
     const TextBlob blob =
@@ -293,8 +293,9 @@ TEST(BtfMend, ObjectsKeepDeclarationsAndVariables)
     EXPECT_FALSE(mend_btf(*blob, 8, &all));
 }
 
-/// The wrong member of type 7, which is not suspect, does not keep the FLOAT of type 8 from being
-/// mended, although it is found by an earlier pass of the check.
+/// Type 7, which is not suspect, has a wrong member. A check of all types would end with the pass
+/// that finds this member, before the pass that finds the FLOAT in type 8. The FLOAT is mended all
+/// the same.
 TEST(BtfMend, OnlySuspectTypesOfObjects)
 {
     const std::string long_name(600, 'n');

@@ -126,7 +126,7 @@ TEST(StubHash, CyclesWithoutNamesEnd)
 }
 
 // A typedef of a pointer to a function that takes this typedef, in three forms: types in one order,
-// in another order, and with typedef and pointer repeated within the cycle.
+// in another order, and with a second typedef and pointer that lead into the cycle.
 TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
 {
     TextBlob one = from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
@@ -169,8 +169,9 @@ TEST(StubHash, CyclesHaveTheirHashesWhenVariablesAreAdded)
     EXPECT_EQ(stub_hashes(*whole, TypeId{2}).size(), 4u);
 }
 
-// So many types reach each other that cycle_hashes() would take too long. Each hash then covers all
-// of these types, and the number of its own type (common/FORMAT.md, 6).
+// Types 5 to 999 reach each other, and are so many that cycle_hashes() would take too long. The
+// hash of each type that reaches a cycle then covers all types that reach a cycle (here also 1 to
+// 4), and the number of its own type (common/FORMAT.md, 6).
 TEST(StubHash, LongCyclesHashByAllTypes)
 {
     auto hash = [](const char *last) {
