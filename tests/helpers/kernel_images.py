@@ -98,7 +98,7 @@ class Tree:
 
 def fit(kernel, external=False, chosen='conf-2'):
     """A FIT with two kernels: `kernel` in configuration conf-2, other data in conf-1. `chosen`: the default
-    configuration."""
+    configuration. `external`: the data of `kernel` come after the device tree, not inside it."""
     def place(data):
         return {'data-offset': 8, 'data-size': len(data)} if external else {'data': data}
     tree = Tree()

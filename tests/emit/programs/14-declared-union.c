@@ -1,4 +1,5 @@
-// Declared unions and structs are distinguished; each gets the definition of its kind.
+// Declared unions and structs are distinguished. A union that one unit only declares gets the definition of another
+// unit.
 // features: +global_var
 // expect: FWD only_union union
 // expect: FWD only_struct struct

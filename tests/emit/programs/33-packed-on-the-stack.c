@@ -1,5 +1,6 @@
-// A function with a packed struct on the stack is left out, because the struct's position is unknown. Functions with
-// other structs are kept, also if the members are bitfields without holes.
+// A function is left out if a packed struct comes after as many parameters as there are registers for parameters. The
+// struct is then taken to be on the stack, at an unknown position. Functions with a packed struct as first parameter
+// are kept, and those with other structs, also if the members are bitfields without holes.
 // flags: -O1
 // reject: ^FUNC (crooked_last|crooked_among|crooked_bits_last)
 // expect: FUNC crooked_first: word (struct crooked s)

@@ -46,7 +46,7 @@ int __attribute__((ms_abi)) of_other_convention_without_parameters(void) { retur
 #endif
 int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a + b + c + d + e + f + g + h; }
 int sum(volatile int *p, int n);
-/* Between the uses of the parameter on the stack, more values are needed than there are registers. */
+/* Between the uses of the parameters on the stack, more values are needed than there are registers. */
 int aligns_the_stack(int a, int b, int c, int d, int e, int f, int *g, unsigned h, unsigned long i, int j)
 {
     _Alignas(64) volatile int local[16] = {};

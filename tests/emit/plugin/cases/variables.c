@@ -1,4 +1,4 @@
-// Variables in all sections, static variables with one name, weak and common variables.
+// Variables in all sections; static, weak, common, aliased and thread-local variables.
 #define percpu __attribute__((section(".data..percpu")))
 percpu int counter;
 static percpu long hidden = 3;
