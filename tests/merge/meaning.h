@@ -21,7 +21,8 @@ struct Known {
 Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 
 /// Checks that each type of `object` has a type with the same meaning in `merged` or its base.
-/// Returns a description of the first type of `object` that has none, or "".
+/// Returns a description of the first type of `object` that has none, or "". Does not compare the
+/// names of members, parameters and enumerators.
 ///
 /// A declaration of a struct or union in `object` agrees with each definition of its name. It
 /// agrees with another declaration only if `known.defined_by_one` does not contain the name, or

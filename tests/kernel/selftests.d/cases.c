@@ -7,7 +7,8 @@
 //
 // Prints a line per case, separated by tabs: suite, number, title, and values as name=value:
 //   failed   number of checks of the kernel's own test that failed
-//   refused  1 if the kernel refuses the case (raw: by the table, distill: by btf__relocate)
+//   refused  1 if the kernel refuses the case, otherwise 0 (raw: by the table; distill: by
+//            btf__relocate, if the test calls it); not printed for other cases
 // The files of a case are FOLDER/SUITE-NUMBER-WHAT, with raw BTF:
 //   dedup    input, table (the result in the table), libbpf (the result of btf__dedup)
 //   split    base (if there is one), input, libbpf
