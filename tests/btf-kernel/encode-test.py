@@ -9,7 +9,6 @@ import gzip
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,8 @@ import tarfile
 import time
 from unittest import mock
 
-from helpers.kernel_packages import PROGRAMS, RELEASE, SOURCE, PackageCase, ar, bz_image, must, run, run_tests, tar
+from helpers.kernel_packages import (PROGRAMS, RELEASE, SOURCE, PackageCase, ar, bounded_memory, bz_image, must, run,
+                                     run_tests, tar)
 
 PLACE = f'usr/lib/debug/lib/modules/{RELEASE}'
 
@@ -349,9 +349,7 @@ class Encode(PackageCase):
         vmlinux, modules = self.members()
         whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
                  'deb': ar([('debian-binary', b'2.0\n'), ('data.tar', tar([vmlinux, *modules]))])}
-        bounded = {'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))}
-        if run(PROGRAMS['kernel'], '--help', **bounded).returncode:
-            bounded = {}  # a sanitizer needs more address space
+        bounded = bounded_memory()
         top = self.top / 'mutations'
         top.mkdir()
         ends = collections.Counter()

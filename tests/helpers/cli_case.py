@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from helpers.compilers import target_of
-from helpers.usage import check_arguments
+from helpers.usage import check_arguments, run_and_exit
 
 PROGRAM = {
     'main.c': '''struct point { int x, y; };
@@ -149,13 +149,7 @@ def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
     count = len(tools) + 1
     for name, path in zip(tools, sys.argv[1:count]):
         setattr(case, name, os.path.abspath(path))
-    suite = unittest.main(module, argv=sys.argv[:1] + sys.argv[count:], exit=False, verbosity=2)
-    result = suite.result
-    for test, reason in result.skipped:
-        print(f'SKIP {test}: {reason}')
-    if not result.wasSuccessful() or not result.testsRun:
-        sys.exit(1)
-    sys.exit(77 if len(result.skipped) == result.testsRun else 0)
+    run_and_exit(module, sys.argv[count:])
 
 
 def option_names(texts):

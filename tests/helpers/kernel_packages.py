@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import pathlib
+import resource
 import shutil
 import struct
 import subprocess
@@ -16,7 +17,7 @@ import tempfile
 import unittest
 import zlib
 
-from helpers.usage import check_arguments
+from helpers.usage import check_arguments, run_and_exit
 
 PROGRAMS = {}
 RELEASE = '6.12.0-test'
@@ -259,6 +260,15 @@ class PackageCase(unittest.TestCase):
         return self.top / name
 
 
+def bounded_memory():
+    """Returns arguments of run() that limit the address space of btf-kernel to 4 GB; none if it does not start then."""
+    bounded = {'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))}
+    if run(PROGRAMS['kernel'], '--help', **bounded).returncode == 0:
+        return bounded
+    print('SKIP bound of memory: the program does not even start in 4 GB (a sanitizer?)')
+    return {}
+
+
 def run_tests():
     """usage of the test: TEST.py BTF-KERNEL BTF-EMIT BTF-MERGE [unittest's arguments]"""
     check_arguments(sys.modules['__main__'].__doc__ + run_tests.__doc__, 3)
@@ -266,4 +276,4 @@ def run_tests():
     if not shutil.which('zstd'):
         print('skipped: zstd is not installed')
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    run_and_exit('__main__', sys.argv[4:])

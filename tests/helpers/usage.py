@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What a script answers if it is started with too few arguments, or with --help."""
+"""How tests begin and end: what they answer to --help and too few arguments, and their exit status."""
 import sys
+import unittest
 
 
 def check_arguments(text, least):
@@ -12,3 +13,16 @@ def check_arguments(text, least):
     if len(sys.argv) <= least:
         print(text.strip(), file=sys.stderr)
         sys.exit(2)
+
+
+def run_and_exit(module, arguments):
+    """Runs the tests of `module` with unittest's `arguments`, prints the reasons of skipped ones, and exits. Exit
+    status: 0; 1 if a test failed or there was no test; 77 if all tests were skipped."""
+    result = unittest.main(module, argv=sys.argv[:1] + arguments, exit=False, verbosity=2).result
+    for test, reason in result.skipped:
+        print(f'SKIP {test}: {reason}')
+    if not result.wasSuccessful() or not result.testsRun:
+        sys.exit(1)
+    # A test with a skipped part (which has a `test_case`) is not skipped itself.
+    skipped = [test for test, _ in result.skipped if not hasattr(test, 'test_case')]
+    sys.exit(77 if len(skipped) == result.testsRun else 0)

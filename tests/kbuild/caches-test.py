@@ -17,7 +17,7 @@ import unittest
 
 from helpers.btf_reader import Elf
 from helpers.cache_tools import Ccache, Distccd, Redis, Sccache, missing
-from helpers.usage import check_arguments
+from helpers.usage import check_arguments, run_and_exit
 
 PROJECT = {
     'Makefile': '''
@@ -493,14 +493,8 @@ class DistccTest(CacheCase):
 def main():
     check_arguments(__doc__, 1)
     CacheCase.btf_cc = os.path.abspath(sys.argv[1])
-    result = unittest.main(__name__, argv=sys.argv[:1] + sys.argv[2:], exit=False,
-                           verbosity=2).result
-    for test, reason in result.skipped:
-        print(f'SKIP {test}: {reason}')
-    if not result.wasSuccessful() or not result.testsRun:
-        return 1
-    return 77 if len(result.skipped) == result.testsRun else 0
+    run_and_exit(__name__, sys.argv[2:])
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -58,7 +58,6 @@ class BtfChecks:
         self.load_tool = tools / 'tests/tools/btf-load'
         self.readers_tool = tools / 'tests/tools/compare-readers'
         self.results = tree.workshop.work / 'results'
-        self.results.mkdir(exist_ok=True)
         self.finalisation = Finalisation(tree, self.results)
         self.objcopy = tree.tool('objcopy')
         self.vmlinux = tree.build / 'vmlinux'

@@ -6,6 +6,7 @@ WORK/NAME                   Kbuild's output folder of one build
 WORK/NAME.log               the output of make in this build
 WORK/bin                    links to the tools; in PATH, so that saved commands begin with btf-cc, not with a path
 WORK/ccache                 the compiler cache of all builds
+WORK/results                BTF and other results that checks compare
 """
 import os
 import pathlib
@@ -73,6 +74,7 @@ class Workshop:
             if not shutil.which(tool):
                 raise Skip(f'{tool} not found (tests/ci/install-packages kernel)')
         self.bin.mkdir(parents=True, exist_ok=True)
+        (self.work / 'results').mkdir(exist_ok=True)
         for tool in ('btf-cc', 'btf-pahole'):
             link = self.bin / tool
             link.unlink(missing_ok=True)

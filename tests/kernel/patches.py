@@ -117,7 +117,10 @@ class PatchChecks:
         btf = BtfChecks(self.checks, tree, 'patches')
         btf.sections()
         btf.layout()
-        btf.by_pahole()
+        if shutil.which('pahole'):
+            btf.by_pahole()
+        else:
+            self.checks.skip('patches: with the installed pahole', 'pahole is not installed')
         btf.by_digests(DIGESTS_OF[self.series.version])
         self.rebuilds(tree, btf)
         return tree

@@ -49,7 +49,7 @@ class RebuildChecks:
     def run(self):
         before = self.btf.contents_of(self.tree.build / 'vmlinux')
         self.tree.make('all') # so that nothing of the first build is left to do
-        output = self.tree.make('all')
+        output = self.tree.make('all', BTF_CC_VERBOSE='1')
         self.btf.ok('an untouched tree rebuilds nothing', not output.strip(), output)
 
         self.touch('kernel/fork.o')

@@ -223,7 +223,7 @@ TEST_P(Trailer, PrototypesDoNotShareWords)
 TEST_P(Trailer, ParametersAreNoMoreThanBtfCounts)
 {
     if (GetParam() != host_order)
-        return; // the trailer has 134 MB, so one byte order must do
+        GTEST_SKIP() << "the trailer has 134 MB, so one byte order must do";
     auto error_with = [&](uint32_t count, size_t stored) {
         made_.proto_words.assign(2 + stored * 2, 0);
         made_.proto_words[1] = count;

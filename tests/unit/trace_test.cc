@@ -126,6 +126,7 @@ TEST_F(TraceTest, NothingIsRecordedOutsideATrace)
     before.end();
     Phase("of another trace");
     ASSERT_TRUE(write());
+    EXPECT_EQ(count("\"ph\":\"X\""), 1);
     EXPECT_FALSE(on());
     Phase("after");
     ASSERT_TRUE(start(path_, "program"));

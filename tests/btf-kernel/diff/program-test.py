@@ -116,7 +116,9 @@ class Diff(DiffCase):
         said = self.diff('old', 'new', '--markdown', '--symbols=list')
         self.assertRegex(said, r'(?s)### Symbols\n\n3 symbols: 1 gone, .* 1 without BTF\n\n```\n.*leaves.*stays.*```\n')
         self.assertNotIn('in_no_kernel', said) # only counted
-        if self.program('clang'):
+        if not self.program('clang'):
+            print('SKIP --markdown with --bpf: clang is not installed')
+        else:
             said = self.diff('old', 'new', '--markdown', '--bpf=clang.o')
             self.assertRegex(said, r'(?m)^### clang\.o$')
             self.assertRegex(said, r'(?m)^- kfunc `kfunc_changes`: \*\*broken .*\*\*$')
@@ -149,7 +151,12 @@ class Diff(DiffCase):
 
     def test_program(self):
         kernels = self.kernels()
-        programs = list(filter(None, map(self.program, ('clang', 'clang-14', 'clang-19'))))
+        programs = []
+        for clang in 'clang', 'clang-14', 'clang-19':
+            if program := self.program(clang):
+                programs.append(program)
+            else:
+                print(f'SKIP {clang}: is not installed')
         if not programs:
             self.skipTest('clang is not installed')
         for program in programs:
