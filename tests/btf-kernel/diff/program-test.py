@@ -396,8 +396,8 @@ class Diff(DiffCase):
         self.verdicts('struct s { int a; } CORE;\n'
                       'SEC("tc") int f(void *p) { return __builtin_preserve_type_info(*(struct s *)p, 0); }\n', kernel)
         program = self.read('p.o')
-        self.assertEqual(program.count(b'\x000\0'), 1)
-        self.write('p.o', program.replace(b'\x000\0', b'\x001\0'))
+        self.assertEqual(program.count(b'\0a\x000\0'), 1)
+        self.write('p.o', program.replace(b'\0a\x000\0', b'\0a\x001\0'))
         self.assertIn('broken (has a malformed access string)', self.diff(kernel, kernel, '--bpf=p.o'))
 
     def test_attach_points(self):
