@@ -328,13 +328,11 @@ struct Target {
 Target read_target(const Btf &btf, const CoreRelocation &relocation)
 {
     const auto access = parse_access(relocation.access);
-    if (!access)
+    // For types, libbpf accepts only "0".
+    if (!access || (is_about_type(relocation.kind) && relocation.access != "0"))
         return {.flaw = "has a malformed access string"};
-    if (is_about_type(relocation.kind)) {
-        if (relocation.access != "0") // as in libbpf
-            return {.flaw = "has a malformed access string"};
+    if (is_about_type(relocation.kind))
         return {};
-    }
     if (!is_about_enumerator(relocation.kind)) {
         auto field = parse_field(btf, relocation.type, *access);
         if (!field)
@@ -532,7 +530,11 @@ private:
         const Step &last = target_.field->steps.back();
         if (last.bits || target.bits) {
             const KernelField mine{&btf_, target_.field->offset, last.type, last.bits};
-            // Width 0: a macro such as BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too.
+            // Not a load or store: BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too, or
+            // BPF_CORE_READ(), which cannot read a bitfield.
+            if (!relocation_.width && !last.bits)
+                return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() "
+                                         "reads it"};
             if (!relocation_.width || bits_to_load(mine) == bits_to_load(target))
                 return at;
             return {Status::broken, "is in other bits there than in the program: only "

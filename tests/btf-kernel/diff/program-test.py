@@ -155,7 +155,7 @@ class Diff(DiffCase):
         for clang in 'clang', 'clang-14', 'clang-19':
             if program := self.program(clang):
                 programs.append(program)
-            else:
+            elif clang != 'clang-14':  # only Debian 12 has it
                 print(f'SKIP {clang}: is not installed')
         if not programs:
             self.skipTest('clang is not installed')
@@ -495,7 +495,7 @@ class Diff(DiffCase):
         self.assertEqual(self.verdicts(
             program % 'long f(struct s *s) { return __builtin_preserve_field_info(s->moved, 0) +'
             ' __builtin_preserve_field_info(s->x, 0) + __builtin_preserve_field_info(s->now, 0); }', 'k'),
-            {'struct s.moved': 'holds', 'struct s.x': 'holds', 'struct s.now': 'holds'})
+            {'struct s.moved': 'holds', 'struct s.x': 'holds', 'struct s.now': 'unknown'})
         self.assertEqual(self.verdicts(
             program % 'long f(struct s *s) { return __builtin_preserve_field_info(s->list[1], 1) +'
             ' __builtin_preserve_field_info(s->list[1], 3); }', 'k'),
