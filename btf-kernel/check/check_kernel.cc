@@ -50,9 +50,10 @@ void skip(std::initializer_list<Rule> rules, const Binary &binary, const char *w
         out.skip(rule, binary.name, why);
 }
 
-void skip_rest_of_module(const Binary &module, Findings &out)
+/// `compared`: compare_base() was called.
+void skip_rest_of_module(const Binary &module, bool compared, Findings &out)
 {
-    if (!module.base.empty()) // otherwise compare_base() makes this check
+    if (!compared)
         skip({Rule::base}, module, wrong_references, out);
     skip({Rule::ids, Rule::redefined, Rule::enum64, Rule::per_cpu}, module, wrong_references, out);
 }
@@ -289,7 +290,7 @@ KfuncCounts check_parsed(const CheckContext &context, const Binary &module, cons
                 {module.btf_where, "has a header and no types: many readers refuse it"},
                 Degree::suspicious);
     if (!verify_module(context, module, parsed, out)) {
-        skip_rest_of_module(module, out);
+        skip_rest_of_module(module, !parsed.distilled && btf.base(), out);
         return {};
     }
     check_enums(context, module, btf, out);
@@ -389,7 +390,7 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         out.add(Rule::verifier, module.name, parsed.error());
         if (extends_vmlinux)
             compare_base(context, module, out);
-        skip_rest_of_module(module, out);
+        skip_rest_of_module(module, extends_vmlinux, out);
         return {};
     }
     return check_parsed(context, module, *parsed, out);
