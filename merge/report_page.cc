@@ -41,6 +41,17 @@ std::string find_btf_kernel()
     return "";
 }
 
+/// Error: `list`, the file of an input "@list", is a pipe or another file that is not regular.
+Result<void> check_list(const std::string &list)
+{
+    std::error_code unknown;
+    const fs::file_status status = fs::status(list, unknown);
+    if (!fs::exists(status) || fs::is_regular_file(status))
+        return {};
+    return fail(Where{list},
+                "is not a regular file; --report reads a list of inputs several times");
+}
+
 } // namespace
 
 Result<void> check_report_options(const Options &options)
@@ -84,11 +95,12 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
             return fail(updated.where, "is relocatable; --report needs its --base, too");
     }
     objects_ = options.inputs;
+    for (const std::string &input : options.inputs)
+        if (input.starts_with('@'))
+            TRY(check_list(input.substr(1))); // before a pipe is read
     auto [files, lists] = TRY(unfold_response_files(options.inputs));
     for (const std::string &list : lists)
-        if (!fs::is_regular_file(list))
-            return fail(Where{list},
-                        "is not a regular file; --report reads a list of inputs several times");
+        TRY(check_list(list));
     auto is_updated = [&](const std::string &file) { return same_file(file, options.update); };
     if (std::ranges::any_of(files, is_updated))
         objects_ = std::move(files); // only if needed: the list may be too long for a command line

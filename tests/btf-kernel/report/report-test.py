@@ -223,15 +223,15 @@ class Report(ReportCase):
             self.assertIn('<span>module.c</span>', page)
             self.assertIn('>module</td>', page)
         # A list that can be read only once is refused.
-        pipe = subprocess.Popen(['echo', 'vmlinux.o'], stdout=subprocess.PIPE)
-        done = self.call(self.btf_merge, '--report=x.html', '-o', 'raw', '@/dev/stdin', stdin=pipe.stdout,
-                         env=environment)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
         self.write('list', '@/dev/stdin')
-        pipe = subprocess.Popen(['echo', 'vmlinux.o'], stdout=subprocess.PIPE)
-        done = self.call(self.btf_merge, '--report=x.html', '-o', 'raw', '@list', stdin=pipe.stdout, env=environment)
-        self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
+        for inputs in '@/dev/stdin', '@list':
+            with subprocess.Popen(['echo', 'vmlinux.o'], stdout=subprocess.PIPE) as pipe:
+                done = self.call(self.btf_merge, '--report=x.html', '-o', 'raw', inputs, stdin=pipe.stdout,
+                                 env=environment)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
+        os.mkfifo(self.path('fifo'))  # nothing is read
+        self.assertIn('fifo: is not a regular file', merge('--report=x.html', '-o', 'raw', '@fifo', status=1))
         self.assertIn('nofile: cannot open: No such file', merge('--report=x.html', '-o', 'raw', '@nofile', status=1))
         # --report is refused with these options and files, and without btf-kernel.
         self.assertIn('--report with --base needs --update',
