@@ -21,8 +21,10 @@ def run_and_exit(module, arguments):
     result = unittest.main(module, argv=sys.argv[:1] + arguments, exit=False, verbosity=2).result
     for test, reason in result.skipped:
         print(f'SKIP {test}: {reason}')
-    if not result.wasSuccessful() or not result.testsRun:
+    if not result.wasSuccessful() or not (result.testsRun or result.skipped):
         sys.exit(1)
-    # A test with a skipped part (which has a `test_case`) is not skipped itself.
-    skipped = [test for test, _ in result.skipped if not hasattr(test, 'test_case')]
+    # A test with a skipped part (which has a `test_case`) is not skipped itself. For a skipped class, unittest lists
+    # one that is not a TestCase, and does not count tests.
+    skipped = [test for test, _ in result.skipped
+               if isinstance(test, unittest.TestCase) and not hasattr(test, 'test_case')]
     sys.exit(77 if len(skipped) == result.testsRun else 0)
