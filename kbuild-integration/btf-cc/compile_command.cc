@@ -31,9 +31,11 @@ constexpr std::string_view options_with_value =
     "--include-with-prefix-before --define-macro --undefine-macro --assert --for-assembler "
     "--for-linker --force-link --library-directory --prefix ";
 
-/// Suffixes of sources (not of headers) in all languages of gcc and clang.
+/// Suffixes of sources (not of headers) of gcc and clang, in languages whose objects may have
+/// DWARF.
 constexpr std::string_view source_suffixes =
-    " .c .i .S .s .sx .cc .cp .cxx .cpp .c++ .C .ii .CPP .ccm .cppm .cxxm .c++m .ixx .m .mi .mm .M "
+    " .c .i .S .s .sx .cc .cp .cxx .cpp .c++ .C .ii .CC .CXX .CPP .C++ .ccm .cppm .cxxm .c++m .ixx "
+    ".m .mi .mm .M "
     ".mii .f .for .ftn .fpp .F .FOR .FTN .FPP .f90 .f95 .f03 .f08 .F90 .F95 .F03 .F08 .adb .ads .d "
     ".go .mod .cob .cbl .COB .CBL .a68 .rs .cu .hip .cl .ll .bc ";
 
@@ -63,7 +65,8 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option changes nothing.
+/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option changes nothing,
+/// or only some versions of clang make DWARF for it alone (-gdwarf64, -gmodules).
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
@@ -71,8 +74,8 @@ std::optional<bool> asks_for_dwarf(std::string_view rest)
     // -gdwarf64: 64-bit DWARF, if there is DWARF; -gdwarf-aranges: one more section
     const bool changes_form_only =
         rest.ends_with("32") || rest.ends_with("64") || rest == "dwarf-aranges";
-    if (rest.empty() || rest == "1" || rest == "2" || rest == "3" || rest.starts_with("gdb") ||
-        (rest.starts_with("dwarf") && !changes_form_only))
+    if (rest.empty() || rest == "1" || rest == "2" || rest == "3" || rest == "lldb" ||
+        rest.starts_with("gdb") || (rest.starts_with("dwarf") && !changes_form_only))
         return true;
     return std::nullopt;
 }

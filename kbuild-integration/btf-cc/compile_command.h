@@ -17,8 +17,8 @@ struct CompileCommand {
     /// preprocessing step or a probe.
     std::vector<std::string> objects;
     /// "OBJECT: why it is not changed", for --verbose; or why a response file cannot be read, so
-    /// that the objects are unknown. Empty if there are `objects`, or if the command makes no
-    /// object.
+    /// that the objects are unknown. Empty if there are `objects`, if the command makes no
+    /// object, or if it is a probe.
     std::string left_alone;
     /// The text of why_no_btf_at_all() (steps.h), which btf-cc.cc adds. Usually empty.
     std::string warning = {};
