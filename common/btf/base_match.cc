@@ -11,15 +11,16 @@
 //             guess is wrong.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, other first
 //             ids of the split BTF are tried. If exactly one id fits, the right base is taken to
-//             end before this id. (If all ids that were looked up are in the right base, this is
-//             wrong.)
-// Misfits of types, and of offsets beyond the base's strings, are reported only if a first id or
-// size was found, and is not that of the given base.
+//             end before this id. (This is wrong if all types to which FUNCs and DATASECs refer are
+//             in the right base.)
+// A misfit of types is reported only if a first id was found and is not that of the given base, a
+// misfit of offsets beyond the base's strings only if a size was found and is not that of the base.
 // For a module with a distilled base (`.BTF.base`), the types of this base are looked up in the
 // kernel's BTF instead, as the kernel does when it loads the module.
 //
-// Cost. Linear, except for the search for another id: references times types of the split BTF, but
-// at most most_lookups.
+// Cost. Linear, with two exceptions. The search for another id costs references times types of the
+// split BTF, but at most most_lookups. The look-up of a distilled type costs as many steps as the
+// kernel has types of its name.
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_rules.h"
@@ -126,9 +127,10 @@ bool kinds_fit(const WantedKinds &wanted, const UnresolvedTypes &split, const Bt
     });
 }
 
-/// The first id of the split BTF with which all wanted ids in the split BTF, of which there must be
-/// at least one, have their wanted kinds; nothing if there is not exactly one, or if the search
-/// takes too long. Wanted ids in the base are not checked, because the right base is not known.
+/// The only possible first id of the split BTF. An id is possible if at least one wanted id is not
+/// below it, and all such wanted ids then have their wanted kinds. (Wanted ids below it are not
+/// checked, because the right base is not known.) Nothing if no id or several ids are possible, or
+/// if the search takes too long.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
                                                const UnresolvedTypes &split)
 {
@@ -159,12 +161,15 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
 
 /// By id of the distilled base: does a struct or union of the module have a member of this type, or
 /// of a modifier or array of it? If this type is a struct or union, the kernel's type must have the
-/// same size.
+/// same size. (Linux 6.12 does not look at the last structs of the module, by mistake.)
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
-    std::vector<bool> embedded(raw(distilled.end_id()));
+    std::vector<bool> embedded(raw(distilled.end_id())), seen(raw(split.end_id()));
     auto mark = [&](uint32_t id) {
         for (;;) {
+            if (seen[id])
+                return;
+            seen[id] = true;
             const btf_type &t = split.type(TypeId{id});
             if (btf::is_modifier(btf::kind_of(t)))
                 id = t.type;
@@ -207,8 +212,9 @@ bool may_be_found(btf::Kind kind)
 
 /// Does the kernel accept its type `there` for the type `wanted` of a distilled base? Both have the
 /// same name. `embedded`: the sizes of structs and unions must be equal. The rules are those of
-/// kernel/bpf/btf_relocate.c, even where they look wrong: any FWD matches each STRUCT without kflag
-/// and each UNION with kflag; for a struct or union, the kinds are not compared.
+/// tools/lib/bpf/btf_relocate.c in the kernel, even where they look wrong: any FWD matches each
+/// STRUCT without kflag and each UNION with kflag; for a struct or union, the kinds are not
+/// compared.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
@@ -236,8 +242,8 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
     return false;
 }
 
-/// Why a kernel does not find a type of a distilled base, or finds two (kernel/bpf/btf_relocate.c);
-/// "" if it finds one. `embedded`: see find_embedded(); the kernel applies its rule for embedded
+/// Why a kernel does not find a type of a distilled base, or finds two (btf_relocate.c); "" if it
+/// finds one. `embedded`: see find_embedded(); the kernel applies its rule for embedded
 /// types only until it has found a match. `whole`: the kernel's types; `name`: what to call the
 /// kernel.
 std::string look_up_fault(const Btf &distilled, TypeId id, bool embedded, const NameIndex &whole,
