@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes large and unusual sets of object BTF from an existing set, for benchmarks. All types are
 // rewritten with BtfBuilder, and their hashes are computed again. Address pools, relocations and
-// true signatures are dropped.
+// true signatures are dropped, so OUT can only be merged without an image.
 //
 //   btf-corpus clone N/D IN OUT       writes N/D times as many objects. If N/D is below 1, it
-//                                     chooses objects evenly. Otherwise it copies them, and each
-//                                     copy after the first has its own names for source files, and
+//                                     chooses objects evenly. Otherwise it copies them (the last
+//                                     copy may have only some of the objects), and each copy after
+//                                     the first has its own names for source files, and
 //                                     for functions, variables, structs, unions, enums and typedefs
 //                                     that occur in few objects. This is how a kernel grows with
 //                                     more drivers, which share its core.
@@ -224,8 +225,9 @@ public:
                 change = {};
             TRY(write(i, change));
         }
-        std::printf("%zu of %zu objects define struct %s; %zu were changed\n", found,
-                    in_.parts().size(), name.c_str(), found / 2);
+        std::printf("%zu of %zu objects have a struct %s with a member that can become volatile; "
+                    "%zu were changed\n",
+                    found, in_.parts().size(), name.c_str(), found / 2);
         return {};
     }
 

@@ -29,8 +29,10 @@ constexpr uint64_t most_pending = 128 << 20; // files to read together, perhaps 
 constexpr size_t most_pending_files = 1024;
 constexpr uint64_t most_kept = uint64_t{4} << 30; // BTF of all files
 constexpr uint64_t most_members = 4'000'000;      // files of an archive or folder
-constexpr unsigned most_nested = 4;               // compressions and wrappings within each other
-constexpr unsigned most_depth = 64;               // nested folders
+// Compressions and wrappings within each other. For bare_image(), a wrapping and the compression
+// directly inside it count as one.
+constexpr unsigned most_nested = 4;
+constexpr unsigned most_depth = 64; // nested folders
 
 // archive.cc: archives and compressed files, by libarchive. apk.cc: Alpine packages of version 3.
 

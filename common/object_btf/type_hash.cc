@@ -10,13 +10,14 @@
 // forward declaration, is hashed as its kind and name alone: the stub. All other references are
 // hashed in full, and the hash of a named struct itself covers its members. The walk does not
 // follow references to named structs and unions, so it ends. Other languages may have cycles
-// without a named struct or union. The walk notices when it meets itself, and cycle_hash.cc
-// rehashes the types that reach such a cycle.
+// without a named struct or union. The walk notices when it meets itself. cycle_hash.cc then
+// rehashes cyclic types: those from which references that are hashed in full lead to a cycle.
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
-// of types. The exceptions are cycles that are too large for cycle_hash.cc.
+// of types. Exceptions: cyclic types that are too many for cycle_hash.cc, and cyclic types that
+// complete_stub_hashes() adds.
 //
-// Cost. Each type is hashed once, and again if it reaches a cycle without a named struct or union.
+// Cost. Each type is hashed once, cyclic types twice.
 // The walk keeps its own stack, because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
@@ -37,8 +38,8 @@ using walk::open;
 class StubHasher
 {
 public:
-    /// Hashes the types below `end`. If these refer to others, which only damaged objects do, the
-    /// hashes are well-defined, too.
+    /// Hashes the types below `end`. In damaged objects they may refer to types from `end` on; the
+    /// hashes are well-defined even then.
     StubHasher(const Btf &btf, TypeId end)
         : btf_(btf), end_(end), hashes_(raw(btf.end_id())), refs_(hashes_.size()),
           state_(hashes_.size()), by_name_(hashes_.size())
@@ -96,7 +97,7 @@ private:
             [&](TypeId t) { refs_[raw(t)] = hashes_[raw(t)] = hash(t); });
     }
 
-    /// The hash of what is in stub_ already, of `first`, and of the name of the type.
+    /// Hashes what stub_ already contains, then `first`, then the name of the type.
     Hash128 stub(uint32_t first, TypeId id)
     {
         stub_.word(first);
@@ -113,8 +114,7 @@ private:
         return stub(static_cast<uint32_t>(btf_.kind(id)), id);
     }
 
-    /// Rehashes all types from `first` on that reach a cycle without a named struct or union. Other
-    /// hashes are final.
+    /// Rehashes all cyclic types from `first` on. Other hashes are final.
     void hash_cycles(TypeId first)
     {
         const std::vector<TypeId> members = reopen_cycles(first);
@@ -135,9 +135,8 @@ private:
             hashes_[raw(members[i])] = hashes[i];
     }
 
-    /// Returns all types from `first` on that reach a cycle without a named struct or union. Sets
-    /// the state of those that are not by_name_ to `open` again, so that ref() treats references to
-    /// them as parts of a cycle.
+    /// Returns all cyclic types from `first` on. Sets the state of those that are not by_name_ to
+    /// `open` again, so that ref() treats references to them as parts of a cycle.
     std::vector<TypeId> reopen_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
@@ -273,7 +272,8 @@ void for_loose_parts(const btf_type &t, Visit visit)
     }
 }
 
-/// The loose hash of a type. `known`: the loose hashes of its parts, by id.
+/// The loose hash of a type. `known`: the loose hashes of its parts, by id; zeros for a part that
+/// is still open, which happens only on a cycle of pointers and prototypes (not in C).
 Hash128 loose_hash(const Btf &btf, TypeId id, const std::vector<Hash128> &known, Digest &digest)
 {
     const btf_type &t = btf.type(id);

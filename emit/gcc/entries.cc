@@ -2,8 +2,9 @@
 // Makes a DieTree from what the plugin describes, and object BTF from the DieTree.
 //
 // Problem. The plugin describes types recursively and out of order, and functions twice: before gcc
-// optimises (all functions of the source, with names) and after (the functions in the object, with
-// the remaining parameters). A DieTree needs entries in order, parents before children.
+// optimises (the functions that the source defines, with names) and after (the functions in the
+// object, with the remaining parameters). A DieTree needs entries in order, parents before
+// children.
 //
 // Method. new_type() gives a type its number at the first mention. The entry of a type is added
 // when the type is described, and refers to other types by number; at the end offsets of entries
@@ -13,7 +14,8 @@
 //
 // Invariant. Entries are only appended, so their offsets ascend, and parents come before children.
 //
-// Cost. Linear in the number of entries, except that functions are sorted if there are clones.
+// Cost. Linear in the number of entries. If there are clones, also a sort of the functions, and for
+// each clone the square of its number of parameters.
 #include "emit/gcc/entries.h"
 
 #include "common/object_btf/address_pool.h"

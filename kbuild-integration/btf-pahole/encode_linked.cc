@@ -26,8 +26,8 @@
 //                          merge/gather supports neither a base nor strict mode; with these, the
 //                          units are encoded into a file in memory
 //
-// Invariant. The BTF is written once, at the end. If BTF_PAHOLE_FILL_IDS is set, .BTF_ids is filled
-// in afterwards. On an error the file is as before.
+// Invariant. The BTF is written once, at the end. With BTF_PAHOLE_FILL_IDS=1, .BTF_ids of a module
+// is filled in afterwards, unless the BTF is detached. On an error the file has its old contents.
 #include "kbuild-integration/btf-pahole/steps.h"
 
 #include "common/io/file_io.h"
@@ -75,7 +75,7 @@ Result<MergeSources> with_missing_units(const std::vector<std::string> &files,
     return sources;
 }
 
-/// `made`: object BTF from DWARF, or null if the DWARF has nothing to encode.
+/// `made`: object BTF from DWARF; null if there is no DWARF, or nothing in it to encode.
 Result<MergeSources> sources_from_dwarf(Result<Scratch> made)
 {
     if (!made)

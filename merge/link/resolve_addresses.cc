@@ -6,19 +6,20 @@
 //
 // Method. With an image, the object's address pool in the image is found by object id. Objects with
 // equal ids are equal, and get the pools with this id in link order. If the image has only pools of
-// other objects, the object was not linked. If the object or the image has no pools, the symbols of
-// the object's relocations are looked up in the image by name. Without an image, the address is the
-// sum of the position of the input's section, the symbol's value and the addend.
+// other objects, the object was not linked. If the object has no pool, or the image has none at
+// all, the object's relocations are looked up in the image by name. Without an image, the address
+// is the sum of the position of the input's section, the symbol's value and the addend.
 //
-// The BTF of other tools, and raw object BTF, state offsets of variables in sections. The offsets
-// of an object (in an image or the output of `ld -r`: of one DATASEC) count if the symbol of one of
-// the variables confirms them, or if there are no symbols. If a symbol contradicts an offset, the
-// object's variables are looked up by name instead.
+// The BTF of other tools, and raw object BTF, state offsets of variables in sections. If the symbol
+// of one variable confirms its offset, all offsets of the object count; in an image or the output
+// of `ld -r`, only those of the variable's DATASEC. If there are no symbols, all offsets count. If
+// a symbol contradicts an offset, the object's variables are looked up by name instead.
 //
-// Invariant. A Location is never a guess: uncertain ones are `unknown`. The exception are offsets
-// that nothing confirms because there are no symbols. An address of 0 in a linked image is `known`,
-// because a per-CPU variable may be there. Linkers also write 0 into pools for discarded sections,
-// so callers must check for 0.
+// Invariant. A Location is not a guess: uncertain ones are `unknown`. Two exceptions: offsets that
+// nothing confirms because there are no symbols, and the upper half of the address in
+// address_ending_in(). An address of 0 in a pool of a linked image is `known`, because a per-CPU
+// variable may be there. Linkers also write 0 into pools for discarded sections, so callers must
+// check for 0.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -209,8 +210,8 @@ private:
         }
     }
 
-    /// With an image, the pool has the address in most cases. Otherwise the address follows from
-    /// the variable's entry in its DATASEC or, if none states an address, from the input's pool.
+    /// With an image, the pool has the address in most cases. Otherwise the variable's entry in a
+    /// DATASEC gives the address, or the input's pool if there is no entry that states an address.
     Location location_of(const Object &o, const Variable &v, const std::vector<Location> &pool)
     {
         if (image_.kind != ImageKind::combined && v.pool_index &&

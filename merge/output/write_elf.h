@@ -44,7 +44,7 @@ Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where
 Result<void> put_final_btf(const std::string &path, const FinalBtf &added);
 
 /// Removes object BTF and address pools, but not final BTF, from a relocatable file: a module whose
-/// BTF is written elsewhere or that has nothing to encode.
+/// BTF is written elsewhere.
 Result<void> remove_object_btf(const std::string &path);
 
 } // namespace btflink::merge

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests objects with false hashes in their link trailers. btf-merge trusts hashes, so the result
-// may have wrong types. But there must be an error or a well-formed result, the same for any number
-// of threads, in limited time and memory (common/FORMAT.md, 6). With --verify, such an object is
-// refused. BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
+// Tests objects with false hashes or numbers in their link trailers, and (CostOfLies) objects with
+// true hashes whose types are costly to compare. btf-merge trusts hashes, so the result may have
+// wrong types. But there must be an error or a well-formed result, the same for any number of
+// threads, in limited time (common/FORMAT.md, 6). CostOfLies also limits memory in some tests. With
+// --verify, an object with a false hash is refused. BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the
+// seeds.
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/merge/object_maker.h"
@@ -270,8 +272,9 @@ TEST_F(LyingHashes, NumberOfTypesIsVerified)
     EXPECT_TRUE(text.ends_with("the blob has 7 types, but its link trailer states 6")) << text;
 }
 
-/// A trailer that states one type too many, also in its other fields, passes all checks of sampled
-/// objects. The walk from the last sample ends at the end of the types.
+/// A trailer that states one type too many, and a plain end that fits this number, passes all
+/// checks when the object is loaded. When the merge reads type 8, the walk from the last position
+/// sample reaches the end of the types, and check_sampled() reports the wrong number.
 TEST_F(LyingHashes, TypesThatDoNotExistAreAnError)
 {
     constexpr size_t plain_end_at = 32, number_at = 44; // positions in the trailer
@@ -350,10 +353,11 @@ private:
     }
 };
 
-/// With true hashes: the first object declares struct d, and has a chain of structs that leads to
-/// it. The last one has the same chain, but defines d twice, so each struct of the chain agrees
-/// with the first object's, walks the rest of the chain, and cannot join. The objects between them
-/// make z the name with the most nodes, so that the first object joins first.
+/// All hashes are true. The first object declares struct d, and has a chain of structs that leads
+/// to the declaration. The last object has the same chain, but defines d twice. So each struct of
+/// its chain agrees with that of the first object, but cannot join it, and each attempt to join
+/// walks the rest of the chain. most_failed_slots limits these attempts. The objects between the
+/// first and the last make z the name with the most nodes, so that the first object joins first.
 TEST_F(CostOfLies, AttemptsToJoin)
 {
     auto chain = [](BtfBuilder &b, TypeId a, TypeId c) {

@@ -15,7 +15,8 @@ namespace btflink::emit
 namespace
 {
 
-/// A longer expression counts as one that cannot be decoded. Those that BTF needs are shorter.
+/// An expression with more operations counts as one that cannot be decoded. Those that BTF needs
+/// have fewer.
 constexpr size_t max_ops = 32;
 
 class Expression

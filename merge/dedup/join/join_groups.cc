@@ -10,8 +10,9 @@
 //
 // Method. Objects join in the order of join_order.cc. A group has a representative, the node that
 // founded it; all members share the representative's references.
-//  1. A node joins the group of an earlier node with the same class and the same set of reachable
-//     conflicts. In most objects all nodes do.
+//  1. A node joins the group of an earlier node with the same class that reaches the same conflicts
+//     and forward declarations; in an ambiguous object, the group of an earlier equal node of this
+//     object. In most objects all nodes do.
 //  2. Otherwise the candidates are the groups of the node's class. agreeing_pairs.cc finds those
 //     that agree with the node, at any depth.
 //  3. The other nodes are handled in id order. Each joins the newest group with which it agrees and
@@ -36,15 +37,15 @@
 // declaration. This does no harm: the group has the references of the base, and other types of the
 // module keep the module's references.
 //
-// Invariant. A joined pair always agrees: slots that both defined lead to a joined pair, slots that
-// the representative did not define are resolved to those of the node, and only unresolved slots
-// ever change. So a representative can stand for its group.
+// Invariant. A joined pair always agrees. A slot that both sides define leads to a joined pair. A
+// slot that the representative only declares is resolved to the node's definition (not in a base).
+// Only unresolved slots ever change. So a representative can stand for its group.
 //
 // Cost. Each node once per alternative. In addition the cost of agreeing_pairs.cc, for objects with
 // a node that equals no earlier one. A conflict makes few groups per class, about as many as it has
-// definitions. An attempt to join that fails, which is possible only in ambiguous objects, costs
-// the slots of all nodes that it reaches, and the next node may reach them again; so these slots
-// are limited (most_failed_slots).
+// definitions. An attempt to join can fail only in ambiguous objects, or because of wrong hashes.
+// It then costs the slots of all nodes that it reaches, and the next node may reach them again; so
+// these slots are limited (most_failed_slots).
 //
 // Rejected. Partition refinement of all nodes, with unresolved slots that match anything, restarted
 // whenever a slot is resolved: members then agree with the representative, but not with each other.
@@ -69,7 +70,8 @@ namespace
 // many.
 constexpr size_t few_nodes = 20000;
 
-// After failed attempts have looked at more slots than this, in all, no further attempts are made.
+// After failed attempts have looked at more slots than this, in all of one alternative, no further
+// attempts are made.
 // Only input that was made for this purpose exceeds the limit. Each later node that equals no
 // earlier one then founds a group, so types may remain twice.
 constexpr size_t most_failed_slots = 1 << 24;
