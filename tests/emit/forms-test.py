@@ -12,7 +12,7 @@ import shutil
 
 from helpers.btf_reader import types
 from helpers.cli_case import CliCase, run
-from helpers.compilers import clangs, target_of
+from helpers.compilers import clangs, installed, target_of
 
 SOURCES = {
     'shared.h': '''enum kind { ONE, TWO = -5 };
@@ -113,7 +113,7 @@ pub fn wrap(w: &Wrap<u32>, t: Tuple, _u: Both, f: fn(i32) -> i32, s: &str, l: &[
 }
 '''
 COMPILERS = ['gcc', *clangs()]
-CLANGXX = [name.replace('clang', 'clang++') for name in clangs()]
+CLANGXX = list(filter(target_of, (name.replace('clang', 'clang++') for name in clangs())))
 CXX_COMPILERS = list(filter(target_of, ['g++', *CLANGXX]))
 VERSIONS = ('-gdwarf-4', '-gdwarf-5')
 
@@ -128,6 +128,10 @@ class Forms(CliCase):
         for program in programs:
             if not shutil.which(program):
                 self.skipTest(f'{program} is not installed')
+
+    def any_of(self, compilers):
+        """Returns `compilers`; skips the test if there are none."""
+        return compilers or self.skipTest('none of the compilers is installed')
 
     def object(self, compiler, *flags, output, source='one.c'):
         self.must(compiler, '-g', '-O1', '-c', *flags, source, '-o', output)
@@ -170,10 +174,7 @@ class Forms(CliCase):
     # Compression.
 
     def test_zstd(self):
-        for tool in ('objcopy', 'llvm-objcopy-19'):
-            if not shutil.which(tool):
-                print(f'SKIP {tool}: not installed')
-                continue
+        for tool in installed('objcopy', 'llvm-objcopy-19'):
             for _compiler, _version in self.each_compiler():
                 self.must(tool, '--compress-debug-sections=zstd', 'plain.o', 'packed.o')
                 self.assertIn('ZSTD', self.must('readelf', '-tW', 'packed.o'))
@@ -280,7 +281,7 @@ class Forms(CliCase):
             self.same_by_libdw('split.o')
 
     def test_split_in_one(self):
-        for compiler in clangs():
+        for compiler in self.any_of(clangs()):
             self.object(compiler, output='plain.o')
             self.object(compiler, '-gsplit-dwarf=single', output='single.o')
             self.same_objects('plain.o', 'single.o')
@@ -296,7 +297,7 @@ class Forms(CliCase):
 
     def test_split_cxx_type_units(self):
         self.write('cxx.cc', CXX)
-        for compiler, version in itertools.product(CXX_COMPILERS, VERSIONS):
+        for compiler, version in itertools.product(self.any_of(CXX_COMPILERS), VERSIONS):
             command = (compiler, '-g', '-O1', version, '-c', '-gsplit-dwarf', 'cxx.cc', '-o')
             self.must(*command, 'plain.o')
             self.must(*command, 'types.o', '-fdebug-types-section')
@@ -343,7 +344,7 @@ class Forms(CliCase):
         """Units of several .dwo files are not read as one, even with the note of link-time optimisation."""
         self.write('note.s', NOTE_OF_LTO)
         for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
-            if target_of(compiler):
+            if installed(compiler):
                 self.program(output='plain', compiler=compiler)
                 self.program('-gsplit-dwarf', 'note.s', output='split', compiler=compiler)
                 self.same_programs('plain', 'split', '--reader=' + reader)
@@ -360,15 +361,16 @@ class Forms(CliCase):
             self.same_programs('plain', 'split')
 
     def test_split_program(self):
+        # GNU's dwp does not support DWARF 5, and llvm-dwp hangs on gcc's files.
+        tools = installed('dwp', 'llvm-dwp-19')
         for compiler, version, *flags in itertools.product(COMPILERS, VERSIONS, (
                 '-gsplit-dwarf', '-fdebug-types-section')):
             with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.program(version, output='plain', compiler=compiler)
                 self.program(version, '-gsplit-dwarf', *flags, output='split', compiler=compiler)
                 self.same_programs('plain', 'split')
-                # GNU's dwp does not support DWARF 5, and llvm-dwp hangs on gcc's files.
                 tool = 'dwp' if version == '-gdwarf-4' else 'llvm-dwp-19'
-                if shutil.which(tool) and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
+                if tool in tools and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
                     self.package(tool)
                 for name in self.names():
                     if name.endswith('.dwo'):
@@ -397,7 +399,7 @@ class Forms(CliCase):
 
     def test_cxx(self):
         self.write('cxx.cc', CXX)
-        for compiler, version in itertools.product(CXX_COMPILERS, VERSIONS):
+        for compiler, version in itertools.product(self.any_of(CXX_COMPILERS), VERSIONS):
             with self.subTest(compiler=compiler, version=version):
                 self.must(compiler, '-g', '-O1', version, '-c', 'cxx.cc', '-o', 'cxx.o')
                 lines, said = self.merged_names('cxx.o')
@@ -410,7 +412,8 @@ class Forms(CliCase):
         """Classes that kernels would refuse do not make a merge fail, whichever compiler wrote them."""
         self.write('classes.cc', CLASSES)
         for compiler, version, *flags in itertools.product(
-                CXX_COMPILERS, ('-gdwarf-2', *VERSIONS), ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
+                self.any_of(CXX_COMPILERS), ('-gdwarf-2', *VERSIONS),
+                ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
             if (version, flags) == ('-gdwarf-2', ['-fdebug-types-section']):
                 continue # test_type_units_of_old_versions tests clang's type units of DWARF 2
             with self.subTest(compiler=compiler, version=version, flags=flags):
@@ -429,7 +432,7 @@ class Forms(CliCase):
     def test_type_units_of_old_versions(self):
         """btf-emit refuses clang's type units of DWARF 2 and 3, which neither libdw nor debuggers read."""
         self.write('classes.cc', CLASSES)
-        for compiler, version in itertools.product(CLANGXX, ('-gdwarf-2', '-gdwarf-3')):
+        for compiler, version in itertools.product(self.any_of(CLANGXX), ('-gdwarf-2', '-gdwarf-3')):
             self.must(compiler, '-g', '-std=c++20', version, '-fdebug-types-section', '-c', 'classes.cc',
                       '-o', 'classes.o')
             self.bad(r'classes\.o: \.debug_types\+0x0: cannot read a unit: invalid DWARF version',
@@ -443,7 +446,7 @@ int use(user *u) { return u->a; }
 home given, several[3];
 home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
 ''')
-        for compiler in CLANGXX:
+        for compiler in self.any_of(CLANGXX):
             self.must(compiler, '-g', '-O1', '-c', 'member.cc', '-o', 'member.o')
             self.assertRegex(self.emit('-o', 'emitted.o', 'member.o', made=['emitted.o']),
                              r"'user': member 'h' is left out, as BTF cannot express a member whose "
@@ -459,7 +462,7 @@ void (*given)(far, int);
 struct user { void (*take)(far); far (*give)(int); int last; } u;
 int use(user *v) { return v->last; }
 ''')
-        for compiler in CXX_COMPILERS:
+        for compiler in self.any_of(CXX_COMPILERS):
             self.must(compiler, '-g', '-c', 'param.cc', '-o', 'param.o')
             self.good('--features=+global_var', 'param.o')
             self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'param.o')
@@ -479,7 +482,7 @@ extern "C" int full(user *u, outer *o) { return u->h.t + (o != nullptr); }
 extern "C" int lean(user *u, outer *o) { return u->a + o->u.a; }
 extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
 ''')
-        for compiler in CLANGXX:
+        for compiler in self.any_of(CLANGXX):
             for name in 'home', 'other':
                 self.must(compiler, '-g', '-O1', '-c', name + '.cc', '-o', name + '.o')
             self.emit('--address-pool', 'home.o', 'other.o')
@@ -523,7 +526,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
         # A type to which no other entry refers.
         self.write('lone.cc', 'struct lone { enum { limit = 4 }; static int f(); };\n'
                    'int lone::f() { return limit; }\n')
-        for compiler, version in itertools.product(CXX_COMPILERS, VERSIONS):
+        for compiler, version in itertools.product(self.any_of(CXX_COMPILERS), VERSIONS):
             for flags, name in ((), 'plain'), (('-fdebug-types-section',), 'types'):
                 for source in 'cxx', 'lone':
                     self.must(compiler, '-g', '-O1', version, *flags, '-c', source + '.cc',
@@ -593,4 +596,5 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
 
 
 if __name__ == '__main__':
+    installed('g++', *(clangs() or ['clang']), *(CLANGXX or ['clang++'])) # prints what is missing
     run(__name__, Forms, ('btf_emit', 'btf_lines', 'btf_merge', 'btf_compare'))

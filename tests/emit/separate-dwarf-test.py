@@ -11,7 +11,7 @@ import re
 import shutil
 
 from helpers.cli_case import CliCase, run
-from helpers.compilers import target_of
+from helpers.compilers import installed, target_of
 
 UNREFERENCED = '''enum color { RED = 3, GREEN = 5 };
 enum { UNNAMED = 7 };
@@ -48,7 +48,7 @@ class SeparateDwarf(CliCase):
         self.write('main.c', MAIN + UNREFERENCED.replace('number', 'other'))
         self.write('x.cc', UNREFERENCED_CXX)
         in_package = ('-gdwarf-4', '-gsplit-dwarf')
-        for flags in ('-gdwarf-4',), ('-gdwarf-5',), *[in_package] * bool(shutil.which('dwp')):
+        for flags in ('-gdwarf-4',), ('-gdwarf-5',), *[in_package] * bool(installed('dwp')):
             self.program_of_two_languages('plain', *flags)
             self.program_of_two_languages('types', '-fdebug-types-section', *flags)
             for excluded, one_left in ('rust', 'box_char_'), ('c11', 'hidden'), ('c++14', 'used_in_cast'):
@@ -72,7 +72,7 @@ class SeparateDwarf(CliCase):
                 self.assertEqual(self.skips_and_types('program'), expected)
                 self.must('ld', '-r', '-o', 'all.o', 'main.o', 'a.o')
                 self.assertIn('STRUCT used_in_cast size 4; int a@0', self.btf_of('all.o', '--strip-dwarf'))
-        if shutil.which('dwp'): # dwp does not read DWARF 5; this program has DWARF 4
+        if installed('dwp'): # dwp does not read DWARF 5; this program has DWARF 4
             self.must('dwp', '-e', 'program', '-o', 'program.dwp')
             os.remove(self.path('a.dwo'))
             self.assertEqual(self.skips_and_types('program'), expected)

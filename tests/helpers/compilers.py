@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Finds the installed compilers."""
+"""Finds the compilers and other programs that are installed."""
 import functools
 import os
 import shutil
@@ -13,6 +13,14 @@ def target_of(command):
         return ''
     done = subprocess.run([command, '-dumpmachine'], capture_output=True, text=True, check=False)
     return done.stdout.split('-')[0].strip()
+
+
+def installed(*programs):
+    """Those of `programs` that are installed. Prints a line for each other one."""
+    for name in programs:
+        if not shutil.which(name):
+            print(f'SKIP {name}: not installed')
+    return [name for name in programs if shutil.which(name)]
 
 
 @functools.lru_cache(None)

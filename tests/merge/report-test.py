@@ -10,7 +10,7 @@ import re
 import subprocess
 
 from helpers.cli_case import CliCase, option_names, run
-from helpers.compilers import target_of
+from helpers.compilers import installed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
@@ -136,7 +136,7 @@ int add(int n) { state.x = n; return get(&state); }
         return self.merge('-o', 'out.btf', *arguments).stderr
 
     def test_objects_that_are_missing(self):
-        for compiler in [(name, version) for name in ('gcc', 'clang') if target_of(name)
+        for compiler in [(name, version) for name in installed('gcc', 'clang')
                          for version in ('-gdwarf-4', '-gdwarf-5')]:
             self.linked(*compiler)
             for image in '--image=prog', '--image=all.o':

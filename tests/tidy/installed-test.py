@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+from helpers.usage import check_arguments, run_and_exit
 from tidy import anchors
 
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
@@ -182,8 +183,6 @@ class Installed(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) != 3:
-        print(__doc__.strip(), file=sys.stderr)
-        sys.exit(2)
+    check_arguments(__doc__, 2)
     Installed.build, Installed.version = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    run_and_exit(__name__, sys.argv[3:])

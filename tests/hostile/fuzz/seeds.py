@@ -23,7 +23,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
 sys.path.insert(0, str(TESTS))
-from helpers.compilers import clangs  # noqa: E402
+from helpers.compilers import clangs, cross_compiler, installed  # noqa: E402
 from helpers.usage import check_arguments  # noqa: E402
 CASES = TESTS / 'emit' / 'cases'
 # Values of Feature in common/object_btf/features.h. ALL_FEATURES: from var to true_signature.
@@ -286,6 +286,9 @@ def main():
     if not shutil.which('gcc'):
         print('SKIP: gcc is not installed')
         sys.exit(77)
+    installed(CLANG, 'g++', 'dwz', 'dwp', 'llvm-dwp-19', 'aarch64-linux-gnu-gcc') # each missing one means fewer seeds
+    if not cross_compiler('i386'):
+        print('SKIP gcc -m32: gcc is not for x86-64')
     with tempfile.TemporaryDirectory() as work:
         seeds = Seeds(*sys.argv[1:4], work)
         seeds.emit_seeds()
