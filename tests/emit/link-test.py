@@ -10,7 +10,7 @@ import struct
 
 from helpers.btf_reader import Elf, SHT_BTF
 from helpers.cli_case import PROGRAM, CliCase, run
-from helpers.compilers import assembler_for
+from helpers.compilers import assembler_for, installed
 from helpers.dwarf_writer import Die, Raw, Unit, assembly, expr, form, ref
 
 OBJECTS = [source[:-2] + '.o' for source in PROGRAM]
@@ -144,10 +144,8 @@ class Linked(CliCase):
                 self.assertIn(symbols[name], words, f'{linker}: {name}')
 
     def test_strip_and_objcopy_keep_btf(self):
-        for tool in ('strip', 'llvm-strip', 'llvm-strip-19', 'llvm-strip-14'):
-            if not shutil.which(tool):
-                print(f'SKIP {tool}: not installed')
-                continue
+        for tool in installed('strip', 'llvm-strip', 'llvm-strip-19', 'llvm-strip-14',
+                              'objcopy', 'llvm-objcopy', 'llvm-objcopy-19', 'llvm-objcopy-14'):
             self.good(*ALL, self.compile())
             before = self.lines('add.o')
             self.must(tool, '--strip-debug', 'add.o')
