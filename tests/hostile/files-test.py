@@ -153,8 +153,11 @@ class Files(KbuildCase):
                      (self.btf_pahole, '--version'), (self.btf_pahole, '--numeric_version'),
                      (self.btf_pahole, '--supported_btf_features'), (module, '--help'),
                      (module, '--version')]
-        if os.path.exists(os.path.join(built, 'btf-kernel')):
-            questions += [(os.path.join(built, 'btf-kernel'), '--help')]
+        btf_kernel = os.path.join(built, '..', 'btf-kernel', 'btf-kernel')
+        if os.path.exists(btf_kernel):
+            questions += [(btf_kernel, '--help'), (btf_kernel, '--version')]
+        else:
+            print('SKIP btf-kernel: not built')
         path = f'{built}:{os.environ["PATH"]}'
         for command in questions:
             with open('/dev/full', 'wb') as full:
