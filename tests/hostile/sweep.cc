@@ -168,9 +168,9 @@ Bundle mutated(const std::vector<Seed> &seeds, uint64_t number, const Seed *&of)
 /// True if the error says that a file as a whole is not of the expected kind.
 bool is_about_all(const std::string &what)
 {
-    constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "has no BTF",
-                                     "is a linked file", "unsupported architecture ",
-                                     "unsupported ABI "};
+    constexpr const char *texts[] = {
+        "has no .BTF",      "not an ELF file",           "has no BTF",
+        "is a linked file", "unsupported architecture ", "unsupported ABI "};
     return std::any_of(std::begin(texts), std::end(texts),
                        [&](const char *text) { return what.starts_with(text); });
 }

@@ -262,7 +262,7 @@ class Diff(DiffCase):
         self.adapters_program('return __builtin_preserve_field_info(a->x, 0);')
         self.assertIn('offset struct adapter.x: broken (is a bitfield', self.diff(kernel, kernel, '--bpf=p.o'))
         self.adapters_program('return __builtin_preserve_field_info(a->o, 0);')
-        self.assertIn('1 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
+        self.assertIn('0 broken, 1 unknown', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
     def test_candidates_are_of_one_type(self):
         """If one of several structs of a name lacks a field, libbpf excludes the struct from all later relocations

@@ -84,9 +84,7 @@ def run(gcc, plugin, emit, case, level, folder, is_9):
     if done.returncode:
         without = subprocess.run([w for w in command if not w.startswith('-fplugin')], capture_output=True)
         if without.returncode:
-            # One string with its end of line, so that threads do not mix their lines.
-            print(f'SKIP {os.path.basename(case)} {shlex.join([*level, *flags])}: this gcc refuses it\n', end='')
-            return None
+            return None # this gcc refuses the source
         return f'{shlex.join(command)}\n{done.stderr}'
     if level == ['-O2']:
         text_only = [*command[:command.index('-c')], '-g0', '-S', case, '-o', '-']
