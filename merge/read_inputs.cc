@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens the inputs, reads their objects, and checks that all are for one target.
+// Opens the inputs, reads their objects, and checks that all ELF files are for one target and all
+// BTF has its byte order. (Pointer sizes of raw inputs are not compared.)
 #include "merge/passes.h"
 
 #include "merge/base_index/base_index.h"
@@ -72,7 +73,7 @@ Target target_of_raw(const std::vector<Object> &objects, const Base &base)
     return target;
 }
 
-/// The one target of all inputs.
+/// The target of all ELF files or, without ELF files, target_of_raw().
 Result<Target> find_target(const MergeInputs &in, const Base &base)
 {
     const ElfFile *first = first_elf(in);

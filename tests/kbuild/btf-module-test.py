@@ -142,7 +142,7 @@ class Module(KbuildCase):
                 print(f'SKIP {name}: not installed')
                 continue
             packed = self.run_tool(*packer, '-c', 'build/vmlinux').stdout
-            # There is a magic number of gzip before the packed data. No gzip data follow it, so it must be ignored.
+            # The magic number of gzip before the packed data has no gzip data of its own, so it must be ignored.
             self.write('vmlinuz', b'head' * 300 + b'\x1f\x8b\x08 is gzip' + packed + b'tail' * 300)
             self.module('x.ko')
             with self.subTest(name):
@@ -175,7 +175,7 @@ class Module(KbuildCase):
         os.mkdir(self.path('few'))
         for tool in ('cmp', 'cut', 'dirname', 'grep', 'head', 'mktemp', 'modinfo', 'od', 'readelf', 'readlink', 'rm',
                      'tail', 'tr', 'uname'):
-            os.symlink(shutil.which(tool), self.path('few/' + tool))
+            os.symlink(shutil.which(tool, path=os.environ['PATH'] + ':/usr/sbin:/sbin'), self.path('few/' + tool))
         self.write('vmlinuz', b'head' * 300 + b'\x28\xb5\x2f\xfd of zstd')
         said = self.btf('--base=vmlinuz', 'x.ko', status=1, PATH=self.path('few'))
         self.assertEqual(said, 'btf-module: ERROR: vmlinuz cannot be unpacked, because zstd is not installed\n')
@@ -275,7 +275,7 @@ class Module(KbuildCase):
     @unittest.skipUnless(os.getuid() == 0, 'not root, so btf-module cannot be run as another user')
     def test_module_of_another_user(self):
         """A user who may write only to the folder can replace the module. On a terminal, btf-module does not ask for a
-        confirmation. The user may not be allowed to enter the build folder, so copies of the programs are run."""
+        confirmation. Copies of the programs are run, because that user may be unable to enter btflink's own folders."""
         os.mkdir(self.path('bin'))
         for program in SCRIPT, self.btf_pahole:
             shutil.copy(program, self.path('bin'))
@@ -336,8 +336,8 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_recipe_for_dkms(self):
-        """The recipe in docs/packagers.md works although dkms reads dkms.conf in the folder in which dkms was started,
-        and builds in another folder."""
+        """The recipe in docs/packagers.md names the folder of the module, although dkms reads dkms.conf without
+        entering that folder."""
         with open(os.path.join(ROOT, 'docs/packagers.md'), encoding='utf-8') as file:
             line = next(l for l in file if l.startswith('    MAKE[0]='))
         self.write('dkms.conf', f'PACKAGE_NAME=x\nPACKAGE_VERSION=1\n{line.strip()}\n')
@@ -361,7 +361,7 @@ class Module(KbuildCase):
         self.module('y.ko')
         self.btf('--build=build', 'x.ko')
         runs = [subprocess.Popen([SCRIPT, '-q', '--build=build', 'y.ko'], cwd=self.folder,
-                                 env={**os.environ, 'PATH': self.search_path()}) for _ in range(3)]
+                                 env=self.environment({'PATH': self.search_path()})) for _ in range(3)]
         self.assertEqual([r.wait(300) for r in runs], [0, 0, 0])
         self.assertEqual(self.read('y.ko'), self.read('x.ko'))
         self.assertEqual([name for name in self.names() if name.startswith('y.ko')], ['y.ko'])

@@ -70,7 +70,8 @@ struct Relocation {
     std::string symbol;
 };
 
-/// Assembler text of a section with the bytes of `file`. `type`: of the relocations.
+/// Assembler text of a section with the bytes of `file`. `head`: what follows ".section" (name,
+/// flags, type); `type`: that of all `relocs`.
 std::string section(const std::string &head, const std::string &file, const std::string &type,
                     const std::vector<Relocation> &relocs)
 {

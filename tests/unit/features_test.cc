@@ -43,6 +43,7 @@ TEST(Features, AllExceptDistilledBaseAndLinkageNames)
     EXPECT_TRUE(all.has(Feature::layout));
     EXPECT_TRUE(all.has(Feature::attributes));
     EXPECT_FALSE(all.has(Feature::distilled_base));
+    EXPECT_FALSE(all.has(Feature::linkage_names));
     EXPECT_EQ(parse("all,distilled_base,linkage_names"), known_features());
     EXPECT_EQ(parse("var,all"), all);
     EXPECT_EQ(parse("+all"), all);

@@ -16,7 +16,8 @@ namespace
 // Compile units of split DWARF all keep their tables.
 constexpr size_t tables_kept = 16;
 
-/// Up to this size, a table of abbreviations does not count as long for this unit.
+/// A table of abbreviations with more bytes than this is long for this unit. Only the bytes beyond
+/// this size count as shared reads.
 uint64_t usual_table(const Unit &unit)
 {
     return std::max<uint64_t>(4096, unit.end - unit.offset);
@@ -145,7 +146,7 @@ void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
     }
 }
 
-/// Why a unit is left out, by the tag of its own entry.
+/// Why a unit is left out, by the tag of its own entry; nothing if the unit is read.
 std::optional<Skip> skip_reason(uint32_t tag)
 {
     switch (tag) {

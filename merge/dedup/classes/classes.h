@@ -34,12 +34,13 @@ void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool
 
 // class_graph.cc: the references between classes, and the names that classes define or declare.
 
-/// The name of a struct or union, or of a declarable enum (class_graph.cc). In the conflict graph,
-/// nodes without such a name have numbers after all names.
+/// The name of a struct or union, or of a declarable enum (class_graph.cc): an index in
+/// ClassGraph::names. The conflict graph gives a node without such a name a NameId beyond the end
+/// of `names`.
 enum class NameId : uint32_t { none = UINT32_MAX };
 
-/// Structs, unions and enums have separate name spaces. An enum has a StructName only if it is
-/// declarable.
+/// Unlike in C, structs, unions and enums have separate name spaces here. An enum has a StructName
+/// only if it is declarable.
 struct StructName {
     std::string_view text;
     std::vector<ClassId> definitions; // classes, in ascending order
