@@ -550,9 +550,9 @@ private:
         std::string text =
             strf("has %zu bytes there, %zu in the program", size_t(theirs), size_t(mine));
         // Not a load or store: the program copies as many bytes as it was compiled for, and libbpf
-        // checks no size.
+        // checks no size. From a smaller field, the program also gets what is behind it.
         if (!relocation_.width)
-            return {Status::holds, std::move(text)};
+            return {theirs < mine ? Status::unknown : Status::holds, std::move(text)};
         if (!adapts)
             return {Status::broken, std::move(text)};
         if (relocation_.width != mine || theirs > 8 || !std::has_single_bit(theirs))

@@ -50,7 +50,7 @@ void skip(std::initializer_list<Rule> rules, const Binary &binary, const char *w
         out.skip(rule, binary.name, why);
 }
 
-/// `compared`: compare_base() was called.
+/// `compared`: compare_base() was called. (It compares nothing if the header is malformed.)
 void skip_rest_of_module(const Binary &module, bool compared, Findings &out)
 {
     if (!compared)

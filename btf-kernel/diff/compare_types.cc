@@ -111,8 +111,10 @@ public:
             if (!details.back().fits)
                 return;
         }
-        if (before.type().size != after.type().size)
+        if (before.type().size != after.type().size) {
             add_numbers(Kind::size, place, before.type().size, after.type().size);
+            details.back().same_size = !both_enums;
+        }
         if (both_enums)
             compare_enumerators(before, after, place);
         else

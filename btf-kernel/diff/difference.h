@@ -66,7 +66,7 @@ struct Detail {
     int64_t old_number = 0, new_number = 0;
     bool old_unsigned = false, new_unsigned = false; // for values
     bool fits = true;         // for types and kinds: CO-RE accepts the new type for the old one
-    bool same_size = true;    // for types
+    bool same_size = true;    // for types; for `size`: false for an enum
     bool same_meaning = true; // for types: values of both mean the same to a reader
 
     bool has_numbers() const { return kind <= Kind::value_mended; }
@@ -78,9 +78,9 @@ std::string_view detail_name(Detail::Kind kind);
 struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
-        relocated, // CO-RE adapts programs to another place, size, width or encoding
-        // CO-RE finds a field, but its size changed. Direct loads of the field work only if it is a
-        // pointer or an unsigned integer.
+        relocated, // CO-RE adapts programs to another place, size or encoding
+        // CO-RE finds a field, but its size changed, or its width as a bitfield. Direct loads of
+        // the field work only if it is a pointer or an unsigned integer in both kernels.
         size,
         pointee, // a type or a pointer's target means something else: programs misread the data
         core,    // CO-RE does not find a type, member or enumerator, or refuses a member's type

@@ -55,14 +55,15 @@ private:
     std::vector<Entry> list_;
 };
 
+constexpr const char other_size[] =
+    "another size: CO-RE adjusts only direct loads of pointers and unsigned integers";
+
 void add_type_effects(const Detail &d, Effects &out)
 {
     if (!d.fits)
         out.add(Effect::Kind::core, "CO-RE does not accept the new type", d.place);
     else if (!d.same_size)
-        out.add(Effect::Kind::size,
-                "another size: CO-RE adjusts only direct loads of pointers and unsigned integers",
-                d.place);
+        out.add(Effect::Kind::size, other_size, d.place);
     else if (!d.same_meaning)
         out.add(Effect::Kind::pointee,
                 "the type differs, or points to a type that differs; CO-RE does not notice",
@@ -83,8 +84,8 @@ constexpr DetailEffect detail_effects[] = {
     {Detail::Kind::member_moved, Effect::Kind::relocated, "CO-RE finds what moved"},
     {Detail::Kind::size, Effect::Kind::relocated, "CO-RE finds what moved"},
     {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE finds the field"},
-    {Detail::Kind::member_bits, Effect::Kind::relocated,
-     "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()"},
+    {Detail::Kind::member_bits, Effect::Kind::size,
+     "other bits: only BPF_CORE_READ_BITFIELD() reads them"},
     {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
     {Detail::Kind::value_changed, Effect::Kind::baked,
      "programs contain the old value, unless they use bpf_core_enum_value()"},
@@ -110,6 +111,8 @@ void add_detail_effects(const Detail &d, Effects &out)
         return add_type_effects(d, out);
     if (d.kind == Detail::Kind::kind)
         return add_kind_effects(d, out);
+    if (d.kind == Detail::Kind::size && !d.same_size)
+        return out.add(Effect::Kind::size, other_size, d.place);
     for (const DetailEffect &known : detail_effects)
         if (known.detail == d.kind)
             return out.add(known.kind, known.text, breaks(known.kind) ? d.place : "");

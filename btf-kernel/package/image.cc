@@ -111,9 +111,9 @@ std::string find_config(Bytes memory, const Where &where)
 }
 
 /// Unpacks data that begin somewhere after code; nothing if none of the first 100 magic numbers
-/// begins the right data. The code may contain the bytes of a magic number by chance; only the
-/// right data unpack to the size in the last four bytes. `left`: how many bytes may be unpacked;
-/// failed attempts reduce it.
+/// begins the right data, or if `left` does not suffice. The code may contain the bytes of a magic
+/// number by chance; only the right data unpack to the size in the last four bytes. `left`: how
+/// many bytes may be unpacked; failed attempts reduce it.
 std::optional<std::vector<std::byte>> unpack_after_code(Bytes bytes, uint64_t &left,
                                                         const Where &where)
 {
