@@ -97,7 +97,7 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
     objects_ = options.inputs;
     for (const std::string &input : options.inputs)
         if (input.starts_with('@'))
-            TRY(check_list(input.substr(1))); // before a pipe is read
+            TRY(check_list(input.substr(1))); // before the list is read, which may take forever
     auto [files, lists] = TRY(unfold_response_files(options.inputs));
     for (const std::string &list : lists)
         TRY(check_list(list));

@@ -156,7 +156,7 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
 /// `distilled` is the distilled base of a module's BTF, `split`. Precondition: check_btf() accepts
 /// both. `whole` has the types of a kernel. Returns an error for each type of `distilled` that this
 /// kernel does not find, or finds twice, when it loads the module, by the rules of
-/// kernel/bpf/btf_relocate.c; or one error that the byte order differs. `name`: what to call the
+/// tools/lib/bpf/btf_relocate.c; or one error that the byte order differs. `name`: what to call the
 /// kernel. `where`: the position of the distilled base.
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name);

@@ -14,10 +14,10 @@
 // rehashes cyclic types: those from which references that are hashed in full lead to a cycle.
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
-// of types. Exceptions: cyclic types that are too many for cycle_hash.cc, and cyclic types that
+// of types. Exceptions: cyclic types for which cycle_hash.cc takes too long, and cyclic types that
 // complete_stub_hashes() adds.
 //
-// Cost. Each type is hashed once, cyclic types twice.
+// Cost. Each type is hashed once, cyclic types twice, and these also cost what cycle_hash.cc says.
 // The walk keeps its own stack, because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
@@ -273,7 +273,7 @@ void for_loose_parts(const btf_type &t, Visit visit)
 }
 
 /// The loose hash of a type. `known`: the loose hashes of its parts, by id; zeros for a part that
-/// is still open, which happens only on a cycle of pointers and prototypes (not in C).
+/// is still open, which happens only on a cycle without names (not in C).
 Hash128 loose_hash(const Btf &btf, TypeId id, const std::vector<Hash128> &known, Digest &digest)
 {
     const btf_type &t = btf.type(id);

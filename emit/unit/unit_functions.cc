@@ -183,7 +183,7 @@ private:
         return true;
     }
 
-    /// Does the function return a struct that is only declared, or take a parameter of an
+    /// Does the function return a struct or union that is only declared, or take a parameter of an
     /// incomplete type? A result of a kind that BTF does not have becomes void.
     bool is_incomplete(const Function &f)
     {

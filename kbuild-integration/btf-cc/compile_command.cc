@@ -65,8 +65,8 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option changes nothing,
-/// or only some versions of clang make DWARF for it alone (-gdwarf64, -gmodules).
+/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option does not
+/// decide this, or is rare (clang's -gmodules makes DWARF alone, gcc's -gtoggle reverses -g).
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")

@@ -23,8 +23,8 @@
 //     a relocatable file   the units are added to a copy of the file in memory, because addresses
 //                          are not final and relocations must be kept
 //     anything else        gather_units() passes units to merge/gather one by one, to limit memory.
-//                          merge/gather supports neither a base nor strict mode; with these, the
-//                          units are encoded into a file in memory
+//                          merge/gather supports neither a base nor BTF_PAHOLE_STRICT=1; with
+//                          these, the units are encoded into a file in memory
 //
 // Invariant. The BTF is written once, at the end. With BTF_PAHOLE_FILL_IDS=1, .BTF_ids of a module
 // is filled in afterwards, unless the BTF is detached. On an error the file has its old contents.

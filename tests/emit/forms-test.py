@@ -596,5 +596,5 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
 
 
 if __name__ == '__main__':
-    installed('g++', *(clangs() or ['clang']), *(CLANGXX or ['clang++'])) # prints what is missing
+    installed('g++', *(name.replace('clang', 'clang++') for name in clangs() or ['clang'])) # prints what is missing
     run(__name__, Forms, ('btf_emit', 'btf_lines', 'btf_merge', 'btf_compare'))

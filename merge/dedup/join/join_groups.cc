@@ -70,8 +70,8 @@ namespace
 // many.
 constexpr size_t few_nodes = 20000;
 
-// After failed attempts have looked at more slots than this, in all of one alternative, no further
-// attempts are made.
+// After failed attempts of one alternative have looked at more slots than this, it makes no further
+// attempts.
 // Only input that was made for this purpose exceeds the limit. Each later node that equals no
 // earlier one then founds a group, so types may remain twice.
 constexpr size_t most_failed_slots = 1 << 24;
