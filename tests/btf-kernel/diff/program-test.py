@@ -515,6 +515,10 @@ class Diff(DiffCase):
         self.assertIn('(has 8 bytes there, 4 in the program, but the instruction accesses 1: libbpf refuses the whole '
                       'object file)',
                       self.diff('k', 'k', '--bpf=p.o'))
+        self.assertEqual(self.verdicts(
+            'struct s { unsigned long same; } CORE;\n'
+            'SEC("tc") long f(struct s *s) { return __builtin_preserve_field_info(s->same, 0); }\n', 'k'),
+            {'struct s.same': 'unknown'})  # BPF_CORE_READ() would copy 8 bytes
 
     def test_types_of_several_modules(self):
         """Whether structs of modules are ambiguous depends on which modules are loaded."""
