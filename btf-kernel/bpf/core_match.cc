@@ -18,12 +18,11 @@
 //
 // Cost. One pass over the names of the kernel's types; then, per relocation, a search for each name
 // in each candidate.
-#include "btf-kernel/bpf/bpf_program.h"
+#include "btf-kernel/bpf/core_field.h"
 
 #include "btf-kernel/diff/types.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <optional>
 
@@ -50,14 +49,6 @@ struct LocalField {
     uint64_t offset = 0;
 };
 
-/// A field of a kernel; for bits_to_load(), also one of the program.
-struct KernelField {
-    const Btf *btf = nullptr;
-    uint64_t offset = 0;         // in bits
-    uint32_t type = 0, bits = 0; // an id in `btf`; the width of a bitfield, or 0
-    bool is_last_member = false; // of a struct or union
-};
-
 constexpr size_t max_indexes = 64; // BPF_CORE_SPEC_MAX_LEN
 
 /// Of structs and unions, a distilled base has only names and sizes. When the kernel loads the
@@ -82,7 +73,7 @@ std::pair<const Btf *, uint32_t> definition_of(const Btf &btf, uint32_t id,
 
 /// Moves from the struct or union at `out` to its member `name`. Returns false if there is none.
 /// `vmlinux`: the types of vmlinux.
-bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField &out)
+bool find_member(std::string_view name, const TypesByName &vmlinux, CoreField &out)
 {
     const uint32_t type = behind_modifiers(*out.btf, out.type);
     if (!btf::is_composite(out.btf->kind(TypeId{type})))
@@ -100,7 +91,7 @@ bool find_member(std::string_view name, const TypesByName &vmlinux, KernelField 
 /// an array, or has too few elements; if an array [0] is a last member, any index fits. `first`:
 /// the step is the leading index of the access string. This index counts whole structs from the
 /// pointer, like i in p[i], so `out` need not be an array.
-std::optional<std::string> find_element(const Step &step, bool first, KernelField &out)
+std::optional<std::string> find_element(const Step &step, bool first, CoreField &out)
 {
     const Btf &btf = *out.btf;
     uint32_t id = behind_modifiers(btf, out.type);
@@ -182,7 +173,7 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
 /// the types of vmlinux.
 std::optional<std::string> find_field(const Btf &local_btf, const LocalField &local,
                                       const DefinitionRef &root, const TypesByName &vmlinux,
-                                      KernelField &out)
+                                      CoreField &out)
 {
     out = {root.side->btf.get(), 0, root.id};
     for (size_t i = 0; i < local.steps.size(); ++i) {
@@ -198,77 +189,6 @@ std::optional<std::string> find_field(const Btf &local_btf, const LocalField &lo
         }
     }
     return std::nullopt;
-}
-
-/// Bytes that are loaded for a field of this type; for an array, one element.
-uint64_t load_size(const Btf &btf, uint32_t id)
-{
-    for (size_t i = 0; i < diff::max_steps; ++i) {
-        id = behind_modifiers(btf, id);
-        if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
-            break;
-        id = btf::tail_of(btf.type(TypeId{id}))[0];
-    }
-    return size_of(btf, id).value_or(0);
-}
-
-bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
-{
-    id = behind_modifiers(btf, id);
-    const btf::Kind kind = btf.kind(TypeId{id});
-    return kind == btf::Kind::PTR ||
-           (kind == btf::Kind::INT &&
-            BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
-}
-
-bool is_signed_number(const Btf &btf, uint32_t id)
-{
-    const btf_type &t = btf.type(TypeId{id});
-    return btf::is_enum(btf::kind_of(t))
-               ? BTF_INFO_KFLAG(t.info) != 0
-               : btf::kind_of(t) == btf::Kind::INT &&
-                     BTF_INT_ENCODING(btf::tail_of(t)[0]) & BTF_INT_SIGNED;
-}
-
-/// The number that CO-RE writes into the program for a field. std::nullopt: no aligned load of up
-/// to 8 bytes covers the bitfield.
-std::optional<uint64_t> field_number(Core kind, const KernelField &field)
-{
-    const Btf &btf = *field.btf;
-    const uint32_t id = behind_modifiers(btf, field.type);
-    uint64_t bytes = size_of(btf, id).value_or(0), start = field.offset / 8;
-    if (field.bits && bytes) {
-        start -= start % bytes;
-        while (field.offset + field.bits > (start + bytes) * 8) {
-            if (bytes >= 8)
-                return std::nullopt;
-            bytes *= 2;
-            start -= start % bytes;
-        }
-    }
-    const uint64_t bits = field.bits ? field.bits : bytes * 8, before = field.offset - start * 8;
-    switch (kind) {
-    case Core::field_byte_offset:
-        return start;
-    case Core::field_byte_size:
-        return bytes;
-    case Core::field_signed:
-        return is_signed_number(btf, id);
-    case Core::field_lshift:
-        return btf.order() == ByteOrder::little ? 64 - (before + bits) : 64 - bytes * 8 + before;
-    case Core::field_rshift:
-        return 64 - bits;
-    default:
-        return 0;
-    }
-}
-
-/// Two numbers on which the shifts and masks of a program depend: the width of a bitfield (0 for
-/// other fields), and how many bits come before it in the bytes that CO-RE lets the program load.
-std::pair<uint32_t, uint64_t> bits_to_load(const KernelField &field)
-{
-    const auto start = field_number(Core::field_byte_offset, field);
-    return {field.bits, start ? field.offset - *start * 8 : UINT64_MAX};
 }
 
 bool is_about_type(Core kind)
@@ -352,7 +272,7 @@ Target read_target(const Btf &btf, const CoreRelocation &relocation)
 /// The result for one candidate.
 struct Match {
     DefinitionRef candidate;
-    KernelField field;
+    CoreField field;
     // What CO-RE writes into the program: an offset, size, sign, shift, enumerator's value or type
     // id. For relocations for which is_question() holds, CO-RE writes 0 or 1 instead.
     int64_t number = 0;
@@ -520,47 +440,9 @@ private:
             return at;
         if (relocation_.width && match.number > INT16_MAX)
             return {Status::broken, at.text + ", beyond the reach of a load or store"};
-        return size_verdict(std::move(at), match.field);
-    }
-
-    /// Does the access work although the size of the field, or its bits, may differ from those in
-    /// the program's BTF? `target`: the kernel's field. `at`: `holds`, with the field's offset.
-    Verdict size_verdict(Verdict at, const KernelField &target) const
-    {
         const Step &last = target_.field->steps.back();
-        if (last.bits || target.bits) {
-            const KernelField mine{&btf_, target_.field->offset, last.type, last.bits};
-            // Not a load or store: BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too, or
-            // BPF_CORE_READ(), which cannot read a bitfield.
-            if (!relocation_.width && !last.bits)
-                return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() "
-                                         "reads it"};
-            if (!relocation_.width || bits_to_load(mine) == bits_to_load(target))
-                return at;
-            return {Status::broken, "is in other bits there than in the program: only "
-                                    "BPF_CORE_READ_BITFIELD() reads it"};
-        }
-        const uint64_t mine = load_size(btf_, last.type),
-                       theirs = load_size(*target.btf, target.type);
-        const bool adapts = // libbpf changes the width of a load or store of the whole field
-            is_unsigned_or_pointer(btf_, last.type) &&
-            is_unsigned_or_pointer(*target.btf, target.type);
-        if (mine == theirs)
-            return at;
-        std::string text =
-            strf("has %zu bytes there, %zu in the program", size_t(theirs), size_t(mine));
-        // Not a load or store: the program copies as many bytes as it was compiled for, and libbpf
-        // checks no size. From a smaller field, the program also gets what is behind it.
-        if (!relocation_.width)
-            return {theirs < mine ? Status::unknown : Status::holds, std::move(text)};
-        if (!adapts)
-            return {Status::broken, std::move(text)};
-        if (relocation_.width != mine || theirs > 8 || !std::has_single_bit(theirs))
-            return {Status::broken,
-                    text + strf(", but the instruction accesses %u: libbpf refuses the whole "
-                                "object file",
-                                relocation_.width)};
-        return at;
+        return size_verdict(std::move(at), {&btf_, target_.field->offset, last.type, last.bits},
+                            match.field, relocation_.width);
     }
 
     const BpfObject &object_;

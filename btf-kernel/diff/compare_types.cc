@@ -134,8 +134,10 @@ private:
     }
     void compare_numbers(const SideType &before, const SideType &after)
     {
-        if (before.type().size != after.type().size)
+        if (before.type().size != after.type().size) {
             add_numbers(Kind::size, "", before.type().size, after.type().size);
+            details.back().same_size = false;
+        }
         if (std::string a = encoding_name(before), b = encoding_name(after); a != b)
             add_texts(Kind::encoding, "", a, b);
     }

@@ -147,7 +147,7 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
             (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
             return std::nullopt;
         const btf_type &t = btf.type(TypeId{id});
-        const uint64_t factor = is_pointer ? 8 // as in all 64-bit kernels
+        const uint64_t factor = is_pointer ? 8 // wrong for 32-bit kernels (docs/limits.md)
                                 : is_array ? btf::tail_of(t)[2]
                                            : t.size;
         if (__builtin_mul_overflow(count, factor, &count))

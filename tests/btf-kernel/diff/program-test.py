@@ -505,7 +505,7 @@ class Diff(DiffCase):
         """If an unsigned field has another size in the kernel, libbpf changes the width of a load. libbpf refuses the
         object file if the load is not as wide as the program's field, or if no load is as wide as the kernel's."""
         self.write('k.c', 'struct s { unsigned char a; unsigned long all, part; unsigned __int128 large;'
-                   ' unsigned same; } __attribute__((packed)) s;\n')
+                   ' unsigned same; char name[8]; } __attribute__((packed)) s;\n')
         self.kernel('k', source='k.c')
         self.assertEqual(self.verdicts(
             'struct s { unsigned all, part; unsigned long large; unsigned same; } CORE;\n'
@@ -516,9 +516,10 @@ class Diff(DiffCase):
                       'object file)',
                       self.diff('k', 'k', '--bpf=p.o'))
         self.assertEqual(self.verdicts(
-            'struct s { unsigned long same; } CORE;\n'
-            'SEC("tc") long f(struct s *s) { return __builtin_preserve_field_info(s->same, 0); }\n', 'k'),
-            {'struct s.same': 'unknown'})  # BPF_CORE_READ() would copy 8 bytes
+            'struct s { unsigned long same; char name[16]; } CORE;\n'
+            'SEC("tc") long f(struct s *s) { return __builtin_preserve_field_info(s->same, 0) +'
+            ' __builtin_preserve_field_info(s->name, 0); }\n', 'k'),
+            {'struct s.same': 'unknown', 'struct s.name': 'unknown'})  # BPF_CORE_READ() would copy too much
 
     def test_types_of_several_modules(self):
         """Whether structs of modules are ambiguous depends on which modules are loaded."""

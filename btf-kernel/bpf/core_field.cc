@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What CO-RE and a program's loads make of a field, by the rules of libbpf's relo_core.c.
+#include "btf-kernel/bpf/core_field.h"
+
+#include "btf-kernel/diff/types.h"
+
+#include <bit>
+
+namespace btflink::kernel::bpf
+{
+
+namespace
+{
+
+using namespace diff;
+
+/// Bytes that are loaded for a field of this type; for an array, one element.
+uint64_t load_size(const Btf &btf, uint32_t id)
+{
+    for (size_t i = 0; i < diff::max_steps; ++i) {
+        id = behind_modifiers(btf, id);
+        if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
+            break;
+        id = btf::tail_of(btf.type(TypeId{id}))[0];
+    }
+    return size_of(btf, id).value_or(0);
+}
+
+bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
+{
+    id = behind_modifiers(btf, id);
+    const btf::Kind kind = btf.kind(TypeId{id});
+    return kind == btf::Kind::PTR ||
+           (kind == btf::Kind::INT &&
+            BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
+}
+
+bool is_signed_number(const Btf &btf, uint32_t id)
+{
+    const btf_type &t = btf.type(TypeId{id});
+    return btf::is_enum(btf::kind_of(t))
+               ? BTF_INFO_KFLAG(t.info) != 0
+               : btf::kind_of(t) == btf::Kind::INT &&
+                     BTF_INT_ENCODING(btf::tail_of(t)[0]) & BTF_INT_SIGNED;
+}
+
+/// Two numbers on which the shifts and masks of a program depend: the width of a bitfield (0 for
+/// other fields), and how many bits come before it in the bytes that CO-RE lets the program load.
+std::pair<uint32_t, uint64_t> bits_to_load(const CoreField &field)
+{
+    const auto start = field_number(Core::field_byte_offset, field);
+    return {field.bits, start ? field.offset - *start * 8 : UINT64_MAX};
+}
+
+} // namespace
+
+std::optional<uint64_t> field_number(Core kind, const CoreField &field)
+{
+    const Btf &btf = *field.btf;
+    const uint32_t id = behind_modifiers(btf, field.type);
+    uint64_t bytes = size_of(btf, id).value_or(0), start = field.offset / 8;
+    if (field.bits && bytes) {
+        start -= start % bytes;
+        while (field.offset + field.bits > (start + bytes) * 8) {
+            if (bytes >= 8)
+                return std::nullopt;
+            bytes *= 2;
+            start -= start % bytes;
+        }
+    }
+    const uint64_t bits = field.bits ? field.bits : bytes * 8, before = field.offset - start * 8;
+    switch (kind) {
+    case Core::field_byte_offset:
+        return start;
+    case Core::field_byte_size:
+        return bytes;
+    case Core::field_signed:
+        return is_signed_number(btf, id);
+    case Core::field_lshift:
+        return btf.order() == ByteOrder::little ? 64 - (before + bits) : 64 - bytes * 8 + before;
+    case Core::field_rshift:
+        return 64 - bits;
+    default:
+        return 0;
+    }
+}
+
+Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs, uint32_t width)
+{
+    using Status = Verdict::Status;
+    if (mine.bits || theirs.bits) {
+        // Width 0: BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too, or BPF_CORE_READ().
+        if (!width && !mine.bits)
+            return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() reads it"};
+        if (!width || bits_to_load(mine) == bits_to_load(theirs))
+            return at;
+        return {Status::broken, "is in other bits there than in the program: only "
+                                "BPF_CORE_READ_BITFIELD() reads it"};
+    }
+    // A load or store accesses an element of an array, a copy (width 0) perhaps the whole array.
+    auto size_in = [&](const CoreField &field) {
+        return width ? load_size(*field.btf, field.type)
+                     : size_of(*field.btf, field.type).value_or(0);
+    };
+    const uint64_t size = size_in(mine), there = size_in(theirs);
+    if (size == there)
+        return at;
+    std::string text = strf("has %zu bytes there, %zu in the program", size_t(there), size_t(size));
+    // libbpf does not check the size of a copy. From a smaller field, the program also gets what is
+    // behind it; from a larger number on a big-endian machine, only the high bytes.
+    if (!width) {
+        const bool is_wrong = there < size || theirs.btf->order() == ByteOrder::big;
+        return {is_wrong ? Status::unknown : Status::holds, std::move(text)};
+    }
+    const bool adapts = // libbpf changes the width of a load or store of the whole field
+        is_unsigned_or_pointer(*mine.btf, mine.type) &&
+        is_unsigned_or_pointer(*theirs.btf, theirs.type);
+    if (!adapts)
+        return {Status::broken, std::move(text)};
+    if (width != size || there > 8 || !std::has_single_bit(there))
+        return {Status::broken,
+                text +
+                    strf(", but the instruction accesses %u: libbpf refuses the whole object file",
+                         width)};
+    return at;
+}
+
+} // namespace btflink::kernel::bpf
