@@ -73,8 +73,9 @@ Target target_of_raw(const std::vector<Object> &objects, const Base &base)
     return target;
 }
 
-/// The target of all ELF files or, without ELF files, target_of_raw(). Error: they or the base
-/// differ in machine, byte order or pointer size.
+/// The target of all ELF files or, without ELF files, target_of_raw(). Error: the ELF files differ
+/// in machine, byte order or pointer size; an object or the base has another byte order; or, with
+/// ELF files, the base has another pointer size.
 Result<Target> find_target(const MergeInputs &in, const Base &base)
 {
     const ElfFile *first = first_elf(in);

@@ -171,8 +171,8 @@ private:
         const Die &d = tree_.at(f.die);
         if (d.is(Die::declaration) || !name_of(d))
             return false;
-        // gcc does not mark all declarations (PR97060), but in gcc's DWARF declarations have no
-        // parameter names.
+        // gcc does not mark all declarations (PR97060). But it writes no parameter names for
+        // declarations.
         for (const Param &p : params(f))
             if (!p.name)
                 return false;

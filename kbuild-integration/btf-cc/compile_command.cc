@@ -66,12 +66,13 @@ bool is_c(std::string_view source, std::string_view language)
 }
 
 /// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option does not
-/// decide this, or is rare (clang's -gmodules makes DWARF alone, gcc's -gtoggle reverses -g).
+/// decide this, or is rare (clang's -gdwarf64 and -gmodules make DWARF alone, gcc's -gtoggle
+/// reverses -g).
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
         return false;
-    // -gdwarf64: 64-bit DWARF, if there is DWARF; -gdwarf-aranges: one more section
+    // -gdwarf64: 64-bit DWARF (for gcc, if there is DWARF); -gdwarf-aranges: one more section
     const bool changes_form_only =
         rest.ends_with("32") || rest.ends_with("64") || rest == "dwarf-aranges";
     if (rest.empty() || rest == "1" || rest == "2" || rest == "3" || rest == "lldb" ||

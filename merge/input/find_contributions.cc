@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the contributions in each input: one in an object, any number in the output of a linker or
-// in a raw file. Also finds address pools, with the relocations of their entries. A relocation
-// belongs to the contribution that contains it, an address pool to the contribution with its object
-// id. If several contributions have this id, the first pool belongs to the first contribution, and
-// so on.
+// Finds the contributions in each input: one per unit in an object, any number in the output of a
+// linker or in a raw file. Also finds address pools, with the relocations of their entries. A
+// relocation belongs to the contribution that contains it, an address pool to the contribution with
+// its object id. If several contributions have this id, the first pool belongs to the first
+// contribution, and so on.
 #include "merge/input/inputs.h"
 
 #include "common/io/parallel.h"

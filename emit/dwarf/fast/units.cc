@@ -146,7 +146,7 @@ void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
     }
 }
 
-/// Why a unit is left out, by the tag of its own entry; nothing if the unit is read.
+/// Why a unit is left out, by the tag of its own entry alone; nothing for other units.
 std::optional<Skip> skip_reason(uint32_t tag)
 {
     switch (tag) {
