@@ -14,8 +14,8 @@ namespace
 
 using namespace diff;
 
-/// Bytes that are loaded for a field of this type; for an array, one element.
-uint64_t load_size(const Btf &btf, uint32_t id)
+/// The type behind modifiers and arrays: what one load reads.
+uint32_t element_of(const Btf &btf, uint32_t id)
 {
     for (size_t i = 0; i < diff::max_steps; ++i) {
         id = behind_modifiers(btf, id);
@@ -23,7 +23,7 @@ uint64_t load_size(const Btf &btf, uint32_t id)
             break;
         id = btf::tail_of(btf.type(TypeId{id}))[0];
     }
-    return size_of(btf, id).value_or(0);
+    return id;
 }
 
 bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
@@ -97,19 +97,29 @@ Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs,
         return {Status::broken, "is in other bits there than in the program: only "
                                 "BPF_CORE_READ_BITFIELD() reads it"};
     }
-    // A load or store accesses an element of an array, a copy (width 0) perhaps the whole array.
-    auto size_in = [&](const CoreField &field) {
-        return width ? load_size(*field.btf, field.type)
-                     : size_of(*field.btf, field.type).value_or(0);
+    const uint32_t element = element_of(*theirs.btf, theirs.type);
+    const uint64_t size = size_of(*mine.btf, element_of(*mine.btf, mine.type)).value_or(0);
+    const uint64_t there = size_of(*theirs.btf, element).value_or(0);
+    auto text_of = [](uint64_t b, uint64_t a) {
+        return strf("has %zu bytes there, %zu in the program", size_t(b), size_t(a));
     };
-    const uint64_t size = size_in(mine), there = size_in(theirs);
-    if (size == there)
-        return at;
-    std::string text = strf("has %zu bytes there, %zu in the program", size_t(there), size_t(size));
+    // A load or store accesses one element of an array, a copy (width 0) perhaps the whole array.
+    const uint64_t whole = size_of(*mine.btf, mine.type).value_or(0);
+    const uint64_t whole_there = size_of(*theirs.btf, theirs.type).value_or(0);
+    if (size == there) {
+        // BTF does not show how long an array [0] is.
+        if (width || !whole_there || whole_there >= whole)
+            return at;
+        return {Status::unknown, text_of(whole_there, whole)};
+    }
+    std::string text = text_of(there, size);
     // libbpf does not check the size of a copy. From a smaller field, the program also gets what is
-    // behind it; from a larger number on a big-endian machine, only the high bytes.
+    // behind it; from a larger number on a big-endian machine, only the high bytes; from an array
+    // with larger elements, parts of elements.
     if (!width) {
-        const bool is_wrong = there < size || theirs.btf->order() == ByteOrder::big;
+        const bool is_number = !btf::is_composite(theirs.btf->kind(TypeId{element}));
+        const bool is_wrong =
+            there < size || whole != size || (is_number && theirs.btf->order() == ByteOrder::big);
         return {is_wrong ? Status::unknown : Status::holds, std::move(text)};
     }
     const bool adapts = // libbpf changes the width of a load or store of the whole field

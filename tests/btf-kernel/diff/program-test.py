@@ -505,7 +505,8 @@ class Diff(DiffCase):
         """If an unsigned field has another size in the kernel, libbpf changes the width of a load. libbpf refuses the
         object file if the load is not as wide as the program's field, or if no load is as wide as the kernel's."""
         self.write('k.c', 'struct s { unsigned char a; unsigned long all, part; unsigned __int128 large;'
-                   ' unsigned same; char name[8]; } __attribute__((packed)) s;\n')
+                   ' unsigned same; char name[8]; } __attribute__((packed)) s;'
+                   ' struct t { int wide[8]; char flexible[]; } t;\n')
         self.kernel('k', source='k.c')
         self.assertEqual(self.verdicts(
             'struct s { unsigned all, part; unsigned long large; unsigned same; } CORE;\n'
@@ -520,6 +521,11 @@ class Diff(DiffCase):
             'SEC("tc") long f(struct s *s) { return __builtin_preserve_field_info(s->same, 0) +'
             ' __builtin_preserve_field_info(s->name, 0); }\n', 'k'),
             {'struct s.same': 'unknown', 'struct s.name': 'unknown'})  # BPF_CORE_READ() would copy too much
+        self.assertEqual(self.verdicts(
+            'struct t { long wide[4]; char flexible[1]; } CORE;\n'
+            'SEC("tc") long f(struct t *t) { return __builtin_preserve_field_info(t->wide, 0) +'
+            ' __builtin_preserve_field_info(t->flexible, 0); }\n', 'k'),
+            {'struct t.wide': 'unknown', 'struct t.flexible': 'holds'})
 
     def test_types_of_several_modules(self):
         """Whether structs of modules are ambiguous depends on which modules are loaded."""
