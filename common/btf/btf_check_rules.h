@@ -63,8 +63,8 @@ struct BtfCheckState {
     const Where &where;
     uint32_t pointer_size;
     std::optional<KernelVersion> kernel;
-    // If set: the types to check, by index; others are only searched for loops. Too long names and
-    // chains of modifiers are then accepted. See mend_btf().
+    // If set: the types to check, by index; others are only searched for loops. Names of any length
+    // are then accepted, and check_modifier_chain() is not called. See mend_btf().
     const std::vector<bool> *only = nullptr;
     TypeSizes sizes = {};                        // from the third pass on
     std::optional<KernelForms> known_forms = {}; // set by forms() when a type needs them

@@ -76,7 +76,7 @@ class Answers(Command):
         os.close(terminal)
 
     def test_version_as_kernels_read_it(self):
-        """The command in scripts/pahole-version.sh of Linux 5.15 to 7.3 turns the version into a number."""
+        """The command by which kernels turn the version into a number (in 6.12 and 7.3: scripts/pahole-version.sh)."""
         script = self.script('pahole-version.sh', """#!/bin/sh
 "$@" --version | sed -E 's/v([0-9]+)\\.([0-9]+)/\\1\\2/'
 """)
