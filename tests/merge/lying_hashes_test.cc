@@ -98,7 +98,7 @@ protected:
     }
 
     /// Merges the file DIR/objects. Returns the result or the text of an error. The test fails if
-    /// this takes 10 seconds of processor time. `base` is a file; "": none.
+    /// this takes 5 seconds of processor time. `base` is a file; "": none.
     std::vector<std::byte> outcome(unsigned threads, const std::string &base = "",
                                    bool verify = false)
     {
@@ -111,7 +111,7 @@ protected:
         Report report;
         std::clock_t start = std::clock();
         auto done = merge(options, report);
-        EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
+        EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
         ++(done ? merged_ : refused_);
         if (done)
             return *read_file(options.output); // merge() has checked that the result is well-formed

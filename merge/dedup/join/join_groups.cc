@@ -74,7 +74,7 @@ constexpr size_t few_nodes = 20000;
 // attempts.
 // Only input that was made for this purpose exceeds the limit. Each later node that equals no
 // earlier one then founds a group, so types may remain twice.
-constexpr size_t most_failed_slots = 1 << 24;
+constexpr size_t most_failed_slots = 1 << 23;
 
 /// Which group a node tries to join first if it agrees with several.
 enum class Preference { newest, oldest };
