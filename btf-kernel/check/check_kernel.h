@@ -140,8 +140,8 @@ struct KfuncCounts {
 
 /// Adds findings about two questions: do the ids in .BTF_ids match the BTF, and does the BTF
 /// describe kfuncs as the kernel and program loaders expect? `index`: the BTF of `binary`.
-/// `of_vmlinux`: the BTF of vmlinux; null if it is not valid. For vmlinux itself it must point to
-/// `index`, because this tells vmlinux from a module. `redefined`: the result of
+/// `of_vmlinux`: the BTF of vmlinux; null if there is no valid one. For vmlinux itself it must
+/// point to `index`, because this tells vmlinux from a module. `redefined`: the result of
 /// find_redefinitions(), or empty. `kernel`: the version whose rules apply; std::nullopt: the
 /// newest kernel's. `needs_tags`: kfuncs must have the tag bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,

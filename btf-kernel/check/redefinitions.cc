@@ -3,9 +3,10 @@
 // same name (why_two()).
 //
 // Problem. Split BTF should refer to types of the base. If a module has its own `struct
-// task_struct`, this is a different type for the kernel: programs cannot pass a task to the
-// module's kfuncs, and programs that read the module's type are refused. One difference anywhere
-// among the types that task_struct reaches is enough for this. Users need to know where it is.
+// task_struct`, this is a different type for the kernel: programs cannot pass a task of vmlinux's
+// type to the module's kfuncs, or a task of the module's type to helpers and to vmlinux's kfuncs.
+// One difference anywhere among the types that task_struct reaches is enough for this. Users need
+// to know where it is.
 //
 // Method. Each struct, union and enum of the module is compared with vmlinux's type of the same
 // name and kind (ENUM and ENUM64 count as one kind). btf-kernel diff's comparison comes first. Then

@@ -66,7 +66,7 @@ struct Detail {
     int64_t old_number = 0, new_number = 0;
     bool old_unsigned = false, new_unsigned = false; // for values
     bool fits = true;         // for types and kinds: CO-RE accepts the new type for the old one
-    bool same_size = true;    // for types; for `size`: false for an enum or a number
+    bool same_size = true;    // for types; for Kind::size: true only for structs and unions
     bool same_meaning = true; // for types: values of both mean the same to a reader
 
     bool has_numbers() const { return kind <= Kind::value_mended; }

@@ -245,7 +245,7 @@ std::vector<Counts> summary(const Difference &d)
     }
     Counts modules{"modules"};
     for (const ModuleChange &change : d.module_changes)
-        modules.add(change.what, false); // effects are found for names in modules only
+        modules.add(change.what, false); // only changes of names have effects
     out.push_back(std::move(modules));
     return out;
 }
