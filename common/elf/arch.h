@@ -36,7 +36,7 @@ struct Arch {
     // parameters; empty: any register is accepted.
     std::span<const int8_t> param_regs;
     uint8_t param_reg_count;     // registers that pass parameters; 0: pahole knows none
-    bool aggregates_in_two_regs; // a parameter of two words takes two registers, otherwise one
+    bool aggregates_in_two_regs; // a parameter of two words takes two registers; if false, one
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
 

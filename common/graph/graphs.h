@@ -159,7 +159,8 @@ std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 ///   count   the number of blocks, if they are already numbered in this way; otherwise 0
 ///   append  append(vertex, key) appends to `key` the blocks to which the vertex refers.
 ///   more    more() returns false to end the refinement before the next round. The blocks may then
-///           be too coarse; before the first round, `block` and `count` stay as they are.
+///           be too coarse. If it ends before the first round, `block` does not change, and `count`
+///           is returned.
 /// A round takes time in proportion to the keys. There are at most n + 1 rounds if n is the result.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)

@@ -170,7 +170,7 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     std::string target = resolve_links(path);
     // The name that a link in /proc/self/fd shows may no longer belong to the open file: then write
     // through the link. Only links are tested: if another program has replaced the file `path`
-    // itself since stat(), rename() below replaces the new file.
+    // itself since stat(), rename() below replaces that program's file.
     if (exists && target != path && !has_name(st, target))
         return write_directly(path, parts);
     // The temporary name is not the target's name with a suffix, because that might be too long.

@@ -78,8 +78,8 @@ private:
 // are left out. `debug_dir`: see find_alternate().
 
 /// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
-/// twice as fast as libdw. It skips partial units and type units, except type units of split DWARF,
-/// and counts those in .debug_info and .debug_types.
+/// twice as fast as libdw. It skips partial units, and type units outside of split DWARF. It counts
+/// the skipped units of .debug_info and .debug_types, but not those of .dwo and .dwp files.
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips);
 
 /// The general reader, for all DWARF that libdw can read, including type units, partial units and
