@@ -33,8 +33,8 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.btf_bytes += unit.size;
 }
 
-/// Error: the reader could not read all units, so the DWARF must not be dropped. Units that were
-/// read, but that the options leave out do not count.
+/// Error: the reader could not read all units, so the DWARF must not be dropped. Units that are
+/// left out only because of the options do not count.
 Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 {
     for (Skip unread : unread_units)

@@ -5,9 +5,9 @@
 // compiler that knows all callers may have put a parameter elsewhere, as the parameter's location
 // list shows.
 //
-// Method. The first entry of the list counts as valid at the function's entry, whatever its range.
-// It names a register, a value computed from a register, the stack or a constant. Two kinds of
-// later entries count, too:
+// Method. The first entry of the list counts as valid when the function is entered, whatever its
+// range. It may name a register, a value computed from a register, the stack or a constant. Two
+// kinds of later entries count, too:
 // 1. DW_OP_entry_value(register), perhaps with DW_OP_stack_value, names the register that held the
 //    parameter when the function was entered.
 // 2. An aggregate in pieces names the registers of the pieces.

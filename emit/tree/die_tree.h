@@ -110,8 +110,8 @@ struct AddressRef {
     uint32_t symbol = 0;  // index into .symtab, or the plugin's own number; 0 in linked files
     int64_t addend = 0;   // in linked files the address
     uint64_t offset = 0;  // in `section` of the input file; in linked files the address
-    uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
-                          // absolute, in linked files, functions in the gcc plugin
+    uint32_t section = 0; // section that defines the symbol; 0 for common, undefined and absolute
+                          // symbols, for functions in the gcc plugin, and in linked files
     bool common = false;
     bool weak = false;
     bool is_final = false; // linked file: `offset` is the address

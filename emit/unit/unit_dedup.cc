@@ -5,9 +5,9 @@
 // encoded together repeat nearly all. Equal types must become one. Types that only look equal must
 // stay separate: a unit may have two structs of one name, in two functions.
 //
-// Method. Types with equal stub hashes form a block, so equal types are in one block (except cyclic
-// types for which cycle_hashes() took too long; they remain several types). This
-// partition is the result unless a struct or union name has two different definitions, or a
+// Method. Types with equal stub hashes form a block, so equal types are in one block. (Exception:
+// cyclic types for which cycle_hashes() took too long remain several types.) The partition into
+// these blocks is the result unless a struct or union name has two different definitions, or a
 // definition and a forward declaration. In that case it is refined (common/graph/graphs.h) until
 // types of one block refer to types of the same blocks.
 //

@@ -271,8 +271,8 @@ struct UnitDedup {
     bool has_duplicates = false;
 };
 
-/// `types`: from a builder, so that equal strings have the same offset. `hashes`: their stub
-/// hashes, in id order.
+/// `types`: from a builder, so that equal strings have the same offset. `hashes`: the stub hashes
+/// of `types`, in id order.
 UnitDedup find_duplicates(const Btf &types, const std::vector<Hash128> &hashes);
 
 } // namespace btflink::emit

@@ -11,9 +11,9 @@
 //
 // Invariant. Both walks agree on which DIEs are types and how many ids each takes (run() checks).
 //
-// A type that BTF can neither express nor replace gets no id. References to it become void, or what
-// refers to it is left out, too. A type that kernels may refuse is written. It is mended later, for
-// this unit (see mend_types()) or in the merge.
+// A type that can be neither expressed nor replaced in BTF gets no id. References to it become
+// void, or what refers to it is left out, too. A type that kernels may refuse is written. It is
+// mended later, for this unit (see mend_types()) or in the merge.
 //
 // Cost. Linear in the number of entries, except that members are sorted in languages other than C.
 #include "emit/unit/unit_passes.h"

@@ -65,9 +65,9 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option does not
-/// decide this, or is rare (clang's -gdwarf64 and -gmodules make DWARF alone, gcc's -gtoggle
-/// reverses -g).
+/// Does the option "-g" with this `rest` ask for DWARF? std::nullopt: the option does not decide
+/// this, or is a rare one that is ignored here: clang makes DWARF even if -gdwarf64 or -gmodules is
+/// the only -g option, and gcc's -gtoggle reverses -g.
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
