@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads $objtree/include/config/auto.conf once, and derives what Kbuild will do with objects.
 //
-// why_not_merged() is called in each compile. To save time, it accepts a PAHOLE named btf-pahole by
-// this name. Any other program may be a link to btf-pahole or a script around it, and is run to ask
-// for its version.
+// why_not_merged() is called in each compile. To save time, it does not run a PAHOLE whose name is
+// btf-pahole. A program with any other name may be a link to btf-pahole or a script around it, so
+// it is run and asked for its version.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"

@@ -277,8 +277,8 @@ Result<void> finish(const std::string &file, bool is_relocatable, bool fill_ids,
     // Another program puts detached BTF into the module, and must not find a `.BTF` there.
     if (is_relocatable && !in_place)
         TRY(merge::remove_object_btf(file));
-    // A module must be newer than the vmlinux over which its BTF was made, even if the BTF did not
-    // change. A vmlinux or program whose BTF goes to another file was only read.
+    // For make, a module must be newer than the vmlinux over which its BTF was made, even if the
+    // BTF did not change. A vmlinux or program whose BTF goes to another file was only read.
     if (is_relocatable || in_place)
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     return {};

@@ -56,7 +56,7 @@ std::shared_ptr<const BaseIndex> open_index(const std::string &file, Bytes blob)
 
 void keep_index(const Base &base, Bytes index, const std::string &path, const std::string &file)
 {
-    // The index is kept only if a later run can use it: a pipe can be read only once, and
+    // The index is kept only if a later run can use it: a base in a pipe can be read only once, and
     // BaseIndex::open() needs BTF that is aligned and in host byte order.
     if (must_not_be_overwritten(file) || is_special_file(path) ||
         !types_in_place(base.blob, base.btf->size()))

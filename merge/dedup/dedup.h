@@ -92,7 +92,7 @@ constexpr uint32_t no_refs = UINT32_MAX;
 /// A final equivalence class: one type of the result.
 struct FinalClass {
     // Its lowest type, not counting resolved declarations; or, if no object has a type of this
-    // class, the type from which it is made. Gives the order.
+    // class, the type from which it is made. Classes are written in the order of these types.
     TypeAt first;
     TypeAt canonical;        // the type that is written out
     bool live;               // false if all of its types moved to other classes

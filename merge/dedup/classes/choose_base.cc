@@ -45,7 +45,7 @@ namespace
 struct TextHash {
     size_t operator()(std::string_view s) const { return XXH3_64bits(s.data(), s.size()); }
 };
-/// By name: do the objects define or declare an enum?
+/// Do the objects define or declare an enum of a given name?
 struct EnumUse {
     bool defined = false, declared = false;
     bool differ = false;         // the objects' declarations are not all equal

@@ -70,10 +70,9 @@ namespace
 // many.
 constexpr size_t few_nodes = 20000;
 
-// After failed attempts of one alternative have looked at more slots than this, it makes no further
-// attempts.
-// Only input that was made for this purpose exceeds the limit. Each later node that equals no
-// earlier one then founds a group, so types may remain twice.
+// If the failed attempts of an alternative have looked at more slots than this, no further attempts
+// are made for it. Each later node that equals no earlier one then founds a group, so types may
+// remain twice. Only input that was made to exceed the limit does so.
 constexpr size_t most_failed_slots = 1 << 23;
 
 /// Which group a node tries to join first if it agrees with several.
