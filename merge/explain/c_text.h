@@ -12,9 +12,9 @@ namespace btflink::merge
 
 /// Declares `name`, which may be empty, with type `id`: "int (*name)(struct s *)". Named types are
 /// not expanded. `indent`: the number of tabs before lines after the first; members have one more.
-/// `place` tells which part of a long type to show: the index of a member or enumerator; if the
-/// member's type is an unnamed struct, union or enum, perhaps behind pointers, qualifiers and
-/// arrays, then an index in this type, and so on.
+/// `place` tells which part of a long type to show. Its first number is the index of a member or
+/// enumerator. If the type of this member is an unnamed struct, union or enum, perhaps behind
+/// pointers, qualifiers and arrays, the second number is an index in the unnamed type, and so on.
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent = 0,
                           std::span<const uint32_t> place = {});
 

@@ -18,9 +18,10 @@ namespace btflink::merge
 /// the file with the BTF that split BTF in `path` extends, or "". `kernel`: see kernel_forms().
 /// Returns violations of the kernel's rules (common/btf/btf_check.h). If split BTF has violations,
 /// or another byte order than `base`, signs that it was made over another base come first. If BTF
-/// with a distilled base has no violations, returns the errors of look_up_distilled() for the types
-/// of `base`. Error: a file cannot be read, is malformed ELF, has BTF with a malformed header, or
-/// has no final BTF; or the BTF of `base` is malformed.
+/// with a distilled base has no violations, and `base` is given, returns the errors of
+/// look_up_distilled(), which looks up the types of the distilled base in `base`. Error: a file
+/// cannot be read, is malformed ELF, has BTF with a malformed header, or has no final BTF; or the
+/// BTF of `base` is malformed.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);
 

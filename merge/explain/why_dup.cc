@@ -277,7 +277,7 @@ private:
 
     /// If both types are unnamed structs, unions or enums of one kind, perhaps behind pointers,
     /// modifiers and arrays (see strip_equal()), finds the difference between these and returns
-    /// true. Returns false if they are nested too deeply.
+    /// true. Otherwise, or if they are nested too deeply, returns false.
     bool differ_inside(TypeAt a, TypeAt b, Difference &out) const
     {
         strip_equal(a, b);

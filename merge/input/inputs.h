@@ -64,9 +64,9 @@ Result<Input> open_input(const std::string &path);
 /// Opens all of `names`. "@file" stands for the names in that file, separated by white space;
 /// quotes ('...', "...") and backslashes protect white space. An archive stands for its members;
 /// those that are neither ELF nor BTF nor archives are ignored. Errors: those of
-/// unfold_response_files(); a file that cannot be read; malformed ELF or archives; another file of
-/// `names` that is neither ELF nor BTF; archives that are nested too deeply, or that open a file
-/// too often.
+/// unfold_response_files(); a file that cannot be read; malformed ELF or archives; a file of
+/// `names` that is neither ELF nor BTF nor an archive; archives that are nested too deeply, or that
+/// open a file too often.
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
 
 // find_contributions.cc: address pools. In a linked file they contain addresses; in a relocatable

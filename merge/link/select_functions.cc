@@ -24,8 +24,8 @@
 //
 // Intended differences from pahole:
 //   pahole                                             here
-//   the name that sorts last is never left out as      it is, like all others
-//     ambiguous (one name, several addresses)
+//   the name that sorts last is never left out as      it is left out like any other
+//     ambiguous (one name, several addresses)            ambiguous name
 //   modules: addresses match no symbol                 section and offset are compared
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is not an address          it is one
@@ -145,8 +145,9 @@ bool is_at_symbol(const SelectionInput &in, const PlacedGroup &group, const Inst
     return group.place_of(in, c);
 }
 
-/// Do both the result and the instance's object have the feature true_signature? Then changed
-/// parameters are no reason to leave the function out.
+/// Do both the result and the instance's object have the feature true_signature? Then parameters
+/// that are not passed are no reason to leave the function out, and find_clone() accepts reordered
+/// ones. (judge() does not.)
 bool uses_true_signatures(const SelectionInput &in, const Instance &c)
 {
     return in.features.has(Feature::true_signature) &&

@@ -75,7 +75,7 @@ void write_class(const ResultParts &parts, const ResultIds &ids, ClassId number,
         return btf::for_each_str_off(t, [&](uint32_t off) { out.strings.add(btf.str(off)); });
     const size_t begin = out.words.size();
     btf_type &copy = append(out, btf, t);
-    // Asked before the copy's ids are translated, because `btf` knows only the old ones.
+    // This call must come before the copy's ids are translated: `btf` knows only the old ones.
     const bool in_index = may_be_in_link_part(btf, copy);
     if (c.refs == no_refs)
         btf::for_each_type_id(copy, [&](uint32_t &ref) { ref = ids.of(parts, at.source, ref); });

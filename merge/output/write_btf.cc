@@ -9,8 +9,9 @@
 //     each object's VARs follow its classes.
 //  2. Write them: for each class, a copy of its canonical type with translated ids and strings.
 //  3. Write functions by name, then DATASECs (link_part.cc). A prototype, arena pointer or tag is
-//     left out if an earlier type of the result or a type of the base has the same words. With a
-//     base, so is a FUNC without a linkage tag: a module does not repeat a FUNC of the base.
+//     left out if an earlier type of the result or a type of the base has the same words. A FUNC
+//     without a linkage tag is left out if a FUNC of the base has the same words, because a module
+//     does not repeat a FUNC of the base.
 //
 // Strings get their offsets in the order in which the inputs first refer to them, even from types
 // that are not in the result, such as resolved forward declarations.

@@ -75,8 +75,8 @@ public:
     /// `base`: an index of the base, whose types count as added; may be null.
     explicit WordIndex(const BaseIndex *base) : base_(base) {}
 
-    /// The id of the type with these words: that of an equal type of the base or added earlier;
-    /// otherwise `id`.
+    /// Adds a type. If the base has a type with the same words, or one was added earlier, returns
+    /// the id of that type; otherwise `id`.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
         auto [number, is_new] = types_.add(words);

@@ -26,7 +26,7 @@ namespace
 {
 
 // Limits the recursion: types at a greater depth keep their classes, without the resolutions of the
-// group. Kernels have no such chains between nodes.
+// group. Kernels have no chains of types between nodes that are this long.
 constexpr uint32_t max_depth = 1000;
 
 /// The object of a group's representative, with the group's resolutions.

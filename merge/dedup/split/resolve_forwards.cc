@@ -4,9 +4,9 @@
 // shows which one is meant; btf__dedup takes the first that it finds. The choice should leave as
 // few types as possible.
 //
-// The caller passes declarations of enums, and declarations whose name a struct or typedef of some
-// object resolved in at least one use, unless the base declares the name. Other declarations are
-// resolved already, or stay.
+// The caller passes only names that have several definitions and that the base does not declare. Of
+// these it passes all enums, and the structs and unions of which a struct or typedef of some object
+// has resolved at least one use. Other declarations are resolved already, or stay.
 //
 // Method. One name after the other. The users of a declaration are the pointers, prototypes and
 // typedefs that reach it, each given by its key: its class and the final classes to which it refers

@@ -9,11 +9,11 @@
 // (BetweenKeys). Keys of one class have the same form. The keys are processed level by level, each
 // after the keys to which it refers:
 //  1. In each key, replace classes that became aliases of others.
-//  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
-//     becomes an alias of the first one that agrees with it. A key agrees with this typedef's if at
-//     each place both refer to the same type; or the typedef's refers to a declaration, and the
-//     other to a definition of that name; or both refer to types of one class that agree in the
-//     same way.
+//  2. Compare each typedef T that leads to a declaration with the others of its class, in order. T
+//     becomes an alias of the first one that agrees with it. A typedef U agrees with T if at each
+//     place of their keys one of these is true: both keys refer to the same type; T's key refers to
+//     a declaration, and U's key to a definition of that name; both keys refer to types of one
+//     class that agree in the same way.
 //  3. Step 1 may have made other keys equal. Of equal keys, one becomes an alias of the other.
 //
 // Invariant. In step 2 a typedef becomes an alias only of one that has definitions where it has
