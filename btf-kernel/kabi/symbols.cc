@@ -34,9 +34,9 @@ constexpr uint32_t none = UINT32_MAX;
 constexpr std::initializer_list<Space> spaces = {Space::function, Space::variable};
 
 /// Finds the change of a symbol or type. `place`: one of Change::places. The change of a symbol is
-/// at the place where the old kernel has the symbol; if it moved from vmlinux into a module, the
-/// change of its definition is at the module. A result is an index into Difference::changes, or
-/// `none`.
+/// at the place where the old kernel has the symbol. If a symbol moved from vmlinux into a module,
+/// its removal is at place 0, and the change of its definition, if there is one, is at the module.
+/// A result is an index into Difference::changes, or `none`.
 class ChangeIndex
 {
 public:

@@ -208,8 +208,9 @@ private:
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 
-    /// Counts a file that has a block of data. Skips a symbolic link. If the visitor wants the
-    /// path, gives it an empty file, and refuses anything else (hard link, device, pipe).
+    /// Counts a file that has a block of data. Skips a symbolic link. If the visitor wants the path
+    /// of any other file, calls visitor.take() for an empty file, and visitor.refuse() for a hard
+    /// link, device or pipe.
     Result<void> list(uint32_t folder, uint32_t file)
     {
         if (has_data(file)) {

@@ -65,9 +65,10 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
                                           std::string_view name, uint64_t size, const char *flaw);
 
 /// Goes through the members of a Debian or OpenWrt package (its data), an RPM, an Alpine package
-/// (version 2 or 3), or a cpio or tar archive, compressed or not. Or passes on a compressed file.
-/// Errors: the file cannot be read, or is none of these; it is damaged or exceeds a limit (members
-/// before this place may have been passed on); a function of `visitor` failed.
+/// (version 2 or 3), or a cpio or tar archive, compressed or not. Any other compressed file is
+/// passed on as one member with the path "". Errors: the file cannot be read, or is none of these;
+/// it is damaged or exceeds a limit (members before this place may have been passed on); a function
+/// of `visitor` failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
 /// Is the file, by its magic number, an Alpine package of version 3, compressed or not? libarchive

@@ -127,9 +127,9 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     return out + table_end + "</div>\n";
 }
 
-/// Adds a line for a folder or file, then lines for its contents. `count`: of lines so far,
-/// including the one that is left out because it would be the first of too many. Modules share no
-/// types, so only sources have the column "alone".
+/// Adds a line for a folder or file, then lines for its contents. `count`: the number of lines so
+/// far; most_places + 1 means that further lines were left out. Modules share no types, so only
+/// sources have the column "alone".
 void add_place_line(const Node &node, const Data &d, size_t &count, std::string &out)
 {
     if (count > most_places || ++count > most_places)

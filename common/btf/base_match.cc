@@ -13,8 +13,9 @@
 //             ids of the split BTF are tried. If exactly one id fits, the right base is taken to
 //             end before this id. (This is wrong if all types to which FUNCs and DATASECs refer are
 //             in the right base.)
-// A misfit of types is reported only if a first id was found and is not that of the given base, a
-// misfit of offsets beyond the base's strings only if a size was found and is not that of the base.
+// A misfit of types is reported only if a first id was found, and is not the id after the given
+// base's last. A misfit of offsets beyond the base's strings is reported only if a size was found,
+// and is not that of the given base's strings.
 // For a module with a distilled base (`.BTF.base`), the types of this base are looked up in the
 // kernel's BTF instead, as the kernel does when it loads the module.
 //
@@ -161,8 +162,8 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
 
 /// By id of the distilled base: does a struct or union of the module have a member of this type, or
 /// of a modifier or array of it? If this type is a struct or union, the kernel's type must have the
-/// same size. (Kernels without a fix of January 2025, for example the first 6.12, do not look at
-/// the last structs of the module.)
+/// same size. (Kernels without a fix of January 2025, for example 6.12.0, do not look at the last
+/// structs of the module.)
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id())), seen(raw(split.end_id()));

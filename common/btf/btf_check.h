@@ -55,7 +55,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 /// Error: the kernel does not read distilled bases (.BTF.base of modules). Kernels read them from
 /// 6.11 on; an older kernel with a struct btf_relocate reads them, too. `kernel`: std::nullopt if
-/// the version is not known; then only BTF of a kernel can be an error.
+/// the version is not known; an error is then possible only if `btf` is that of a kernel.
 /// `btf`: the kernel's or, if there is none, the distilled base. `where`: the position of the
 /// distilled base.
 Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,

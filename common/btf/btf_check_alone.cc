@@ -129,7 +129,7 @@ Result<void> check_members(BtfCheckState &c, TypeId id)
             return element_violation(c, id, i, strf("bit offset is %u, must be 0", offset));
         if (offset < last)
             return element_violation(
-                c, id, i, strf("bit offset is %u, less than %u of the one before", offset, last));
+                c, id, i, strf("bit offset is %u, but the member before has %u", offset, last));
         if ((uint64_t{offset} + 7) / 8 > t.size)
             return element_violation(
                 c, id, i, strf("bit offset is %u, but the struct has %u bytes", offset, t.size));
