@@ -56,10 +56,16 @@ uint64_t count_redefined(const Btf &module, const diff::Side &vmlinux)
     return count;
 }
 
+bool is_number(const diff::Side &side, uint32_t id)
+{
+    return btf::kind_info(side.btf->kind(TypeId{id})).family == btf::Family::number;
+}
+
+/// Numbers are not reported: clang's INTs of odd sizes have the names of ordinary ones.
 void find_duplicates(const diff::Side &side, Data &out)
 {
     for (const auto &[name, list] : side.names) {
-        if (list.size() < 2 || name.space != diff::Space::type)
+        if (list.size() < 2 || name.space != diff::Space::type || is_number(side, list[0].id))
             continue;
         Duplicate duplicate;
         duplicate.name = diff::type_name(*side.btf, list[0].id);

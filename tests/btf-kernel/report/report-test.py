@@ -10,9 +10,11 @@ import base64
 import html.parser
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
+import unittest
 import urllib.request
 
 from helpers.cli_case import CliCase, run
@@ -168,6 +170,19 @@ class Report(ReportCase):
         self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
         self.assertIn('btf-merge: select_contents', page)
         self.assertIn('<span class="n">alone</span>', page)
+
+    @unittest.skipUnless(platform.machine() == 'x86_64', 'gcc -mlong-double-64 is for x86')
+    def test_numbers(self):
+        """Numbers of one name and several sizes are not duplicates."""
+        self.write('a.c', 'struct a { long double number; } a;\n')
+        self.write('b.c', 'struct b { long double number; } b;\nint main(void) { return 0; }\n')
+        self.must('gcc', '-g', '-c', 'a.c')
+        self.must('gcc', '-g', '-mlong-double-64', '-c', 'b.c')
+        self.must(self.btf_emit, '--address-pool', 'a.o', 'b.o')
+        self.must('gcc', '-o', 'vmlinux', 'a.o', 'b.o')
+        self.must(self.btf_merge, '--image=vmlinux', '--update=vmlinux', 'a.o', 'b.o')
+        self.report('vmlinux', '-o', 'report.html')
+        self.assertNotIn('<code>long double', self.read('report.html').decode())
 
     def test_package(self):
         """The page of a package lists modules by their folder in lib/modules/RELEASE. Modules do not share types, so
