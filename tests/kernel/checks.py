@@ -7,8 +7,8 @@ import time
 
 SKIPPED = 77
 
-# The list of features in scripts/Makefile.btf of Linux 6.12. Later kernels add `attributes`; from 7.0 on, they do not
-# ask for decl_tag_kfuncs, because resolve_btfids tags kfuncs.
+# The list of features in scripts/Makefile.btf of Linux 6.12. Later kernels add `attributes`. Where resolve_btfids tags
+# kfuncs, as in 7.3, they do not ask for decl_tag_kfuncs.
 FEATURES = ('encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func,'
             'decl_tag_kfuncs')
 
