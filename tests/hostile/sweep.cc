@@ -8,19 +8,20 @@
 // or are objects given by the user. A mutation depends only on its number and the bundles, so it
 // can be repeated. The tool runs on each changed bundle in a process of its own, with a time limit;
 // then the memory use of the process is checked. An error must name one of the bundle's files (or
-// the merged BTF, or the base), and a section or an offset. Errors of btf-kernel need no section or
-// offset, nor do errors about a file as a whole, which are counted by their text. There are no
-// rules for errors of the target "words".
+// the merged BTF, or the base), and a section or an offset. Errors of btf-kernel (target package)
+// need no section or offset, nor do errors about a file as a whole, which are counted by their
+// text. There are no rules for errors of the target "words".
 //
 // Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.
 //
 // usage: sweep [--count=N] [--first=N] [--keep=FOLDER] [--list] TARGET=FILE|FOLDER...
-// TARGET is emit, merge, check, package or words, with bundles as files; or object, with ELF
-// objects that have DWARF (they are used for emit, and with their object BTF for merge). --count is
-// the number of mutations (default: 300), --first the number of the first one (default: 0). --keep
-// stores the bundles that violate a rule; tests/hostile/fuzz/fuzz-TARGET, a program of the build,
-// runs them again. --list prints the texts of errors without section and offset. Exit status: 0, or
-// 1 if a rule was violated or nothing was run.
+// TARGET is emit, merge, check, package or words (run_TARGET() in tests/hostile/fuzz/runs.h), with
+// bundles as files; or object, with ELF objects that have DWARF (they are used for emit, and with
+// their object BTF for merge). --count is the number of mutations (default: 300), --first the
+// number of the first one (default: 0). --keep stores the bundles that violate a rule;
+// tests/hostile/fuzz/fuzz-TARGET, a program of the build, runs them again. --list prints the texts
+// of errors without section and offset. Exit status: 0, or 1 if a rule was violated or nothing was
+// run.
 #include "common/io/bytes.h"
 #include "common/io/file_io.h"
 #include "emit/emit.h"

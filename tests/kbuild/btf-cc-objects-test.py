@@ -21,8 +21,9 @@ start: ret
 BASE = {'var', 'decl_tag', 'type_tag', 'enum64'}
 LIST = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
 LISTED = set(LIST.split(','))
-# PAHOLE_FLAGS -> the features of objects. Most are what kernels 5.16 to 6.19 export for pahole 1.31. The last two add
-# what these kernels do not: distilled_base, which does not matter to objects, and reproducible_build.
+# PAHOLE_FLAGS -> the features of objects. Most are what kernels 5.16 to 6.19 export for pahole 1.31. Each of the last
+# two has one more feature, which these kernels do not put into PAHOLE_FLAGS: distilled_base, or reproducible_build.
+# Objects never have the features attributes and distilled_base, because objects do not depend on them.
 KERNELS = {
     '--btf_gen_floats': BASE | {'float'},
     '--btf_gen_floats -j --skip_encoding_btf_enum64': BASE - {'enum64'} | {'float'},

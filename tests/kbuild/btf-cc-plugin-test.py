@@ -105,7 +105,7 @@ class Compiles(PluginCase):
                                  '-fplugin-arg-btflink-features=0x1ff'])
 
     def key_of(self, gcc):
-        """Returns the plugin's key, from the message that there is no plugin."""
+        """Returns the compiler's hash, the name of its plugin's folder, from the message that there is no plugin."""
         done = self.cc('--plugin', gcc, *COMPILE, settings={'BTF_CC_PLUGIN_DIR': self.path('nothing')})
         self.assertEqual(done[0], 2)
         return done[2].decode().split(')')[0].split()[-1]

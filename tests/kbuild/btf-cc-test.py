@@ -20,7 +20,7 @@ COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
 
 
 class Plain(KbuildCase):
-    """Tests that commands have the same exit status and output with and without btf-cc, and the errors of btf-cc for
+    """Tests that commands have the same exit status and output with and without btf-cc. Also tests btf-cc's errors for
     compilers that cannot run."""
 
     def setUp(self):

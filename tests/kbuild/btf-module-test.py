@@ -142,7 +142,7 @@ class Module(KbuildCase):
                 print(f'SKIP {name}: not installed')
                 continue
             packed = self.run_tool(*packer, '-c', 'build/vmlinux').stdout
-            # The magic number of gzip before the packed data has no gzip data of its own, so it must be ignored.
+            # A magic number of gzip without gzip data comes before the packed data. btf-module must ignore it.
             self.write('vmlinuz', b'head' * 300 + b'\x1f\x8b\x08 is gzip' + packed + b'tail' * 300)
             self.module('x.ko')
             with self.subTest(name):

@@ -435,7 +435,7 @@ class Modules(InputsCase):
                     self.check()
 
     def test_again_without_objects(self):
-        """A .ko without DWARF and object BTF, whose objects are gone, causes an error and is unchanged."""
+        """A .ko with neither DWARF nor object BTF, whose objects are gone, causes an error and is unchanged."""
         objects = self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         for name in objects:

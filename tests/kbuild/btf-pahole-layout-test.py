@@ -68,7 +68,8 @@ class Layout(KbuildCase):
 
     def test_older_kernel(self):
         """A kernel without struct btf_layout would refuse a layout section, so its BTF gets none. BTF is taken for a
-        kernel's if it has struct btf_verifier_env. The structs of <linux/btf.h> may be in programs, too."""
+        kernel's if it has struct btf_verifier_env. A struct of <linux/btf.h> does not suffice, because programs may
+        have it, too."""
         self.write('old.c', 'struct btf_verifier_env { short s; } env;\n')
         self.must('gcc', '-g', '-c', 'old.c')
         self.encode('--btf_features=+layout', 'old.o',

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Tests btf-pahole on files that are empty, or have no symbol table, or neither object BTF nor DWARF. As with pahole
-this is not an error, unless BTF is due: for a vmlinux, and for a module if saved commands of Kbuild show that it should
-have types.
+this is not an error, unless BTF_PAHOLE_STRICT is 1 or BTF is due. BTF is due for a vmlinux. It is due for a module if
+Kbuild's saved commands show that the module should have contents or DWARF, or name an object that is gone.
 
 usage: btf-pahole-nothing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """

@@ -146,7 +146,7 @@ class Answers(Command):
         self.encode('--btf_features=+layout', '--btf_encode_detached=layout', 'prog')
         self.assertEqual(self.read('out'), self.read('layout'))
 
-    def test_display_options_do_nothing(self):
+    def test_options_that_change_nothing(self):
         self.program()
         self.encode('--btf_encode_detached=default', 'prog')
         for words in (['--skip_emitting_atomic_typedefs'], ['--hashbits=12'], ['--quiet'], ['-q'],

@@ -12,8 +12,8 @@ from helpers.kbuild_case import KbuildCase, run
 
 TYPES = 1500
 FEW, MANY = 50, 200
-# The allowed additional memory in bytes per additional byte of the image. Ids of types, symbols and the like take a
-# third of a byte. The ratio would be 1.2 if pages of DWARF stayed mapped, and 8 if object BTF were kept.
+# The allowed additional memory in bytes per additional byte of the image. A third of a byte is needed, for ids of
+# types, symbols and the like. If pages of DWARF stayed mapped, 1.2 bytes would be needed; if object BTF were kept, 8.
 MOST = 0.6
 # A new process inherits the peak of its parent, so a small process starts btf-pahole.
 STARTER = '''import os, sys
