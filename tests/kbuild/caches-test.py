@@ -130,6 +130,7 @@ class CcacheTest(CacheCase):
 
     def test_every_mode(self):
         expected = self.direct()
+        btf = {name: self.section(name) for name in OBJECTS}
         for mode in ({'CCACHE_NODIRECT': '1'}, {'CCACHE_DEPEND': '1'}, {'CCACHE_NOCPP2': '1'},
                      {'CCACHE_HARDLINK': '1'}):
             with self.subTest(mode):
@@ -139,7 +140,7 @@ class CcacheTest(CacheCase):
                 first = self.contents()
                 if 'CCACHE_NOCPP2' not in mode:
                     self.assertEqual(first, expected)
-                self.assertEqual(self.with_btf(), OBJECTS)
+                self.assertEqual({name: self.section(name) for name in OBJECTS}, btf)
                 said, counters = self.build(self.cc, BTF_CC_VERBOSE='1', **mode)
                 self.counts(counters, hits=COUNT)
                 self.assertEqual((said, self.contents()), ('', first))
