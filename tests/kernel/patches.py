@@ -8,9 +8,9 @@ usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBAL
 Without --source, the source is found as by the program `run` in this folder. DIR is kept and used again, with the
 source of the first run; the patched copy of the source in DIR is replaced if the patches have changed. The short form
 builds the small kernel with DWARF kept. The full form (default) also builds the small kernel with DWARF dropped, and
-checks that with the new options at their defaults, the small kernel's configuration and the commands of some objects
-are those of the unpatched source. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 no check failed, 1 a
-check failed, 77 all were skipped.
+checks that with the new options at their defaults, the patches only add symbols to the small kernel's configuration,
+and do not change the commands for some objects. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 no check
+failed, 1 a check failed, 77 all were skipped.
 """
 import argparse
 import hashlib

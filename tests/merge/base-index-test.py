@@ -157,8 +157,8 @@ class BaseIndex(MadeOnceCase):
         self.assertIn('loop/b: ', done.stderr)
 
     def test_unreadable_file_stays(self):
-        """The file may be written, but not read. If root runs this test, a copy of btf-merge runs as another user, who
-        may not be allowed to enter the build folder."""
+        """btf-merge has the right to write the file of --base-index, but not to read it. If root runs this test, a
+        copy of btf-merge runs as another user. The original may be in a folder that this user cannot enter."""
         other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
         program = shutil.copy(self.btf_merge, self.path('btf-merge')) if other else self.btf_merge
         os.mkdir(self.path('shared'))

@@ -94,7 +94,8 @@ TEST_F(CheckFile, NothingToCheck)
     std::string object = make_object(dir_, "object", {.btf = std::string(kernel), .plain_end = 7});
     EXPECT_EQ(lines(object),
               Lines{"NOT CHECKED: object.o: .BTF+0x0: is object BTF, not final BTF"});
-    run("objcopy --set-section-flags .BTF=alloc " + object); // .BTF of foo.debug has no contents
+    // --only-keep-debug drops the contents of allocated sections.
+    run("objcopy --set-section-flags .BTF=alloc " + object);
     run("objcopy --only-keep-debug " + object + " " + (dir_ / "foo.debug"));
     EXPECT_EQ(lines(dir_ / "foo.debug"), Lines{"NOT CHECKED: foo.debug: has no .BTF"});
     ASSERT_TRUE(write_file(dir_ / "empty", Bytes()));

@@ -129,6 +129,7 @@ TEST_F(LinkageNames, ClonesHaveTheSuffixOfTheirSymbol)
 TEST_F(LinkageNames, OnlyIfAskedFor)
 {
     const std::string tagged = object("a", "_Z1fi", "f");
+    // The lists default and all do not contain linkage_names, which has no effect without decl_tag.
     for (const char *list : {"default", "all", "linkage_names"}) {
         features_ = *parse_features(list);
         const std::string text = all_ways({tagged});

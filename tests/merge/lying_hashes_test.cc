@@ -3,9 +3,8 @@
 // objects with true hashes instead, whose types are costly to compare. btf-merge trusts hashes, so
 // the result may have wrong types. But there must be an error or a well-formed result, the same for
 // any number of threads, in limited time (common/FORMAT.md, 6). CostOfLies also limits memory in
-// some tests. With
-// --verify, an object with a false hash is refused. BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the
-// seeds.
+// some tests. With --verify, an object with a false hash is refused. BTFLINK_SEEDS=COUNT or
+// =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/merge/object_maker.h"

@@ -318,8 +318,8 @@ TEST_F(Property, DeclarationsOverBase)
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
-// The base may only declare a struct that the module defines. Then the declaration in the base
-// agrees with any definition, and the module's result keeps the definition of the module.
+// Some bases only declare a struct that the module defines. Then the declaration in the base agrees
+// with any definition, and the module's result keeps the definition of the module.
 TEST_F(Property, OverPartialBase)
 {
     for_seeds(programs, [&](uint64_t seed) { check_over_base(seed, {.enum_forwards = false}); });
