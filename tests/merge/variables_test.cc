@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests which variables get a VAR, and their offsets in output sections. The offsets follow from an
-// object's relocations; if there is an image, from the address pool in it or, without a pool, from
-// the image's symbols, or from addresses that the linker wrote into DATASECs.
+// Tests which variables get a VAR, and their offsets in output sections. Without an image, the
+// offsets follow from the objects' relocations; with an image, from its address pools. If the image
+// has no pools, the offsets follow from its symbols or, in a linked file that keeps `.BTF`, from
+// the addresses that the linker wrote into DATASECs.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"
@@ -326,7 +327,8 @@ TEST_F(Variables, WithoutPoolSymbolsGiveTheAddresses)
         << text;
 }
 
-/// Raw object BTF has no relocations, and its offsets are those in the object, not in the image.
+/// Raw object BTF has no relocations, and the offsets in it are not those in the image. (In these
+/// objects they are 0, as in objects by the gcc plugin.)
 TEST_F(Variables, WithoutPoolSymbolsGiveTheAddressesOfRawObjects)
 {
     const std::string a = statics("a", 0), b = statics("b", 8), image = link({a, b}, kernel_like);
@@ -388,7 +390,7 @@ TEST_F(Variables, WithoutPoolOnlyAnEqualSymbolGivesAPlace)
     const std::string text = with_image_of(global, {own, global});
     EXPECT_TRUE(has(text, "linkage=global") && !has(text, "linkage=static")) << text;
 
-    // A linker makes the symbols of hidden variables local.
+    // Exception: linkers make the symbols of hidden variables local.
     const std::string image = link({global}, kernel_like);
     run("objcopy --strip-debug --localize-symbol=counter " + image);
     EXPECT_TRUE(has(text_of(merged(dir_, {global}, image)), "linkage=global"));

@@ -255,7 +255,8 @@ def clang_tidy(root, build):
     flags = compile_flags(build)
 
     def findings(folder):
-        # The flags may be for g++: clang does not know all of its warnings, and clang-tidy 14 not -std=c++23.
+        # The flags may be for g++. clang does not know all warnings of g++, and clang-tidy 14 does not know
+        # -std=c++23.
         known = [re.sub("^-std=.*", "-std=c++20", word) for word in flags[folder][1:]]
         together = pathlib.Path(scratch, f"{folder.relative_to(root)}.cc".replace("/", "-"))
         together.write_text("".join(f'#include "{path}"\n' for path in folders[folder]))

@@ -50,8 +50,8 @@ int load(btf *b)
     return -btf__load_into_kernel(b);
 }
 
-/// Loads a few valid types, some of them of the newest kinds. Returns 0, or an errno: if the kernel
-/// refuses even these types, FILE is not the reason for a refusal.
+/// Loads a few valid types, some of them of the newest kinds. Returns 0 or an errno. If the kernel
+/// refuses even these types, nothing can be said about FILE.
 int load_smallest()
 {
     BtfPtr smallest(btf__new_empty());

@@ -115,7 +115,8 @@ TEST(KernelForms, ProgramsAreNoKernels)
     }
 }
 
-/// Distributions have added distilled bases to older kernels: a struct btf_relocate shows this.
+/// Distributions have made kernels before 6.11 read distilled bases. A struct btf_relocate shows
+/// that a kernel reads them.
 TEST(KernelForms, DistilledBases)
 {
     auto accepts = [](std::optional<KernelVersion> kernel, const std::string &structs) {

@@ -191,8 +191,8 @@ TEST(StubHash, LongCyclesHashByAllTypes)
 }
 
 // These values were computed with xxhsum, as common/FORMAT.md, 6, describes. Stub hashes are part
-// of the formats of objects and of base indexes (`version` in merge/base_index/layout.h), so all
-// versions of btflink must compute the same ones.
+// of the formats of objects and of base indexes, so all versions of btflink must compute the same
+// ones. (If these values ever change, `version` in merge/base_index/layout.h must change, too.)
 TEST(StubHash, HashesOfTheFormat)
 {
     TextBlob blob = from_text(graph);

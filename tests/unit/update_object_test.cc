@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tests update_file() with objects: the new object replaces the old one; after an error, the file
-// is as before; no other file is ever left in the folder.
+// Tests update_file() with objects: after success, the file holds the new object; after an error,
+// it is as before; no other file is ever left in the folder.
 #include "tests/unit/elf_maker.h"
 
 #include "common/io/file_io.h"
