@@ -130,7 +130,7 @@ class Encode(PackageCase):
                 self.assertEqual((self.top / f'suse-{n}/vmlinux.btf').read_bytes(), want)
 
     def test_image_and_debug_package_in_a_folder(self):
-        """If a module has a debug file, too, only that is read."""
+        """If a module and its debug file are there, only the debug file is read."""
         vmlinux, modules = self.members()
         shipped = [(name.removeprefix('usr/lib/debug/'), b'no DWARF') for name, _ in modules]
         self.report(self.unpacked([vmlinux, *modules], 'alone'), '-o', self.top / 'want-alone')
@@ -295,7 +295,8 @@ class Encode(PackageCase):
                                  {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
 
     def test_process_that_cannot_be_started(self):
-        """A module without a process in the first reading of an archive is encoded in the second one."""
+        """If no process can be started for a module in the first reading of an archive, the second reading encodes
+        the module."""
         self.write('fork.c', b'''
             #define _GNU_SOURCE
             #include <dlfcn.h>
@@ -344,8 +345,8 @@ class Encode(PackageCase):
         self.assertEqual([path.name for path in out.rglob('*') if path.is_symlink()], [f'{RELEASE}.btf'])
 
     def test_archives_with_random_changes(self):
-        """Archives with random changes are encoded or refused. No process crashes, and only BTF is written.
-        BTFLINK_MUTATIONS is the number of archives."""
+        """Archives with random changes are encoded or refused. No process crashes. Each file that is written,
+        except the settings, begins like BTF. BTFLINK_MUTATIONS is the number of archives."""
         vmlinux, modules = self.members()
         whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
                  'deb': ar([('debian-binary', b'2.0\n'), ('data.tar', tar([vmlinux, *modules]))])}

@@ -59,12 +59,14 @@ class Package(PackageCase):
         struct_id = type_heads(self.btf).index('STRUCT task_struct') + 1
         end_of_btf = len(flat_image(self.btf, b''))
         word, page = -end_of_btf % 4, -end_of_btf % 4096
+        # The words of .BTF_ids: ids of structs (0: no such struct), and a set of kfuncs. A set has the number of
+        # kfuncs, the flags of the set, and the id and flags of each kfunc.
         for gap in (word, page):
-            for words, kfuncs, rules in ( # a set of kfuncs: their number, flags of the set, id and flags of each
+            for words, kfuncs, rules in (
                     ((struct_id, 1, 1, func, 0), 1, []),
                     ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
                     ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that do not exist
-                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # beyond the image's end
+                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # the large word seems to end .BTF_ids
                 with self.subTest(gap=gap, words=words):
                     ids = struct.pack(f'<{len(words)}I', *words)
                     image = flat_image(self.btf, bytes(gap) + ids + bytes(-len(ids) % 4096) + b'\xff' * 64)

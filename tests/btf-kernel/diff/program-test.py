@@ -277,8 +277,8 @@ class Diff(DiffCase):
         self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
     def test_existence_needs_one_place(self):
-        """libbpf refuses structs with the field at different offsets, even if the program only asks whether the
-        field exists."""
+        """If several structs of one name have the field at different offsets, libbpf refuses the relocation, even if
+        the program only asks whether the field exists."""
         self.write('2.c', 'struct adapter { long x; } *a2;\n')
         self.must('gcc', '-g', '-c', '2.c')
         self.must(self.btf_emit, '2.o')
@@ -367,8 +367,8 @@ class Diff(DiffCase):
                       self.diff('two', 'two', '--bpf=p.o', status=0))
 
     def test_cut_header_of_btf_ext(self):
-        """A header without the whole fields for CO-RE relocations is an error, unless it ends right before them, as
-        those of old compilers do."""
+        """A header must have all of the fields for CO-RE relocations, or end right before them, as headers of old
+        compilers do. Any other header is an error."""
         self.adapters_program('return a->x;')
         program, kernel = self.read('p.o'), self.two_adapters()
         head = struct.pack('<HBBI', 0xeb9f, 1, 0, 32)
@@ -502,8 +502,9 @@ class Diff(DiffCase):
             {'struct s.list[1]': 'holds', 'struct s': 'broken'})
 
     def test_loads_of_a_part(self):
-        """If an unsigned field has another size in the kernel, libbpf changes the width of a load. libbpf refuses the
-        object file if the load is not as wide as the program's field, or if no load is as wide as the kernel's."""
+        """If an unsigned field has another size in the kernel, libbpf changes the width of a load. In this case it
+        refuses the object file if the load is not as wide as the program's field, or if no load is as wide as the
+        kernel's field."""
         self.write('k.c', 'struct s { unsigned char a; unsigned long all, part; unsigned __int128 large;'
                    ' unsigned same; char name[8]; } __attribute__((packed)) s;'
                    ' struct t { int wide[8]; char flexible[]; } t;\n')

@@ -1,5 +1,5 @@
 // The link trailer has all defined functions, even those that are only inlined, but no declared ones. The blob has
-// FUNCs for those that can have an address.
+// FUNCs only for those with code of their own.
 // compilers: gcc clang riscv64-clang
 // flags: -O2
 // emit: --address-pool

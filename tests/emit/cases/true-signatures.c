@@ -1,6 +1,7 @@
-// With the feature, instances with changed parameters have two prototypes: that of the source, and that of the calls.
-// (gcc's DWARF first lists the parameters that are passed, then the others, so it does not show that the last parameter
-// was dropped.)
+// With the feature true_signature, an instance whose parameters gcc reordered has two prototypes. One has all
+// parameters of the source, in the order of the DWARF; the other has only those that are passed. (gcc's DWARF first
+// lists the parameters that are passed, then the others. So the order does not show that last() lost its last
+// parameter.)
 // compilers: gcc
 // flags: -O2
 // emit: --address-pool --features=+true_signature

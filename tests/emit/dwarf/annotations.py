@@ -149,7 +149,7 @@ CASES = [
                 'two on FUNC f part 1', 'one on FUNC f', 'two on FUNC f', 'one on VAR v',
                 'two on VAR v')],
          emit=['--features=+global_var']),
-    case('gcc: copies of types that are only tagged are the types',
+    case('gcc: a copy of a type, made only for a tag, counts as the type',
          [gnu('type', 'percpu'), tagged(base('int', 4, ATE.signed, label='copy'), 'percpu'),
           tagged(array('int', 4), 'percpu'), typedef('t', 'copy')],
          ['ARRAY: [4 by int]int', 'TYPEDEF t = int']),
