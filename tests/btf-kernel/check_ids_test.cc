@@ -195,6 +195,27 @@ TEST_F(CheckKernel, WithoutSymbols)
     EXPECT_EQ(unchecked(), Lines{"ids: there is no .BTF_ids, the section with ids and kfuncs"});
 }
 
+// The module has one kfunc.
+TEST_F(CheckKernel, WordsThatAreNotASetOfKfuncs)
+{
+    auto kfuncs = [&](std::vector<uint32_t> words) {
+        Ids{std::move(words), {}}.give(*kernel_.vmlinux);
+        findings();
+        return report_.kfuncs;
+    };
+    EXPECT_EQ(kfuncs({1, 1, 7, 0}), 2u);
+    EXPECT_EQ(kfuncs({1, 1, 7, (1 << 20) - 1}), 2u);
+    EXPECT_EQ(kfuncs({1, 1, 7, 1 << 20}), 1u); // flags that do not exist
+    EXPECT_EQ(kfuncs({2, 1, 7, 0}), 1u);       // too short for two kfuncs
+    EXPECT_EQ(kfuncs({1000, 1, 7, 0}), 1u);
+    EXPECT_EQ(kfuncs({2, 1, 8, 0, 7, 0}), 1u); // not sorted
+    EXPECT_EQ(kfuncs({1, 1, 2, 0}), 1u);       // a struct
+    kernel_.version = KernelVersion{6, 8};
+    EXPECT_EQ(kfuncs({1, 0, 7, (1 << 12) - 1}), 2u);
+    EXPECT_EQ(kfuncs({1, 0, 7, 1 << 12}), 1u);
+    EXPECT_EQ(kfuncs({1, 1, 7, 0}), 1u); // the set has flags
+}
+
 } // namespace
 
 } // namespace btflink::kernel

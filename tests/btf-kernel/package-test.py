@@ -65,8 +65,9 @@ class Package(PackageCase):
             for words, kfuncs, rules in (
                     ((struct_id, 1, 1, func, 0), 1, []),
                     ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
-                    ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that do not exist
-                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # the large word seems to end .BTF_ids
+                    # .BTF_ids seems to end at the large word.
+                    ((struct_id, 1, 1, func, 1 << 20), 0, []),
+                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])):
                 with self.subTest(gap=gap, words=words):
                     ids = struct.pack(f'<{len(words)}I', *words)
                     image = flat_image(self.btf, bytes(gap) + ids + bytes(-len(ids) % 4096) + b'\xff' * 64)
