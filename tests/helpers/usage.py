@@ -23,8 +23,8 @@ def run_and_exit(module, arguments):
         print(f'SKIP {test}: {reason}')
     if not result.wasSuccessful() or not (result.testsRun or result.skipped):
         sys.exit(1)
-    # A test with a skipped part (which has a `test_case`) is not skipped itself. For a skipped class, unittest lists
-    # one that is not a TestCase, and does not count tests.
+    # Only skipped tests count. A skipped subtest (it has a `test_case`) is a part of a test that ran. If setUpClass()
+    # skips a class, unittest lists an object that is not a TestCase, and testsRun has none of the class's tests.
     skipped = [test for test, _ in result.skipped
                if isinstance(test, unittest.TestCase) and not hasattr(test, 'test_case')]
     sys.exit(77 if len(skipped) == result.testsRun else 0)

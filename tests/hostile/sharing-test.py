@@ -212,8 +212,9 @@ class Sharing(KbuildCase):
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
     def test_wrong_base(self):
-        """If type ids do not fit the base, other first ids of the split BTF are tried: one for each FUNC_PROTO, which
-        is then taken for the type with the highest id in use. Each try checks all ids from its first id on."""
+        """FUNCs and DATASECs refer to ids that do not fit the base, so other first ids of the split BTF are tried:
+        for each FUNC_PROTO, the first id with which this FUNC_PROTO has the highest of these ids. Each try checks
+        all of these ids that are not below its first id."""
         last, words = 0xfffff, [0, PROTO << 24, 1] * MANY
         for i in range(MANY):
             words += [1, FUNC << 24, last - i if i != 1 else last - MANY]

@@ -34,8 +34,8 @@ from random_source import RandomSource  # noqa: E402
 # DWARF does not have the registers of parameters.
 UNJUDGED = (['-O0'], ['-O2', '-fsanitize=kernel-address', '--param=asan-stack=1', '--param=asan-globals=1'])
 M32 = ['-m32', '-O2']
-# Functions of the cases that DWARF and the plugin do not both keep on i386, which passes floating-point numbers on
-# the stack and returns structs in memory.
+# Functions of the cases that DWARF and the plugin may judge differently (kept or left out) on i386, which passes
+# floating-point numbers on the stack and returns structs in memory.
 OTHERWISE_ON_I386 = {'real', 'real_last', 'last', 'result_in_registers'}
 # With -m32, gcc 13 and newer use base types in locations of parts of 64-bit parameters. An INT that only such locations
 # use is not in the plugin's BTF.

@@ -206,7 +206,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
         break;
     case 2: // the header
     case 3:
-        if (size_t at = blob.at + below(random, 6) * 4; at) // not a magic at the start
+        if (size_t at = blob.at + below(random, 6) * 4; at) // keeps a magic at the start
             set_word(bytes, at, edge(random, word(bytes, at)));
         break;
     case 4: // a word of the trailer's header, or of the whole trailer

@@ -246,8 +246,9 @@ Run run_words(const Bundle &bundle)
         break;
     }
     case 5: {
-        // A response file with the text of the first file. A byte 0 in it becomes @ and the name of
-        // the response file itself, a byte N that of a copy of the Nth file without its '@'.
+        // A response file with the text of the first file. Each '@' in the text is removed. A byte
+        // 0 becomes @ and the name of the response file itself. A byte N becomes @ and the name of
+        // a copy of the Nth file, from which each '@' is removed, too.
         MemoryFile start({});
         std::vector<std::string> links = {"@" + start.path()};
         std::vector<MemoryFile> harmless;

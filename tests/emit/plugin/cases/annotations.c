@@ -1,5 +1,5 @@
 // btf_decl_tag and btf_type_tag. gcc supports them from 16 on, and ignores them before.
-// gcc's DWARF has the tag of the typedef on the function that uses it.
+// gcc's DWARF has the tag of the typedef on the function whose result has this type. The plugin has it on the typedef.
 // only the plugin: DECL_TAG on_typedef
 // tags: on_member on_variable once_more on_static on_function on_parameter
 #define T(x) __attribute__((btf_type_tag(#x)))
