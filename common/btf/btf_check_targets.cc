@@ -180,7 +180,7 @@ Result<void> check_targets(BtfCheckState &c, TypeId id)
     case btf::Kind::TYPE_TAG: {
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
         // (Kernels are less strict: they accept a FUNC as target if they have resolved it before,
-        // or resolve it now because a modifier refers to it. The order of types decides which.)
+        // or resolve it now because a modifier refers to it. So the order of types matters there.)
         if (!btf::is_type(kind))
             return violation(
                 c, id, strf("refers to a %s, which is not a type", btf::kind_info(kind).name));

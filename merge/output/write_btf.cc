@@ -13,8 +13,8 @@
 //     without a linkage tag is left out if a FUNC of the base has the same words, because a module
 //     does not repeat a FUNC of the base.
 //
-// Strings get their offsets in the order in which the inputs first refer to them, even from types
-// that are not in the result, such as resolved forward declarations.
+// Strings get their offsets in the order in which steps 2 and 3 first refer to them. In step 2, a
+// class that is not in the result, such as a resolved forward declaration, adds its strings, too.
 //
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_steps.h"
