@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The passes of btf-merge, in the order in which merge.cc calls them. Each takes the results of
-// earlier passes as const and returns its own.
+// earlier passes as const and returns its own (except that finish_result() takes the blob and may
+// mend it).
 #pragma once
 
 #include "merge/input/final_btf.h"

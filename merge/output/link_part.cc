@@ -88,7 +88,7 @@ void add_function(LinkPartWriter &w, const SelectedFunction &f)
     const size_t begin = w.out.append(
         {w.text(name), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
     // With a linkage tag, an equal FUNC is not used instead: it may belong to another symbol.
-    const uint32_t func = f.linkage.empty() ? w.out.finish_named(begin) : w.out.next_id++;
+    const uint32_t func = f.linkage.empty() ? w.out.finish_function(begin) : w.out.next_id++;
     if (!f.linkage.empty())
         add_tag(w, f.linkage, whole_tag, func, whole);
     for (const Instance &tagged : w.parts.functions.tagged_of(f))
@@ -107,12 +107,12 @@ void add_function(LinkPartWriter &w, const SelectedFunction &f)
 void add_datasec(LinkPartWriter &w, const DataSection &section)
 {
     const auto count = static_cast<uint32_t>(section.entries.size());
-    const size_t begin = w.out.append(
+    w.out.append(
         {w.text(section.name), btf::make_info(btf::Kind::DATASEC, count, false), section.size});
     for (const SelectedVariable &v : section.entries)
         w.out.append({w.ids.of_variable[v.object][v.index], v.offset,
                       w.parts.objects[v.object].variables[v.index].size});
-    w.out.finish_named(begin);
+    ++w.out.next_id;
 }
 
 } // namespace

@@ -126,9 +126,9 @@ struct ResultTypes {
             words.resize(begin);
         return found;
     }
-    /// Like finish(), for a FUNC or DATASEC that equals no other type of the result. A FUNC may
-    /// equal one of the base.
-    uint32_t finish_named(size_t begin) { return has_base ? finish(begin) : next_id++; }
+    /// Like finish(), for a FUNC that equals no other type of the result. It may equal one of the
+    /// base.
+    uint32_t finish_function(size_t begin) { return has_base ? finish(begin) : next_id++; }
 };
 
 /// What earlier passes decided about the result.
