@@ -214,6 +214,22 @@ TEST_F(OtherTools, SizeOfTheSymbolDecides)
     }
 }
 
+/// Two DATASECs of one name stay separate, with and without a base.
+TEST_F(OtherTools, EmptyDatasecsOfOneName)
+{
+    Options options;
+    options.inputs = {
+        make_raw(dir_, "raw", "[1] DATASEC '.data' size=4\n[2] DATASEC '.data' size=4")};
+    options.features.add(Feature::global_var);
+    const std::string base =
+        make_raw(dir_, "base", "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED");
+    for (const std::string &over : {std::string(), base}) {
+        options.base = over;
+        const std::string text = text_of(merged(dir_, options)), datasec = "DATASEC '.data' size=4";
+        EXPECT_NE(text.find(datasec), text.rfind(datasec)) << text;
+    }
+}
+
 /// A global symbol does not belong to a static VAR of its name.
 TEST_F(OtherTools, SymbolOfAnotherLinkageThanTheVar)
 {
