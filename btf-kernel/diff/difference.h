@@ -79,8 +79,9 @@ struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
         relocated, // CO-RE adapts programs to another place, size or encoding
-        // CO-RE finds a field, but its size changed, or its width as a bitfield. Direct loads of
-        // the field work only if it is a pointer or an unsigned integer in both kernels.
+        // CO-RE finds a field, but its size changed, or its width as a bitfield. After a change of
+        // size, direct loads of the field work only if it is a pointer or an unsigned integer in
+        // both kernels. After a change of width, only BPF_CORE_READ_BITFIELD() reads it.
         size,
         pointee, // a type or a pointer's target means something else: programs misread the data
         core,    // CO-RE does not find a type, member or enumerator, or refuses a member's type

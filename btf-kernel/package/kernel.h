@@ -31,8 +31,9 @@ struct Binary {
 
     Form form = Form::elf;
     std::string name; // "vmlinux", or the module's name in the running kernel ("nf_tables")
-    // Of a module: relative to its package or folder, but with lib/modules/ if that is the folder.
-    // Of vmlinux: including the package or folder, for example "PACKAGE(PATH)".
+    // Of a module: relative to its package or folder, with lib/modules/ in front if the folder is
+    // itself a lib/modules; for a file that the user named, only its name. Of vmlinux: including
+    // the package or folder, for example "PACKAGE(PATH)".
     std::string path;
     bool is_debug = false;    // a module from a package of debug information
     uint64_t bytes = 0;       // size of the unpacked file

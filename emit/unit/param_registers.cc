@@ -5,10 +5,10 @@
 // parameters before it. A compiler that changes a signature may drop parameters, or pass only one
 // member of a struct. DWARF does not say which ones.
 //
-// Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
-// takes two, except on s390. If only one piece of a struct has a location, only the member at the
-// offset of this piece is passed, unless the next parameter is in the register that follows those
-// of the whole struct.
+// Method. Walk over the parameters and count registers, by pahole's rules. A parameter of two
+// words takes two, except on s390. If only one piece of a struct has a location, only the member at
+// the offset of this piece is passed, unless the next parameter is in the register that follows
+// those of the whole struct.
 //
 // Cost. One walk, and a search through the members of each struct of which only one piece has a
 // location.
