@@ -35,7 +35,7 @@ from helpers.program_maker import Program  # noqa: E402
 PAHOLE = ['-J', '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
           'optimized_func,consistent_func,decl_tag_kfuncs']
 # Sizes of the input relative to the given objects. The table shows ratios to the size UNIT.
-# Much larger inputs would exceed the limit of BTF (2^20 types).
+# The result of much larger inputs would exceed the limit of BTF (2^20 types).
 FACTORS, UNIT = ('1/16', '1/8', '1/4', '1/2', '1/1', '2/1', '5/1'), '1/2'
 TABLES = ('whole', 'explosion', 'curve', 'module')
 PATIENCE = 20  # seconds of processor time, after which runs of merging() and libbpf() are given up

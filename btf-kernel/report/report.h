@@ -18,9 +18,10 @@ struct KindSize {
 
 struct ModuleSize {
     std::string name, path;
-    // `bytes`: of the BTF; `strings`: bytes of its strings; `file_bytes`: of the module's file.
+    // `bytes`: of the BTF; `strings`: bytes of its strings; `file_bytes`: of the unpacked file.
     uint64_t types = 0, bytes = 0, strings = 0, file_bytes = 0;
-    uint64_t redefined = 0; // structs, unions and enums whose names vmlinux also defines
+    // Structs, unions and enums whose names vmlinux also defines. 0 if the BTF is self-contained.
+    uint64_t redefined = 0;
 };
 
 /// A folder or file. `share` and `alone` include those of all children.

@@ -5,10 +5,10 @@
 // Method.
 //   strings   An offset in the base's strings must be the beginning of a string. An offset beyond
 //             them must be the beginning of a string of the split BTF. If the split BTF has
-//             strings, a name must have such an offset. If these offsets do not fit, the size of
-//             the right base's strings is guessed: the highest offset in use is taken for that of
-//             the split BTF's last string. (libbpf may keep strings that no type uses; then the
-//             guess is wrong.)
+//             strings, at least one name must have such an offset. If these offsets do not fit, the
+//             size of the right base's strings is guessed: the highest offset in use is taken for
+//             that of the split BTF's last string. (libbpf may keep strings that no type uses; then
+//             the guess is wrong.)
 //   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs. If they do not, other first
 //             ids of the split BTF are tried. If exactly one id fits, the right base is taken to
 //             end before this id. (This is wrong if all types to which FUNCs and DATASECs refer are

@@ -107,8 +107,8 @@ struct LinkTrailer {
     std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
 };
 
-/// An upper bound of the bytes that follow a blob: padding and trailer. trailer.hashes must be
-/// complete.
+/// An upper bound of the bytes that follow a blob: padding and trailer. If trailer.hashes is not
+/// complete yet, the result may be too small.
 size_t trailer_room(const LinkTrailer &trailer);
 
 /// The trailer's bytes, to be appended to `blob` after zeros up to a multiple of 8. Sets

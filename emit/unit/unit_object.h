@@ -39,7 +39,7 @@ struct UnitObject {
                                          // empty if the unit has nothing for BTF
     std::unique_ptr<OpenUnit> open;      // replaces `contribution` if UnitOptions::strings is set
     uint64_t blob_size = 0;              // bytes; if open, those of the types alone
-    uint64_t size = 0;                   // bytes of the contribution; if open, an upper limit for
+    uint64_t size = 0;                   // bytes of the contribution; if open, an estimate for
                                          // types and trailer
     std::vector<Reloc> btf_relocs;       // offsets from the contribution's start
     uint64_t object_id = 0;
