@@ -214,10 +214,10 @@ UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input
         return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
     if (part.has_relocs)
         return {}; // other entries have relocations, this one has none
-    // The written offset is used in three cases: another tool wrote it; the input is raw BTF,
-    // which no link has changed; the BTF was made from a linked image. In the first two cases it
-    // may be wrong for the image (gcc -gbtf always writes 0), so resolve_addresses.cc compares it
-    // with symbols.
+    // `written` is an offset in the section in three cases: another tool wrote it; the input is raw
+    // BTF, which no link has changed; the BTF was made from a linked image. In the first two cases
+    // the offset may be wrong for the image (gcc -gbtf always writes 0), so resolve_addresses.cc
+    // compares it with symbols.
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
         return {UnresolvedAddress::named, 0, written};
     if (input.elf->is_relocatable())

@@ -25,10 +25,12 @@
 // merge kept only the base's FUNC. It is copied, because the module also has that function (pahole
 // reports an error here).
 //
-// Invariant. The old base's types and the module's own types keep their order. Once the kernel has
-// looked up the names, each reference leads to the same type as over the old base.
+// Invariant. The types of the new base, the module's own types, and the copies each keep their
+// order. Once the kernel has looked up the names, each reference leads to the same type as over the
+// old base.
 //
-// Cost. A table of the base's size; the rest is proportional to the module.
+// Cost. A table of the base's size, and four passes over it; the rest is proportional to the module
+// and to what it needs of the base.
 #include "merge/output/write_steps.h"
 
 #include "common/btf/btf_builder.h"
