@@ -5,10 +5,11 @@
 usage: bench.py --tools=BUILD --kernel=DIR [--pahole=PATH] [--rounds=N]
 
 BUILD is a meson build folder. DIR is the output folder of a kernel whose objects have object BTF and
-DWARF; the kernel suite leaves one in $BTFLINK_KERNEL_DIR/dwarf. Each round runs btf-emit on each object,
-and btf-merge and pahole with one thread and with one thread per processor. A first round brings the input
-files into the page cache and is not counted. The table shows the medians of the other N rounds (default:
-5). The programs write their output to a temporary folder, in /dev/shm if that is writable.
+DWARF; the kernel suite leaves one in $BTFLINK_KERNEL_DIR/dwarf, or by default in BUILD/kernel/dwarf. Each
+round runs btf-emit on each object, and btf-merge and pahole with one thread and with one thread per
+processor. A first round brings the input files into the page cache and is not counted. The table shows the
+medians of the other N rounds (default: 5). The programs write their output to a temporary folder, in
+/dev/shm if that is writable.
 """
 import argparse
 import collections

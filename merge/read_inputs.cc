@@ -73,9 +73,10 @@ Target target_of_raw(const std::vector<Object> &objects, const Base &base)
     return target;
 }
 
-/// The target of all ELF files or, without ELF files, target_of_raw(). Error: the ELF files differ
-/// in machine, byte order or pointer size; an object or the base has another byte order; or, with
-/// ELF files, the base has another pointer size.
+/// The target of the image and of the inputs that are ELF files; without either, target_of_raw().
+/// Errors: an object or the base has another byte order; these files, or a base that is an ELF
+/// file, differ in machine, byte order or pointer size; the BTF of the base is for another pointer
+/// size. Without an image or ELF input, only byte orders are compared.
 Result<Target> find_target(const MergeInputs &in, const Base &base)
 {
     const ElfFile *first = first_elf(in);

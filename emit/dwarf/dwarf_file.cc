@@ -90,7 +90,7 @@ Result<void> DwarfFile::find_sections()
 /// Loads the section of each name. If several sections have the same name, the first that is not in
 /// a group is loaded; if all are in groups, the first of them. `info` and `types` also get all
 /// sections in groups, because type units are in groups. In split DWARF, groups do not matter:
-/// `info` and `types` get all sections of their names, and the others the first. Then the sections
+/// `info` and `types` get all sections of their names, and the others the first; then the sections
 /// of `types` move to the end of `info`.
 Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
 {

@@ -44,7 +44,8 @@ public:
     UnitTypes run()
     {
         number();
-        // A little more than typical: 3 words per entry, and a new name of 20 bytes per 2 entries.
+        // Typically an entry takes 3 words, and every second entry has a new name of 20 bytes. A
+        // little more is reserved.
         const size_t entries = tree_.dies.size();
         out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.types)
