@@ -30,7 +30,8 @@ FeatureSet legacy_features()
 /// The options that have been read so far.
 struct PaholeCommandLine : PaholeOptions {
     bool encodes = false, features_given = false, languages_given = false;
-    bool does_other = false; // an option is given with which pahole does not encode
+    // An option is given with which pahole encodes nothing, or only some units.
+    bool does_other = false;
 };
 
 // The effects of options, besides sets<> (common/cli/option_table.h). The value is "" for an option

@@ -122,7 +122,8 @@ bool has_pools(const Image &image);
 
 struct MissingObjects {
     uint32_t count = 0;
-    /// Symbols of some functions and variables of one such object; in a linked image, the first.
+    /// Symbols of some functions and variables of one such object; in a linked image, of the first
+    /// one in link order.
     std::vector<std::string> names;
     std::string_view source; // of the same object, if a local symbol shows it
 };

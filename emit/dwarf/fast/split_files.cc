@@ -152,9 +152,10 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
         for (const std::string &file : files)
             paths.push_back(file + ".dwp");
     if (skeleton.dwo_name && *skeleton.dwo_name) {
-        // The .dwo file has the path that the compiler named; or is in the folder of the program
-        // whose debug file has the skeletons, or of the skeletons' file; or is the skeletons' file
-        // itself (-gsplit-dwarf=single).
+        // The .dwo file may be at the path that the compiler named, or in the folder of the file
+        // with the skeletons. If that is the debug file of a program, the .dwo file may also be in
+        // the folder of the program. With -gsplit-dwarf=single, the file with the skeletons has the
+        // split units itself.
         const std::string name = skeleton.dwo_name;
         const bool has_folder = skeleton.comp_dir && *skeleton.comp_dir; // prefix maps may empty it
         const std::string comp_dir = has_folder ? std::string(skeleton.comp_dir) + "/" : "";
