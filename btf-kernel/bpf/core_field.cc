@@ -89,8 +89,9 @@ Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs,
 {
     using Status = Verdict::Status;
     if (mine.bits || theirs.bits) {
-        // With width 0, the program uses BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too,
-        // or BPF_CORE_READ(), which does not compile if the program's field is a bitfield.
+        // With width 0, the program uses BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too;
+        // or it takes the field's address, as BPF_CORE_READ() does, which does not compile if the
+        // program's field is a bitfield.
         if (!width && !mine.bits)
             return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() reads it"};
         if (!width || bits_to_load(mine) == bits_to_load(theirs))

@@ -462,7 +462,7 @@ void check_other_builds(const Kernel &kernel, Findings &out)
             Rule::base, "",
             {Where{kernel.package}, release == kernel.release
                                         ? states + ", the same as vmlinux: another build or flavour"
-                                        : states + ", but vmlinux has release " + kernel.release});
+                                        : states + ", but the kernel's is " + kernel.release});
     }
 }
 

@@ -245,7 +245,7 @@ std::vector<Counts> summary(const Difference &d)
     }
     Counts modules{"modules"};
     for (const ModuleChange &change : d.module_changes)
-        modules.add(change.what, false); // only changes of names have effects
+        modules.add(change.what, false); // a ModuleChange has no effects
     out.push_back(std::move(modules));
     return out;
 }

@@ -209,8 +209,8 @@ private:
     }
 
     /// Counts a file that has a block of data. Skips a symbolic link. If the visitor wants the path
-    /// of any other file, calls visitor.take() for an empty file, and visitor.refuse() for a hard
-    /// link, device or pipe.
+    /// of any other file, calls visitor.refuse() for a hard link, device or pipe, and for a path
+    /// with '..'; otherwise visitor.take() for an empty file.
     Result<void> list(uint32_t folder, uint32_t file)
     {
         if (has_data(file)) {

@@ -61,7 +61,7 @@ bool is_number(const diff::Side &side, uint32_t id)
     return btf::kind_info(side.btf->kind(TypeId{id})).family == btf::Family::number;
 }
 
-/// Numbers are not reported: clang's INTs of odd sizes have the names of ordinary ones.
+/// Numbers are left out: clang's INTs of unusual sizes have the names of ordinary ones.
 void find_duplicates(const diff::Side &side, Data &out)
 {
     for (const auto &[name, list] : side.names) {

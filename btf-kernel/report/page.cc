@@ -202,7 +202,8 @@ std::string modules(const Data &d)
 
 std::string duplicates(const Data &d)
 {
-    std::string out = "<h2 id=\"duplicates\">Names with several definitions in vmlinux</h2>\n";
+    std::string out = "<h2 id=\"duplicates\">Structs, unions and enums with several definitions in "
+                      "vmlinux</h2>\n";
     if (d.duplicates.empty())
         return out + "<p>None.</p>\n";
     out += "<p>A name with several definitions (versions) may also cause several copies of types "

@@ -32,7 +32,7 @@ struct Node {
     std::vector<Node> children;
 };
 
-/// A name with several definitions in vmlinux.
+/// A name of structs, unions or enums that has several definitions in vmlinux.
 struct Duplicate {
     std::string name;
     std::vector<std::string> differs; // at most 10 lines: how the first two definitions differ

@@ -51,9 +51,9 @@ enum class CompilerKind { other, gcc, clang };
 /// which may be any compiler.
 CompilerKind compiler_kind(std::string_view program);
 
-/// The index of the first word that names gcc or clang, by compiler_kind(). `words`: a command,
-/// which may begin with programs that run compilers (env, ccache, distcc). words.size() if there is
-/// no such word before the first option.
+/// The index of the first word that names gcc or clang, by compiler_kind(); words with '=' do not
+/// count. `words`: a command, which may begin with programs that run compilers (env A=B, ccache,
+/// distcc). words.size() if there is no such word before the first option.
 size_t find_compiler(const std::vector<std::string> &words);
 
 } // namespace btflink::kbuild

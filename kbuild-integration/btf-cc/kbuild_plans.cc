@@ -3,7 +3,7 @@
 //
 // why_not_merged() is called in each compile. To save time, it does not run a PAHOLE whose name is
 // btf-pahole. A program with any other name may be a link to btf-pahole or a script around it, so
-// it is run and asked for its version.
+// if CONFIG_DEBUG_INFO_BTF is on, this program is run and asked for its version.
 #include "kbuild-integration/btf-cc/steps.h"
 
 #include "common/io/file_io.h"

@@ -123,7 +123,8 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
         std::printf("%s : skipping BTF encoding of function due to %s\n", function.c_str(),
                     pahole_reason(reason));
     const std::string &out = options.detached.empty() ? options.files[0] : options.detached;
-    if (report.written && !file_id(out.c_str()).empty()) // /dev/null and pipes cannot be read back
+    // file_id() is empty for what cannot be read back, such as /dev/null.
+    if (report.written && !file_id(out.c_str()).empty())
         TRY(list_types(out, options.base));
     TRY(std::move(done));
     return flush_output();

@@ -58,7 +58,7 @@ class Builds(PackageCase):
         for release, said in ((RELEASE, f'1 module whose BTF does not fit vmlinux states release {RELEASE}, '
                                         'the same as vmlinux: another build or flavour'),
                               ('6.12.0-other', '1 module whose BTF does not fit vmlinux states release 6.12.0-other, '
-                                               f'but vmlinux has release {RELEASE}')):
+                                               f"but the kernel's is {RELEASE}")):
             *others, (module, _) = self.files()
             mixed = [*others, (module, self.module_over(other, release))]
             findings = self.check(self.unpacked(mixed, 'mixed'), status=1)['findings']

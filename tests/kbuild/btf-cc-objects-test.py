@@ -23,7 +23,7 @@ LIST = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consisten
 LISTED = set(LIST.split(','))
 # PAHOLE_FLAGS -> the features of objects. Most are what kernels 5.16 to 6.19 export for pahole 1.31. Each of the last
 # two has one more feature, which these kernels do not put into PAHOLE_FLAGS: distilled_base, or reproducible_build.
-# Objects never have the features attributes and distilled_base, because objects do not depend on them.
+# Objects have neither attributes nor distilled_base, because objects do not depend on these.
 KERNELS = {
     '--btf_gen_floats': BASE | {'float'},
     '--btf_gen_floats -j --skip_encoding_btf_enum64': BASE - {'enum64'} | {'float'},

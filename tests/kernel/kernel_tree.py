@@ -122,8 +122,8 @@ class Workshop:
         # Without this setting, builds in different folders would share no cached objects, because debug information
         # names the folder.
         env['CCACHE_NOHASHDIR'] = '1'
-        # With this setting, ccache need not preprocess a source: the output of -MMD names the included files.
-        env['CCACHE_DEPEND'] = '1'
+        # Not CCACHE_DEPEND=1: ccache would not preprocess sources, and so would not notice the .incbin in piggy.S. It
+        # would then take the boot image from the cache if only the compressed kernel's contents differ, not its size.
         env['LC_ALL'] = 'C'
         return env | settings
 

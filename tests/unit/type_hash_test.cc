@@ -193,7 +193,8 @@ TEST(StubHash, LongCyclesHashByAllTypes)
 
 // These values were computed with xxhsum, as common/FORMAT.md, 6, describes. Stub hashes are part
 // of the formats of objects and of base indexes, so all versions of btflink must compute the same
-// ones. (If these values ever change, `version` in merge/base_index/layout.h must change, too.)
+// ones. (If these values ever changed, trailer_version in common/object_btf/link_trailer.h and
+// `version` in merge/base_index/layout.h would have to change.)
 TEST(StubHash, HashesOfTheFormat)
 {
     TextBlob blob = from_text(graph);
