@@ -15,7 +15,7 @@ functions and variables that occur in few objects (see btf-corpus.cc); fifteen c
 of BTF (2^20 types). Larger inputs repeat the eight copies, so all types of the repetitions are duplicates.
 Time is processor time (user and system), which can be compared on a busy machine. Private memory is
 resident memory without pages of mapped files; it is read every millisecond, in one more run. The tables
-show medians of the times: of N rounds, and for modules of three times as many.
+show medians of the times of N rounds; the table of modules, of three times as many.
 """
 import argparse
 import os
@@ -129,7 +129,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scale = Scale(options, pathlib.Path(folder))
         print(f'{os.cpu_count()} processors; load at the start {os.getloadavg()[0]:.1f}; '
-              f'medians of {options.rounds} rounds, for modules of {options.rounds * 3}')
+              f'medians of {options.rounds} rounds (modules: {options.rounds * 3})')
         for name in options.only:
             getattr(scale, name)()
 

@@ -92,8 +92,10 @@ struct Report {
     std::string why_dup;     // the report of --why-dup
 };
 
-/// Merges, and writes the result if `options` name an output or an update. Fills in `report` even
-/// on an error.
+/// Merges, and writes the result if `options` name an output or an update. If there is nothing to
+/// encode, sets report.why_nothing, writes no result, removes the files of --output that an earlier
+/// run left, leaves the file of --update as it is, and returns no error. Fills in `report` even on
+/// an error.
 Result<void> merge(const Options &options, Report &report);
 
 } // namespace btflink::merge

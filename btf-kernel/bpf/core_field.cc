@@ -89,15 +89,16 @@ Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs,
 {
     using Status = Verdict::Status;
     if (mine.bits || theirs.bits) {
-        // With width 0, the program uses BPF_CORE_READ_BITFIELD(), whose shifts CO-RE adjusts, too;
-        // or it takes the field's address, as BPF_CORE_READ() does, which does not compile if the
-        // program's field is a bitfield.
+        // With width 0, the program uses BPF_CORE_READ_BITFIELD() or its variant _PROBED, whose
+        // shifts CO-RE adjusts, too; or it takes the field's address, as BPF_CORE_READ() does,
+        // which does not compile if the program's field is a bitfield.
         if (!width && !mine.bits)
-            return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() reads it"};
+            return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() and its "
+                                     "variant _PROBED read it"};
         if (!width || bits_to_load(mine) == bits_to_load(theirs))
             return at;
         return {Status::broken, "is in other bits there than in the program: only "
-                                "BPF_CORE_READ_BITFIELD() reads it"};
+                                "BPF_CORE_READ_BITFIELD() and its variant _PROBED read it"};
     }
     const uint32_t element = element_of(*theirs.btf, theirs.type);
     const uint64_t size = size_of(*mine.btf, element_of(*mine.btf, mine.type)).value_or(0);
@@ -132,8 +133,9 @@ Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs,
     if (width != size || there > 8 || !std::has_single_bit(there))
         return {Status::broken,
                 text +
-                    strf(", but the instruction accesses %u: libbpf refuses the whole object file",
-                         width)};
+                    (width != size ? strf(", but the instruction accesses %u", width)
+                                   : strf(", but no instruction accesses %zu", size_t(there))) +
+                    ": libbpf refuses the whole object file"};
     return at;
 }
 

@@ -81,7 +81,8 @@ struct Effect {
         relocated, // CO-RE adapts programs to another place, size or encoding
         // CO-RE finds a field, but its size changed, or its width as a bitfield. After a change of
         // size, direct loads of the field work only if it is a pointer or an unsigned integer in
-        // both kernels. After a change of width, only BPF_CORE_READ_BITFIELD() reads it.
+        // both kernels. After a change of width, only BPF_CORE_READ_BITFIELD() and its variant
+        // _PROBED read it.
         size,
         pointee, // a type or a pointer's target means something else: programs misread the data
         core,    // CO-RE does not find a type, member or enumerator, or refuses a member's type

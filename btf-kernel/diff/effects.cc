@@ -85,7 +85,7 @@ constexpr DetailEffect detail_effects[] = {
     {Detail::Kind::size, Effect::Kind::relocated, "CO-RE finds what moved"},
     {Detail::Kind::encoding, Effect::Kind::relocated, "CO-RE finds the field"},
     {Detail::Kind::member_bits, Effect::Kind::size,
-     "other bits: only BPF_CORE_READ_BITFIELD() reads them"},
+     "other bits: only BPF_CORE_READ_BITFIELD() and its variant _PROBED read them"},
     {Detail::Kind::value_removed, Effect::Kind::core, "CO-RE does not find the enumerator"},
     {Detail::Kind::value_changed, Effect::Kind::baked,
      "programs contain the old value, unless they use bpf_core_enum_value()"},

@@ -51,8 +51,8 @@ struct Binary {
     bool has_symbols = false;
     std::vector<std::byte> btf_ids;        // contents of .BTF_ids
     std::vector<SectionSymbol> id_symbols; // symbols in .BTF_ids, by offset
-    // Those functions named by id_symbols that the file defines, and their clones
-    // ("f.constprop.0"); sorted.
+    // Functions of the file that id_symbols name, and clones of named functions
+    // ("f.constprop.0"), even if the file has no "f" itself; sorted.
     std::vector<std::string> id_functions;
     bool has_percpu = false;
     std::vector<SectionSymbol> percpu; // data symbols in .data..percpu, by offset

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects data for the page of btf-kernel report: bytes by kind and module, names with several
-// definitions, and the steps in files of --time-trace.
+// Collects data for the page of btf-kernel report: bytes by kind and module; structs, unions and
+// enums with several definitions; and the steps in files of --time-trace.
 #include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare.h"

@@ -158,8 +158,8 @@ std::string places(const Data &d)
     out +=
         d.by_source
             ? "By source folder and file. A type of several files is divided equally among them; "
-              "<em>alone</em> counts only types that no other file or folder has. Strings, "
-              "functions and variables are not counted."
+              "<em>alone</em> counts only types that nothing outside this file or folder has. "
+              "Strings, functions and variables are not counted."
             : "vmlinux, and the modules by folder. A package does not show from which sources the "
               "types of vmlinux come; the objects of a build do.";
     out +=
@@ -178,18 +178,19 @@ std::string modules(const Data &d)
     if (d.modules.empty())
         return "";
     const size_t shown = std::min(d.modules.size(), most_rows);
-    std::string out = "<h2 id=\"modules\">Modules</h2>\n<p>Sizes of each module's BTF and file. "
-                      "<em>Redefined</em> counts structs, unions and enums that vmlinux defines, "
-                      "too: programs that read the BTF may use the wrong definition. (Modules with "
-                      "self-contained BTF have none.)</p>\n" +
-                      table_begin("module-table",
-                                  {{"module"},
-                                   {"BTF", true},
-                                   {"types", true},
-                                   {"strings", true, " wide"},
-                                   {"file", true, " wide"},
-                                   {"redefined", true}},
-                                  shown > most_without_filter);
+    std::string out =
+        "<h2 id=\"modules\">Modules</h2>\n<p>Sizes of each module's BTF and file. "
+        "<em>Redefined</em> counts structs, unions and enums that vmlinux defines, "
+        "too: programs that read the BTF may use the wrong definition. (0 for modules "
+        "with self-contained BTF, which repeats vmlinux's types on purpose.)</p>\n" +
+        table_begin("module-table",
+                    {{"module"},
+                     {"BTF", true},
+                     {"types", true},
+                     {"strings", true, " wide"},
+                     {"file", true, " wide"},
+                     {"redefined", true}},
+                    shown > most_without_filter);
     for (size_t i = 0; i < shown; ++i) {
         const ModuleSize &m = d.modules[i];
         out += "<tr><td title=\"" + html_text(m.path) + "\">" + html_text(m.name) + "</td>" +
@@ -261,11 +262,12 @@ std::string steps(const Data &d)
         return "";
     std::string out = "<h2 id=\"time\">Time of the BTF steps</h2>\n<p>From " + number(d.traces) +
                       (d.traces == 1 ? " trace" : " traces") +
-                      ". The times of a step are sums of all its runs, also of those on parallel "
-                      "threads, and include the steps inside it.</p>\n" +
+                      ". Wall and processor times are sums of all runs of a step, also of those on "
+                      "parallel threads, and include the steps inside it. The processor time of a "
+                      "run is only that of its own thread.</p>\n" +
                       table_begin("time-table",
                                   {{"step"},
-                                   {"times", true, " wide"},
+                                   {"runs", true, " wide"},
                                    {"wall, s", true},
                                    {"processor, s", true},
                                    {"", false, "", true}},

@@ -19,7 +19,8 @@ constexpr DebugReloc x86_64_relocs[] = {
 };
 constexpr int8_t x86_64_params[] = {5, 4, 1, 2, 8, 9};
 
-// ELF for the Arm 64-bit Architecture, table 4.5 (data relocations); AAPCS64: x0 to x7.
+// ELF for the Arm 64-bit Architecture, "Data relocations" and (DTPREL) "TLS data relocations";
+// AAPCS64: x0 to x7.
 constexpr DebugReloc aarch64_relocs[] = {
     {R_AARCH64_ABS64, 8},
     {R_AARCH64_ABS32, 4},
@@ -28,8 +29,9 @@ constexpr DebugReloc aarch64_relocs[] = {
 };
 constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// System V ABI, Intel386 supplement: table 4.9. By this ABI, all parameters are on the stack.
-// pahole assumes this also of kernels, although -mregparm=3 puts the first three into registers.
+// System V ABI, Intel386 supplement: "Relocation Types". By this ABI, all parameters are on the
+// stack, but kernels pass the first three in registers (-mregparm=3). pahole knows nothing of
+// i386's registers.
 // R_386_GOTOFF (-fPIC) is listed only so that it is not an error: it occurs in DWARF expressions
 // with further operations, from which no address is taken.
 constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
@@ -39,8 +41,8 @@ constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_3
 constexpr DebugReloc arm_relocs[] = {{R_ARM_ABS32, 4}, {R_ARM_TLS_LDO32, 4}};
 constexpr std::span<const int8_t> arm_params = aarch64_params;
 
-// RISC-V ELF psABI, table 3; some <elf.h> lack two of these types. pahole knows only the number of
-// parameter registers (a0 to a7).
+// RISC-V ELF psABI, table "Relocation types"; some <elf.h> lack two of these types. pahole knows
+// only the number of parameter registers (a0 to a7).
 constexpr uint32_t riscv_set_uleb128 = 60, riscv_sub_uleb128 = 61;
 constexpr DebugReloc riscv_relocs[] = {
     {R_RISCV_32, 4},
@@ -57,12 +59,12 @@ constexpr DebugReloc riscv_relocs[] = {
     {riscv_sub_uleb128, 0, RelocOp::subtract},
 };
 
-// ELF ABI s390x supplement: table 3.2 (relocations), section 1.2.2 (r2 to r6).
+// ELF ABI s390x supplement: sections "Relocation Types" and "Parameter Passing" (r2 to r6).
 constexpr DebugReloc s390_relocs[] = {{R_390_32, 4}, {R_390_64, 8}, {R_390_TLS_LDO64, 8}};
 constexpr int8_t s390_params[] = {2, 3, 4, 5, 6};
 
-// OpenPOWER ELF V2 ABI, table 3.25. pahole knows only the number of parameter registers (r3 to
-// r10).
+// OpenPOWER ELF V2 ABI, "Relocation Table". pahole knows only the number of parameter registers
+// (r3 to r10).
 constexpr DebugReloc powerpc64_relocs[] = {
     {R_PPC64_ADDR32, 4},  {R_PPC64_ADDR64, 8},   {R_PPC64_UADDR32, 4},
     {R_PPC64_UADDR64, 8}, {R_PPC64_DTPREL64, 8},

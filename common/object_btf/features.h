@@ -54,8 +54,8 @@ private:
 
 /// pahole's "default": the features of pahole 1.27 without reproducible_build.
 FeatureSet default_features();
-/// pahole's "all": every feature except distilled_base, which needs a base, and linkage_names,
-/// which pahole 1.32 does not have.
+/// "all": every feature except distilled_base, which needs a base, and linkage_names, which pahole
+/// 1.32 does not have. pahole's "all" also lacks force_cu_merging, which has no effect here.
 FeatureSet all_features();
 /// Every feature, with distilled_base and linkage_names.
 FeatureSet known_features();

@@ -85,8 +85,9 @@ using Skips = std::map<Skip, uint64_t>;
 constexpr Skip unread_units[] = {Skip::clang_module, Skip::split_dwarf_unit, Skip::partial_unit,
                                  Skip::type_unit, Skip::unknown_unit};
 
-/// Why a skeleton unit is not read: `file`, which it names (DW_AT_dwo_name), was not found, or is a
-/// compiled clang module or precompiled header (`-gmodules`), which is never read. Clang gives a
+/// Why a skeleton unit is not read: its split unit was not found, or `file`, which it names
+/// (DW_AT_dwo_name), is a compiled clang module or precompiled header (`-gmodules`). The fast
+/// reader never reads these; libdw takes those that exist for split DWARF. Clang gives a
 /// precompiled header the `id` (dwo_id) -2, because the header has no hash.
 inline Skip skip_without(const char *file, uint64_t id)
 {
@@ -171,8 +172,8 @@ constexpr size_t max_depth = 2000;
 /// unknown. Which of the two registers counts depends on the parameter's type, whose entry may come
 /// later.
 struct ParamLocation {
-    int8_t scalar = -1;       // if its type fits a register
-    int8_t aggregate = -1;    // if it is larger: the first register of its pieces
+    int8_t scalar = -1;       // if its type fits a register, or !Arch::aggregates_in_two_regs
+    int8_t aggregate = -1;    // otherwise: the first register of its pieces
     bool is_constant = false; // the location is a constant, as of a parameter that is not passed
     bool on_stack = false;
     uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
@@ -199,7 +200,7 @@ struct Die {
         // Parameters, see ParamLocation:
         is_constant = 1u << 15,
         on_stack = 1u << 16,
-        // Functions, if signatures_known: a parameter is not where the prototype puts it.
+        // Functions, if signatures_known: a parameter is not where BPF programs look for it.
         displaced = 1u << 17,
         // Subranges:
         upper_bound = 1u << 18,
@@ -258,8 +259,8 @@ public:
     bool annotations = false; // there are annotations
     bool atomics = false;     // there are entries with DW_TAG_atomic_type
     // The gcc plugin made the tree. Registers are unknown. Instead, Die::displaced of a function
-    // states that some parameter is not where the prototype puts it. In a clone, parameters without
-    // Die::location are displaced or not passed.
+    // states that some parameter is not in the register where BPF programs look for it. In a clone,
+    // parameters without Die::location are displaced or not passed.
     bool signatures_known = false;
     uint8_t address_size = 8;
 

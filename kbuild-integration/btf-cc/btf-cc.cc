@@ -168,7 +168,7 @@ std::vector<std::string> object_warnings(const std::string &object, bool dwarf_a
                                          const emit::EmitReport &report)
 {
     std::vector<std::string> lines = emit::warnings(object, report);
-    // Objects with LTO code have no DWARF yet.
+    // An object with LTO code but without DWARF is not a mistake: the link makes its DWARF.
     if (dwarf_asked && report.has_code && !report.has_lto_code)
         lines.push_back(object + ": no DWARF although -g was given, so no object BTF");
     return lines;
@@ -378,9 +378,9 @@ int main(int argc, char **argv)
         return usage_error({{}, "COMPILER is required"});
     const CompileCommand command = read_command(compiler, argv + argc);
     const Result<Settings> settings = read_settings(own->options);
-    // Kbuild's probes make no object; a wrong variable (BTF_CC_*, PAHOLE_*) must not make them
-    // fail. If options are given, the wrong value may be an option's, and so it is an error even
-    // for a probe.
+    // A command without objects for BTF, such as a probe of Kbuild, must not fail because of a
+    // wrong variable (BTF_CC_*, PAHOLE_*). If options are given, the wrong value may be an
+    // option's, and so it is an error even for such a command.
     const bool no_object = command.objects.empty();
     if (!settings && (!no_object || !own->options.empty()))
         return refuse(settings.error());

@@ -45,14 +45,14 @@ Result<bool> has_object_btf(const std::string &path);
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
 /// The files from which a module was linked, by Kbuild's saved command. Files that do not exist are
-/// included, so that they cause an error. Without a saved command, these are NAME.o and, if it
-/// exists, NAME.mod.o for NAME.ko; none if NAME.o does not exist.
+/// included: they cause an error if another of the files has object BTF. Without a saved command,
+/// these are NAME.o and, if it exists, NAME.mod.o for NAME.ko; none if NAME.o does not exist.
 std::vector<std::string> module_inputs(const std::string &module);
 
-/// Why it is an error that a file has nothing to encode; "" if it is not an error. For a vmlinux it
-/// always is. For other files Kbuild's saved commands decide: it is an error if Kbuild linked the
-/// file and the file is `empty` (0 bytes), or if one of the file's objects is gone or was compiled
-/// with -g.
+/// Why it is an error that a file has nothing to encode; "" if it is not an error. (Not called for
+/// a file whose DWARF has nothing for BTF.) For a vmlinux it always is. For other files Kbuild's
+/// saved commands decide: it is an error if Kbuild linked the file and the file is `empty` (0
+/// bytes), or if one of the file's objects is gone or was compiled with -g.
 std::string why_btf_is_due(const std::string &file, bool empty);
 
 // dwarf_units.cc: makes object BTF, from the DWARF of a linked file or of a module's object, for

@@ -5,17 +5,18 @@
 // all are kept, they take as much memory as the image.
 //
 // Method. For each plain type, the interner keeps its class (4 bytes). As a rule it keeps words
-// only for the first type of a class. The deduplication reads few other types: in conflicts, and
-// where it does not choose the lowest type of a class. Those types are made from the kept words:
-// types with equal stub hashes differ only in ids, and at each position both ids stand for the same
-// name or class. In an object with one type of each name and class, this name or class leads to the
+// only for the lowest type of a class. The deduplication reads few other plain types: in conflicts,
+// and where it does not choose the lowest one. Those types are made from the kept words: types with
+// equal stub hashes differ only in ids, and at each position both ids stand for the same name or
+// class. In an object with one type of each name and class, this name or class leads to the
 // object's id. Other objects, for example with a definition and a declaration of one name, keep all
-// their words.
+// their words. Types of the link part are always kept.
 //
 // Invariant. A type is returned as it was in its object. Each class knows its lowest type,
 // independent of the order in which objects come.
 //
-// Cost. One look-up per type, a copy per distinct type.
+// Cost. One look-up per plain type; a copy per class, per type of the link part, and per type of
+// the objects that keep all their words.
 #include "merge/gather/gatherer.h"
 
 #include <cstring>

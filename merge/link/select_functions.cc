@@ -11,10 +11,10 @@
 // instance at the address of one of the group's symbols (so a strong definition takes precedence
 // over a weak one), preferably from one that kept its parameters. If no instance is at such an
 // address, it comes from the group's first instance. The FUNC gets the declaration tags of all
-// instances of this definition, because clang writes tags to one instance only. The prototype of a
-// definition at another address than the group's symbols, such as a weak one next to a strong one,
-// need not agree (combine() has exceptions). But a definition whose section the link discarded has
-// no address, so its prototype must agree, like that of an inline copy.
+// instances of the same definition, because clang writes tags to one instance only. The prototype
+// of a definition at another address than the group's symbols, such as a weak one next to a strong
+// one, need not agree (combine() has exceptions). But a definition whose section the link discarded
+// has no address, so its prototype must agree, like that of an inline copy.
 //
 // With true signatures, if find_clone() finds a clone, the FUNC has the clone's prototype and name.
 // Otherwise instances without an address, most of which are inlined, need not agree with an

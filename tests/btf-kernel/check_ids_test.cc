@@ -209,6 +209,7 @@ TEST_F(CheckKernel, WordsThatAreNotASetOfKfuncs)
     EXPECT_EQ(kfuncs({2, 1, 7, 0}), 1u);       // too short for two kfuncs
     EXPECT_EQ(kfuncs({2, 1, 8, 0, 7, 0}), 1u); // not sorted
     EXPECT_EQ(kfuncs({1, 1, 2, 0}), 1u);       // a struct
+    EXPECT_EQ(kfuncs({1, 1, 1000, 0}), 1u);    // no such type
     kernel_.version = KernelVersion{6, 8};
     EXPECT_EQ(kfuncs({1, 0, 7, (1 << 12) - 1}), 2u);
     EXPECT_EQ(kfuncs({1, 0, 7, 1 << 12}), 1u);

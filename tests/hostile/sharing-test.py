@@ -212,9 +212,9 @@ class Sharing(KbuildCase):
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
     def test_wrong_base(self):
-        """FUNCs and DATASECs refer to ids that do not fit the base, so other first ids of the split BTF are tried:
-        for each FUNC_PROTO, the first id with which this FUNC_PROTO has the highest of these ids. Each try checks
-        all of these ids that are not below its first id."""
+        """FUNCs and a DATASEC refer to ids that do not fit the base, so other first ids of the split BTF are tried: one
+        for each FUNC_PROTO, chosen so that this FUNC_PROTO gets the highest of these ids. Each try looks at these ids
+        from its first id up to the second highest. That should be a VAR's, but is a FUNC_PROTO's."""
         last, words = 0xfffff, [0, PROTO << 24, 1] * MANY
         for i in range(MANY):
             words += [1, FUNC << 24, last - i if i != 1 else last - MANY]

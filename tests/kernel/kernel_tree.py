@@ -5,7 +5,7 @@ WORK/linux-source-VERSION   the source, unpacked once, or a link to it; the cont
 WORK/NAME                   Kbuild's output folder of one build
 WORK/NAME.log               the output of make in this build
 WORK/bin                    links to the tools; in PATH, so that saved commands begin with btf-cc, not with a path
-WORK/ccache                 the compiler cache of all builds
+WORK/ccache-cpp             the compiler cache of all builds
 WORK/results                BTF and other results that checks compare
 """
 import os
@@ -117,13 +117,15 @@ class Workshop:
         env = {key: value for key, value in os.environ.items()
                if not key.startswith(('BTF_', 'PAHOLE', 'KBUILD_', 'CCACHE_', 'MAKE'))}
         env['PATH'] = f'{self.bin}:{env["PATH"]}'
-        env['CCACHE_DIR'] = str(self.work / 'ccache')
+        # Not `ccache`: that folder may have entries from CCACHE_DEPEND=1, which direct look-ups would still find.
+        env['CCACHE_DIR'] = str(self.work / 'ccache-cpp')
         env['CCACHE_MAXSIZE'] = '8G'
         # Without this setting, builds in different folders would share no cached objects, because debug information
         # names the folder.
         env['CCACHE_NOHASHDIR'] = '1'
         # Not CCACHE_DEPEND=1: ccache would not preprocess sources, and so would not notice the .incbin in piggy.S. It
-        # would then take the boot image from the cache if only the compressed kernel's contents differ, not its size.
+        # would return an old piggy.o, and the boot image would have an old kernel, if the compressed kernel has other
+        # contents but the same size.
         env['LC_ALL'] = 'C'
         return env | settings
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests which variables get a VAR, and their offsets in output sections. Without an image, the
-// offsets follow from the objects' relocations; with an image, from its address pools. If an object
-// has no pool, or the image has none, the offsets follow from the image's symbols or, in a linked
-// file that keeps `.BTF`, from the addresses that the linker wrote into DATASECs.
+// offsets follow from the objects' relocations; with an image, from its address pools. If the image
+// has no pools, the offsets follow from its symbols or, in a linked file that keeps `.BTF`, from
+// the addresses that the linker wrote into DATASECs.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"

@@ -69,7 +69,9 @@ private:
         place.file = &file_;
         for (uint32_t column = 0; column < columns_; ++column) {
             const uint32_t part = cell(0, column), offset = cell(row_of(slot), column);
-            if (part == SplitPlace::types) // UINT64_MAX: beyond the section's end, so no unit
+            // UINT64_MAX if there is no .debug_types.dwo. This is beyond the end of `info`: a type
+            // unit there is an error, and a compile unit is not found.
+            if (part == SplitPlace::types)
                 place.at[SplitPlace::info] =
                     file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
             else if (part < std::size(place.at))

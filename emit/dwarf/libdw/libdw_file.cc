@@ -46,8 +46,9 @@ const unsigned char *find_info(Dwarf *dwarf)
     return nullptr;
 }
 
-/// Reads the value of `attr` as if it had the form `form`. Empty if the value does not end inside
-/// its unit: dwarf_formudata() checks this, a plain read at attr.valp would not.
+/// Reads the value of `attr` as if it had the form `form`. Unlike a plain read at attr.valp,
+/// dwarf_formudata() never reads beyond the section. Empty if it reports an error. It does not
+/// report a DW_FORM_udata that is cut off: this becomes UINT64_MAX.
 std::optional<uint64_t> read_as(Dwarf_Attribute attr, unsigned form)
 {
     attr.form = form;
@@ -68,7 +69,7 @@ std::optional<uint64_t> read_three_bytes(Dwarf_Attribute attr, ByteOrder order)
 }
 
 /// The index of an address in .debug_addr. Empty if the form of `attr` is not for such an index, or
-/// the index does not end inside its unit.
+/// read_as() cannot read the index.
 std::optional<uint64_t> index_of_address(const Dwarf_Attribute &attr, ByteOrder order)
 {
     switch (attr.form) {

@@ -21,8 +21,9 @@
 //
 // In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
 // The nodes of such an object have no set; partition refinement inside the object finds equal
-// nodes. A base with twins is treated as ambiguous, too. Twins differ in a type that they reach,
-// but may reach the same set, because only some types of the base take part in the deduplication.
+// nodes. An object with wrong hashes (has_false_hashes() in make_edges.cc) and a base with twins
+// are treated as ambiguous, too. Twins differ in a type that they reach, but may reach the same
+// set, because only some types of the base take part in the deduplication.
 //
 // Cost. Each node and edge a few times. Each component, and each edge between components, costs one
 // bit per element in the object. A set of more than four elements is kept as a hash of 16 bytes,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Resolves forward declarations outside of structs: `struct s *` as a function's parameter or in a
-// typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
-// shows which one is meant; btf__dedup takes the first that it finds. The choice should leave as
-// few types as possible.
+// Resolves forward declarations that no group of structs has resolved: above all outside of
+// structs, as `struct s *` in a function's parameter or in a typedef, in an object that only
+// declares `struct s`. If there are several `struct s`, nothing shows which one is meant;
+// btf__dedup takes the first that it finds. The choice should leave as few types as possible.
 //
 // The caller passes only names that have several definitions and that the base does not declare. Of
 // these it passes all enums, and the structs and unions of which a struct or typedef of some object

@@ -94,9 +94,10 @@ std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
                  BetweenKeys &keys, Partition &partition);
 
-/// Chooses definitions for forward declarations that are used outside of structs, one after the
-/// other. In `partition` the class of each declaration becomes an alias of the chosen candidate's
-/// class.
+/// Chooses a definition for each of these declarations, one after the other. In `partition` the
+/// declaration's class becomes an alias of the chosen candidate's class, for all uses that no group
+/// has resolved, also in structs. Types between nodes that thereby become equal to others become
+/// aliases, too.
 void resolve_forwards(const std::vector<UnresolvedForward> &forwards, BetweenKeys &keys,
                       Partition &partition);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Named address spaces. x86 kernels from 6.15 on have __seg_gs in the type of each per-CPU variable if the compiler
-// knows __typeof_unqual__, as gcc does from 14 on.
+// Named address spaces. Kernels for x86-64 from 6.15 on may have __seg_gs in the type of each per-CPU variable, if the
+// compiler knows __typeof_unqual__, as gcc does from 14 on.
 #ifdef __SEG_GS
 #define SPACE __seg_gs
 #else
