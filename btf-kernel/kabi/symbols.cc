@@ -143,7 +143,8 @@ private:
         for (; at != none; at = visited_.at(at).from) {
             const btf::Kind kind = side_.btf->kind(TypeId{at});
             if (kind == btf::Kind::FUNC || kind == btf::Kind::VAR ||
-                kind == btf::Kind::FUNC_PROTO || side_.btf->name(TypeId{at}).empty())
+                kind == btf::Kind::FUNC_PROTO || kind == btf::Kind::TYPE_TAG ||
+                side_.btf->name(TypeId{at}).empty())
                 continue;
             text = type_name(*side_.btf, at) + (text.empty() ? "" : " > " + text);
         }

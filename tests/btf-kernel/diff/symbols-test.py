@@ -6,6 +6,7 @@ usage: symbols-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 """
 import json
 import os
+import shutil
 
 from diff_case import TOOLS, DiffCase
 from helpers.cli_case import run
@@ -87,6 +88,19 @@ class Symbols(DiffCase):
                  for n, more in enumerate(('', user % 'long'))]
         self.assertEqual(self.symbols(*whole, 'of_vmlinux', 'of_module'),
                          {'of_vmlinux': ('same', []), 'of_module': ('same', [])})
+
+    def test_paths_leave_out_type_tags(self):
+        if not shutil.which('clang'):
+            self.skipTest('clang is not installed')
+        for name, member in ('old', 'int'), ('new', 'long'):
+            self.write('tag.c', 'struct b { %s x; };\n'
+                       'struct a { struct b __attribute__((btf_type_tag("rcu"))) *p; };\n'
+                       'int f(struct a *q) { return q->p->x; }\n' % member)
+            self.must('clang', '-g', '-c', 'tag.c')
+            self.must(self.btf_emit, 'tag.o')
+            self.must(self.btf_merge, '-o', name, 'tag.o')
+            self.assertIn(b'rcu', self.read(name))
+        self.assertEqual(self.symbols('old', 'new', 'f'), {'f': ('reaches what changed', ['struct a > struct b'])})
 
 
 if __name__ == '__main__':
