@@ -38,27 +38,51 @@ def private_memory(pid):
     return int(found[1]) / 1024 if found else 0
 
 
+# A new process inherits the peak of its parent's memory. A benchmark may be large, so a small process starts
+# what is measured without `watch`. It prints wall, user and system time, maximum resident set, exit status.
+STARTER = '''import os, sys, time
+start = time.monotonic()
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
+                        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+_, status, usage = os.wait4(child, 0)
+print(time.monotonic() - start, usage.ru_utime, usage.ru_stime, usage.ru_maxrss,
+      os.waitstatus_to_exitcode(status))
+'''
+
+
 def run(argv, cwd=None, limit=None, watch=False):
     """Runs one process. Returns its cost, or None if it took more than `limit` seconds of processor time.
     If the process fails, the benchmark ends. The memory is the maximum resident set. With `watch` it is
     the maximum of private memory, without pages of mapped files. Private memory is read every millisecond,
     which slows the process down, so take times from runs without `watch`."""
-    start = time.monotonic()
+    argv = [str(a) for a in argv]
     bounds = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))) if limit else None
-    with subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, preexec_fn=bounds) as child:
+    if not watch:
+        said = subprocess.run([sys.executable, '-I', '-S', '-c', STARTER, *argv], cwd=cwd, check=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, preexec_fn=bounds).stdout
+        wall, user, system, memory, status = said.split()
+        return checked(Cost(float(wall), float(user), float(system), int(memory) / 1024), int(status),
+                       argv, limit)
+    start = time.monotonic()
+    with subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          preexec_fn=bounds) as child:
         memory = 0
-        while watch and not os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+        while not os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
             memory = max(memory, private_memory(child.pid))
             time.sleep(.001)
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.monotonic() - start
         child.returncode = os.waitstatus_to_exitcode(status)
-    if limit and child.returncode < 0 and usage.ru_utime + usage.ru_stime > limit * .9:
+    return checked(Cost(wall, usage.ru_utime, usage.ru_stime, memory), child.returncode, argv, limit)
+
+
+def checked(cost, status, argv, limit):
+    """Returns the cost of a process, or None if `limit` ended it. If it failed, the benchmark ends."""
+    if limit and status < 0 and cost.user + cost.system > limit * .9:
         return None
-    if child.returncode != 0:
-        sys.exit(f'bench: {argv[0]} failed with status {child.returncode}')
-    return Cost(wall, usage.ru_utime, usage.ru_stime, memory if watch else usage.ru_maxrss / 1024)
+    if status != 0:
+        sys.exit(f'bench: {argv[0]} failed with status {status}')
+    return cost
 
 
 def median(costs):

@@ -5,10 +5,10 @@ the start of /bin/true, and btf-merge --version.
 
 usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] [--threads=N] MODULE...
 
-BUILD is a meson build folder. FILE is vmlinux, or its raw BTF. MODULE is a .ko with object BTF, from a
-build with btf-cc or from `btf-emit --address-pool -o MODULE KO-WITH-DWARF`. BTF-MERGE is the btf-merge of
-another build, which is also measured, but not without an index. Each round runs all programs in turn on one
-module, the next round on the next module.
+BUILD is a meson build folder. FILE is vmlinux, or its raw BTF. MODULE has object BTF: the .o of a module in a
+build with btf-cc (the .ko has final BTF), or the output of `btf-emit --address-pool -o MODULE KO-WITH-DWARF`.
+BTF-MERGE is the btf-merge of another build, which is also measured, but not without an index. Each round
+runs all programs in turn on one module, the next round on the next module.
 """
 import argparse
 import collections

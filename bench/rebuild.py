@@ -61,7 +61,7 @@ def main():
             times[name].append(rebuild(folder, options.touch))
             wall, cpu = times[name][-1]
             print(f'round {round_ + 1}: {name}: {wall:.1f} s wall, {cpu:.1f} s user+sys', flush=True)
-    print(f'\nmedians of {options.rounds}; touch {options.touch}; make vmlinux')
+    print(f'\nmedians of {options.rounds}; {options.touch} made older; make vmlinux')
     for name in folders:
         wall, cpu = (statistics.median(column) for column in zip(*times[name]))
         line = f'{name:12} {wall:8.1f} s wall {cpu:8.1f} s user+sys'

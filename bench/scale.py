@@ -11,8 +11,8 @@ given many times in the table of separate files. KO is a module of the same kern
 O or KO, leave out its table with --only. --scratch needs room for 15 times the objects' BTF.
 
 There are up to eight copies of the objects. Each copy after the first has its own names for types,
-functions and variables that occur in few objects (see btf-corpus.cc); fifteen copies would exceed the limit
-of BTF (2^20 types). Larger inputs repeat the eight copies, so all types of the repetitions are duplicates.
+functions and variables that occur in few objects (see btf-corpus.cc). Many more copies would exceed the limit
+of BTF (2^20 types), so larger inputs repeat the eight copies. This adds only VARs to the result.
 Time is processor time (user and system), which can be compared on a busy machine. Private memory is
 resident memory without pages of mapped files; it is read every millisecond, in one more run. The tables
 show medians of the times of N rounds; the table of modules, of three times as many.

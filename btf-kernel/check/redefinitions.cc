@@ -86,7 +86,7 @@ std::string member_difference(const Btf &btf, TypeId x, TypeId y)
                : "members are in another order, or nested in another way";
 }
 
-/// The names of two numbers, which diff::compare_types() compares in their usual spelling.
+/// Compares the names of two numbers; diff::compare_types() compares their sizes and encodings.
 std::string number_difference(const Btf &btf, TypeId x, TypeId y)
 {
     const std::string_view a = btf.name(x), b = btf.name(y);

@@ -381,6 +381,25 @@ private:
     }
 };
 
+/// The type of which `x` and `y` are, perhaps inside arrays and behind modifiers, the old and the
+/// new form: the first typedef that stands for another type, otherwise the innermost type.
+uint32_t type_that_changed(const SideType &before, uint32_t x, const SideType &after, uint32_t y)
+{
+    for (unsigned n = 0; n < max_steps; ++n) {
+        x = unwrap(before.btf(), x).inner;
+        y = unwrap(after.btf(), y).inner;
+        if (!x || !y || !btf::is_modifier(before.btf().kind(TypeId{x})) ||
+            !btf::is_modifier(after.btf().kind(TypeId{y})))
+            break;
+        const uint32_t p = before.btf().type(TypeId{x}).type, q = after.btf().type(TypeId{y}).type;
+        if (before.side.shapes.reference(p) != after.side.shapes.reference(q))
+            break;
+        x = p;
+        y = q;
+    }
+    return x;
+}
+
 } // namespace
 
 std::vector<Detail> compare_types(const SideType &before, const SideType &after)
@@ -407,13 +426,11 @@ std::string find_cause(const SideType &before, const SideType &after,
         return {};
     const std::vector<Member> a = members_of(before.btf(), before.id),
                               b = members_of(after.btf(), after.id);
-    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-        if (a[i].name == b[i].name &&
-            size_of(before.btf(), a[i].type) != size_of(after.btf(), b[i].type)) {
-            // Looks for a named type inside an array, and inside a typedef of an array.
-            uint32_t inner = unwrap(before.btf(), a[i].type).inner;
-            inner = unwrap(before.btf(), behind_modifiers(before.btf(), inner)).inner;
-            inner = behind_modifiers(before.btf(), inner);
+    if (!std::ranges::equal(a, b, {}, &Member::name, &Member::name))
+        return {}; // members changed places
+    for (size_t i = 0; i < a.size(); ++i)
+        if (size_of(before.btf(), a[i].type) != size_of(after.btf(), b[i].type)) {
+            const uint32_t inner = type_that_changed(before, a[i].type, after, b[i].type);
             if (before.btf().name(TypeId{inner}).empty())
                 return one_line(before.btf(), a[i].type);
             return type_name(before.btf(), inner);

@@ -36,8 +36,8 @@ constexpr Option<DiffCommandLine> diff_options[] = {
       "Report which relocations, kfuncs and attach points of this BPF program work", repeats},
      sets<&DiffCommandLine::programs>},
     {{0, "breaking", "",
-      "Of the changes to names, print only those that break BPF programs; only these and lost "
-      "modules count for the exit status"},
+      "Print only changes that break BPF programs, and modules with BTF in only one kernel; only "
+      "breaking changes and lost modules count for the exit status"},
      sets<&DiffCommandLine::print, &diff::PrintOptions::only_breaking>},
     {help_option, sets<&DiffCommandLine::help>},
     {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},

@@ -64,7 +64,7 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 {
     const fs::path name = folder.filename();
     std::error_code ignored;
-    return (name == "debian" || name == "tar-install" || name == "rpmbuild") &&
+    return (name == "debian" || name == "tar-install" || name == "rpmbuild" || name == "pacman") &&
            fs::exists(root / "include/config", ignored);
 }
 

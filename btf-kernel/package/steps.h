@@ -147,7 +147,7 @@ bool is_binary(Bytes file);
 /// The content of a wrapping: a kernel, compressed or not, or another wrapping.
 struct Payload {
     Bytes bytes;
-    std::string release = {}; // from the wrapping's header; empty: not known
+    std::string release = {}; // as the wrapping states it; empty: not known
     /// The payload begins with code, and the kernel follows. A compressed kernel ends with its
     /// unpacked size in four bytes, which gzip writes, or else Kbuild appends. Zeros may follow.
     bool after_code = false;
@@ -183,8 +183,8 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
 
 /// A file of the package.
 struct Content {
-    // In its package or folder, as clean_path() gives it, but with lib/modules/ if that is the
-    // folder. Of a file that the user named: only the file name.
+    // Relative to its package or folder, as clean_path() gives it; with lib/modules/ in front if
+    // the folder is itself a lib/modules. Of a file that the user named: only the file name.
     std::string path;
     std::string place; // with its package or folder: "PACKAGE(PATH)", "FOLDER/PATH"
     Bytes bytes;

@@ -112,8 +112,8 @@ struct MendedBtf {
 /// Returns nothing if there are no violations, or none that can be mended. `pointer_size`: the
 /// target's, in bytes. `suspects`: null for final BTF. Of an object, only types for which
 /// suspects[id - 1] is true are mended. Some violations are left to the merge even in these types:
-/// names that are only too long, chains of modifiers, declared structs that prototypes pass or
-/// return by value, and those of VARs, FUNCs and DATASECs. From an object, only DECL_TAGs are
+/// violations of VARs, FUNCs and DATASECs; names that are only too long; chains of modifiers; and
+/// declared structs that prototypes pass or return by value. From an object, only DECL_TAGs are
 /// dropped and, if anything is mended, DATASECs without entries; so types before the first of these
 /// keep their ids.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size,

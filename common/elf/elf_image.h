@@ -135,9 +135,9 @@ bool is_relocatable(Bytes file); // ELF of type ET_REL, by the header
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// The contents of the first note of this owner and type; empty if there is none. Searches all
-/// sections of type SHT_NOTE, because linker scripts may merge them (a kernel's .notes), and
-/// .note.gnu.build-id, whose section type may be another one.
+/// The contents of the first note of this owner and type; empty if there is none. Searches
+/// .note.gnu.build-id, whatever its section type, and all sections of type SHT_NOTE, because linker
+/// scripts may merge them (a kernel's .notes).
 Bytes find_note(const ElfImage &image, std::string_view owner, uint32_t type);
 
 /// A file on disk and its sections.
@@ -180,8 +180,8 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
 /// Updates sh_offset of sections that move. The result refers to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
-// symbol_table.cc: symbols, decoded on access. A kernel has half a million, of which few are
-// needed.
+// symbol_table.cc: symbols, decoded on access. A kernel has half a million, so no decoded table
+// is kept.
 
 /// Where a symbol is defined.
 enum class Home : uint8_t { undefined, section, absolute, common };

@@ -98,8 +98,8 @@ struct LinkTrailer {
     std::vector<Hash128> hashes; // stub hash of each type
     // In the order in which their DIEs end; a shared record is at the place of its first instance.
     std::vector<LinkFunction> functions;
-    // With the feature true_signature: a second record of each instance whose parameters the
-    // compiler changed, with the parameters that are really passed.
+    // With the feature true_signature: a second record of each instance with fn_reordered or
+    // fn_signature_changed, with the parameters that are really passed.
     std::vector<LinkFunction> true_signatures;
     std::vector<uint32_t> proto_words;
     std::vector<LinkVariable> variables;

@@ -155,7 +155,8 @@ class Package(PackageCase):
                  ('arch/x86/boot/bzImage', bz_image(self.vmlinux, 'gz')),
                  ('arch/x86/boot/compressed/vmlinux', b'\177ELF none'),
                  *((f'drivers/m-{n}.ko', data) for n, data in enumerate(self.modules)),
-                 *((f'debian/linux/m-{n}.ko', data) for n, data in enumerate(self.modules))]
+                 *((f'{copy}/m-{n}.ko', data) for n, data in enumerate(self.modules)
+                   for copy in ('debian/linux', 'pacman/linux', 'tar-install', 'rpmbuild'))]
         folder = self.unpacked(files, 'build')
         self.good(folder)
         self.good(f'{folder}/')

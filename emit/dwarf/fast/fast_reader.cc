@@ -95,11 +95,19 @@ public:
 private:
     Result<void> want_types(const TypeUnits &types, const TakesLanguage &takes)
     {
-        for (const auto &[signature, type] : types) {
-            Unit unit = type.unit;
+        // Units with one abbreviation table are read one after the other, because `abbrevs_` keeps
+        // only the last table.
+        std::vector<const TypeUnit *> sorted;
+        for (const auto &[signature, type] : types)
+            sorted.push_back(&type);
+        std::ranges::sort(sorted, {}, [](const TypeUnit *type) {
+            return std::pair(type->unit.abbrev_offset, type->unit.offset);
+        });
+        for (const TypeUnit *type : sorted) {
+            Unit unit = type->unit;
             TRY(read_language(unit, abbrevs_));
             if (takes(unit.language))
-                references_.type_units.push_back(&type);
+                references_.type_units.push_back(type);
         }
         return {};
     }

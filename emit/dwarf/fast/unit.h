@@ -46,7 +46,7 @@ struct Abbrev {
     uint16_t tag = 0;
     bool known = false, children = false;
     bool declares = false;      // has DW_AT_declaration, or is a static member of C++
-    bool has_signature = false; // its type is in a type unit of split DWARF
+    bool has_signature = false; // stands for a type in a type unit (DW_AT_signature, split DWARF)
     uint32_t first = 0;         // index of the first step in the AbbrevTable
     uint32_t count = 0;         // of steps
 };
