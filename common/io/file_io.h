@@ -99,8 +99,8 @@ Result<FileParts> read_parts(const std::string &path);
 /// nothing for other memory.
 void release_pages(Bytes part);
 
-/// Error: a mapped file has changed since read_parts() mapped it. Call this before the result is
-/// used, while all inputs are still mapped.
+/// Error: a mapped file has changed since read_parts() mapped it. Call this before a result is
+/// written, while all inputs are still mapped.
 Result<void> check_mapped_files();
 /// Has a mapped file changed since read_parts() mapped it? Does not allocate memory.
 bool mapped_files_changed();

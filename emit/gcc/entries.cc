@@ -333,7 +333,8 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
 /// Adds an entry for a clone. `uids`: as `clone` of Entries::emitted(). As in gcc's DWARF, the
 /// function's parameters that the clone takes come first, then those that it does not take. A taken
 /// parameter has a location unless `displaced` is set, or the clone has a parameter before it that
-/// the function does not have, such as a part of a struct.
+/// the function does not have, such as a part of a struct. With true signatures, a clone that takes
+/// a parameter without a location has the flag Die::displaced, because programs could not read it.
 DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
                                    const std::vector<uint32_t> &uids)
 {
@@ -353,15 +354,18 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         return std::ranges::lower_bound(parameters, entry, {}, &Parameter::entry);
     };
     std::vector<Parameter> not_taken(place(function), place(origin.end));
-    bool located = !displaced;
+    bool located = !displaced, all_located = located;
     for (uint32_t uid : uids) {
         auto found = std::ranges::find(not_taken, uid, &Parameter::uid);
         located &= found != not_taken.end();
         if (found == not_taken.end())
             continue; // new, of another type, or a further part of one that was found already
+        all_located &= located;
         add_parameter(*found, located);
         not_taken.erase(found);
     }
+    if (!all_located && features.has(Feature::true_signature))
+        tree.dies[clone].has |= Die::displaced;
     for (const Parameter &parameter : not_taken)
         add_parameter(parameter, false);
     if (tree.at(origin.end - 1).tag == DW_TAG_unspecified_parameters) {

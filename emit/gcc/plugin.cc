@@ -13,7 +13,7 @@
 //   outlining_inline_function  the body of a function has been copied into a caller or a clone: the
 //                              fact that the function has inlined copies
 //   function_decl              a function or a clone has been written: which parameters it takes,
-//                              and whether they are where the prototype puts them
+//                              and whether they are in the registers where BPF programs look
 //   late_global_decl           a variable has been written: its section
 //   finish                     the assembly output is still open: object BTF is written
 // With -g, gcc writes both debug information and object BTF.

@@ -7,10 +7,10 @@
 // Method. The same roots, by the same rules:
 // - variables outside functions, if they are defined or used (gcc 9: all); each with the type of
 //   its first declaration and with the type of its definition;
-// - functions that are defined, with the types of the variables and functions that their blocks
-//   declare;
-// - the types of result and parameters of functions that have no body here; those of functions that
-//   are defined only for inlining (`extern inline`) are added, too;
+// - functions that are defined, unless gcc drops them as unused; with the types of the variables
+//   and functions that their blocks declare;
+// - the types of result and parameters of used functions that have no body here; those of functions
+//   that are defined only for inlining (`extern inline`) are added, too;
 // - types that a defined function or variable uses in a cast or in sizeof, and enums of which it
 //   uses an enumerator;
 // - base types that occur in a type declared outside functions: gcc keeps the base types even if it

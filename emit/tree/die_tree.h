@@ -87,7 +87,7 @@ constexpr Skip unread_units[] = {Skip::clang_module, Skip::split_dwarf_unit, Ski
 
 /// Why a skeleton unit is not read: its split unit was not found, or `file`, which it names
 /// (DW_AT_dwo_name), is a compiled clang module or precompiled header (`-gmodules`). The fast
-/// reader never reads these; libdw takes those that exist for split DWARF. Clang gives a
+/// reader never reads such a file; libdw reads it as split DWARF if it exists. Clang gives a
 /// precompiled header the `id` (dwo_id) -2, because the header has no hash.
 inline Skip skip_without(const char *file, uint64_t id)
 {

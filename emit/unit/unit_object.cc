@@ -473,10 +473,10 @@ void add_misnamed(const Btf &btf, std::vector<TypeId> &suspect)
 }
 
 /// Changes types that kernels would refuse. The merge would change them, too, but its messages
-/// could not name the source file. The same type must be changed in each object or in none, so
-/// types that are neither suspect nor misnamed are left to the merge, as are too long names and
-/// long chains of modifiers. (Checking all types of each unit would take a tenth more
-/// instructions.)
+/// could not name the source file. The same type must be changed in each object or in none, so only
+/// suspect and misnamed types are changed: the type alone shows that it is one of them. All others
+/// are left to the merge, as are too long names and long chains of modifiers. (Checking all types
+/// of each unit would take a tenth more instructions.)
 void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
 {
     if (types.btf.has_odd_character()) // of this unit or, in a shared table, of an earlier one

@@ -274,7 +274,7 @@ Result<void> finish(const std::string &file, bool is_relocatable, bool fill_ids,
     const bool in_place = options.detached.empty();
     if (fill_ids)
         TRY(fill_module(file, options.base, before, report));
-    // Another program puts detached BTF into the module, and must not find a `.BTF` there.
+    // Another program puts detached BTF into the module, and must not find object BTF there.
     if (is_relocatable && !in_place)
         TRY(merge::remove_object_btf(file));
     // For make, a module must be newer than the vmlinux over which its BTF was made, even if the

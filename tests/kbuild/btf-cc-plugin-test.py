@@ -65,6 +65,27 @@ class Compiles(PluginCase):
         types = {line.split('] ')[1].split(' size')[0] for line in self.dump('add.o') if line[0] == '['}
         self.assertLessEqual({"STRUCT 'point'", "INT 'int'"}, types)
 
+    def test_true_signatures(self):
+        """With the feature true_signature, clones are left out that take a parameter in another register than programs
+        expect: `real` in a floating-point register, `behind` after a new parameter. DWARF does the same."""
+        self.write('clones.c', """
+            #define apart __attribute__((noinline))
+            struct pair { long a, b; };
+            static apart int real(double d, int unused) { return (int)d; }
+            static apart int behind(struct pair *p, int b) { return (int)p->a + b; }
+            static apart int last(int a, int unused) { return a * 3; }
+            int use(struct pair *p, int x)
+            { return real(x, x) + behind(p, x) + behind(p + 1, 1) + last(x, x); }
+            int main(void) { struct pair p = {1, 2}; return use(&p, 3); }
+        """)
+        for way in '--plugin', '--strict':
+            done = self.cc(way, '--features=+true_signature', 'gcc', '-g', '-O2', '-c', 'clones.c')
+            self.assertEqual(done, (0, b'', b''))
+            self.must('gcc', '-o', 'program', 'clones.o')
+            self.must(self.btf_merge, '--features=+true_signature', '--image=program', '-o', 'out', 'clones.o')
+            functions = {line.split("'")[1].split('.')[0] for line in self.dump('out') if ' FUNC ' in line}
+            self.assertEqual(functions, {'last', 'use', 'main'}, way)
+
     def test_link(self):
         """Objects with BTF from the plugin and from DWARF can be linked and merged together, without a warning."""
         for way, name in ((['--plugin'], 'add'), ([], 'main'), (['--plugin'], 'other')):
