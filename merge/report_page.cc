@@ -85,7 +85,7 @@ Result<std::string> ReportPage::copy_in_memory(const std::string &path)
 
 Result<void> ReportPage::prepare(const std::string &page, Options &options)
 {
-    TRY(check_page_writable(page)); // before the merge, because --update drops object BTF
+    TRY(check_page_writable(page)); // early: after --update, a second try may lack object BTF
     program_ = find_btf_kernel();
     if (program_.empty())
         return fail({}, "--report needs btf-kernel in the folder of btf-merge or in PATH");

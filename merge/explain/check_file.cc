@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds what a kernel would refuse in the BTF of a finished file.
 //
-// Problem. A kernel only reports "failed to validate module BTF: -22". Most often the module was
-// built for another vmlinux than the running one, so its type ids and string offsets continue
+// Problem. A kernel only reports "failed to validate module [X] BTF: -22". Most often the module
+// was built for another vmlinux than the running one, so its type ids and string offsets continue
 // another base.
 //
 // Method. Check the kernel's rules one after the other. If split BTF violates a rule, or has

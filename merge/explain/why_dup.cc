@@ -84,9 +84,9 @@ private:
         return out;
     }
 
-    /// Should a root not be reported? Duplicates that are only in the base and split nothing were
-    /// not made by this merge. A single definition, of a name that the base declares, is reported
-    /// only if it split a name of `others`.
+    /// Should a root not be reported? If all definitions are in the base and split nothing, this
+    /// merge did not make the duplicates. A single definition, of a name that the base declares, is
+    /// reported only if it split a name of `others`.
     bool is_left_out(TypeName n, const std::vector<TypeName> &others) const
     {
         auto is_because = [&](TypeName other) { return graph_.names[other].root == n; };
@@ -293,8 +293,8 @@ private:
         return true;
     }
 
-    /// Goes from both types to those behind the pointers, modifiers and arrays that both have.
-    /// Names of typedefs and type tags are not compared.
+    /// Goes from both types to those behind the pointers, modifiers and arrays that both have, with
+    /// equal names of typedefs and texts of type tags.
     void strip_equal(TypeAt &a, TypeAt &b) const
     {
         for (size_t i = 0; i < most_nested && a.type != void_id && b.type != void_id; ++i) {
@@ -302,7 +302,8 @@ private:
             const btf::Kind kind = btf::kind_of(x);
             if (kind != btf::kind_of(y))
                 return;
-            if (kind == btf::Kind::PTR || btf::is_modifier(kind)) {
+            if ((kind == btf::Kind::PTR || btf::is_modifier(kind)) && x.info == y.info &&
+                btf_at(a).name(a.type) == btf_at(b).name(b.type)) {
                 a.type = TypeId{x.type};
                 b.type = TypeId{y.type};
             } else if (kind == btf::Kind::ARRAY && btf::tail_of(x)[2] == btf::tail_of(y)[2]) {

@@ -103,6 +103,8 @@ std::string names_of(const std::vector<const Object *> &objects)
 
 std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked)
 {
+    if (asked.has(Feature::global_var))
+        asked.add(Feature::var); // as relevant() does
     std::map<Setting, std::vector<const Object *>> groups;
     for (const Object &o : objects)
         if (o.has_trailer)

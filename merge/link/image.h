@@ -71,7 +71,7 @@ struct Image {
     /// combined: where the DATASECs of objects from raw inputs begin, by object.
     std::vector<std::optional<std::unordered_map<TypeId, Address>>> datasecs;
 
-    std::vector<SectionContents> kept; // what pools point into
+    std::vector<SectionContents> kept; // linked: what `pools` points into
 
     /// combined: the symbol that defines `symbol` of `input`; `symbol` itself if it is local or
     /// defined nowhere. Sets `input` to the input with the result.

@@ -271,9 +271,9 @@ private:
         return symbol_location(*named->second, addend);
     }
 
-    /// May `own`, of an input, have become `found`, of the image? If not, the linker dropped `own`.
-    /// A weak definition that the linker chose stays weak, a hidden symbol becomes local,
-    /// relaxation shrinks functions, a common symbol may grow.
+    /// May `own`, of an input, have become `found`, of the image? If not, the linker dropped `own`,
+    /// or `found` may be a static symbol of its name. A weak definition that the linker chose stays
+    /// weak, a hidden symbol becomes local, relaxation shrinks functions, a common symbol may grow.
     bool may_become(const Symbol &own, const Symbol &found)
     {
         if (own.home == Home::undefined)

@@ -30,7 +30,7 @@
 //   modules: addresses match no symbol                 section and offset are compared
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is not an address          it is one
-//                                                      (but not in a linked image)
+//                                                      (address 0 of a linked image is not)
 //   undefined symbols are functions at address 0       they are not functions
 //
 // Cost. One look-up per symbol and instance, and one sort of the selected functions. Groups are

@@ -65,8 +65,8 @@ public:
         // variables.
         if (image_.kind == ImageKind::linked)
             std::ranges::sort(order_);
-        // DATASECs of raw BTF that the features select are kept even without variables, unless
-        // their size is 0 or an ELF input has an allocated section of their name.
+        // If there is no image, DATASECs of raw BTF that the features select are kept even without
+        // variables, unless their size is 0 or an ELF input has an allocated section of their name.
         for (size_t s = image_.first_datasec; s < image_.sections.size(); ++s)
             if (by_section_[s].empty() && image_.sections[s].head.sh_size &&
                 wanted(image_.sections[s]))

@@ -168,6 +168,21 @@ TEST_F(WhyDup, BehindPointersAndArrays)
     EXPECT_NE(said.find("volatile int last;\n\t\t} *p[2];"), std::string::npos) << said;
 }
 
+TEST_F(WhyDup, TypedefsOfUnnamedStructs)
+{
+    for (const char *name : {"foo_t", "bar_t"})
+        object(strf("[3] STRUCT '(anon)' size=4\n\t'a' type_id=1 bits_offset=0\n"
+                    "[4] TYPEDEF '%s' type_id=3\n"
+                    "[5] STRUCT 's' size=4\n\t'x' type_id=4 bits_offset=0\n",
+                    name));
+    const std::string text = why("s");
+    EXPECT_NE(
+        text.find("first difference, struct s.x: version 1 has \"foo_t x;\", version 2 \"bar_t "
+                  "x;\"\n"),
+        std::string::npos)
+        << text;
+}
+
 TEST_F(WhyDup, EnumeratorsOfUnnamedEnums)
 {
     std::string values;

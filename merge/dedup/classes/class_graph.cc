@@ -172,7 +172,8 @@ uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &
 using TextNumbers = std::unordered_map<std::string_view, uint32_t>;
 
 /// The contents of a class: the words of its type `at`, with reference_word() for each reference,
-/// and a number of `texts` for each name. So references with is_open() make no difference.
+/// and a number of `texts` for each name. So references with is_open() make no difference. Types of
+/// the base that do not take part are in no class, but differ from void and from each other.
 std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGraph &graph,
                               const IdVector<ClassId, bool> &above, std::span<const ClassId> refs,
                               TextNumbers &texts)
@@ -185,8 +186,11 @@ std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGrap
         off = texts.emplace(sources.str(at, off), number).first->second;
     });
     size_t next = 0;
-    btf::for_each_type_id(type,
-                          [&](uint32_t &ref) { ref = reference_word(graph, above, refs[next++]); });
+    btf::for_each_type_id(type, [&](uint32_t &ref) {
+        const ClassId to = refs[next++];
+        const bool takes_part = !ref || to != ClassId::none;
+        ref = takes_part ? reference_word(graph, above, to) : raw(ClassId::none) - 1 - ref;
+    });
     return out;
 }
 

@@ -9,9 +9,9 @@
 // nodes give the node's edges. In an ambiguous object several nodes share a name. There the types
 // between nodes are walked, and a node has one path for each way to another node:
 //
-//     typedef struct dev outer;        at file level; a function has a struct dev of its own, and
-//     struct bus { outer *a; struct dev *b; };
-//     slots of bus: dev                paths of bus: (dev, first dev), (dev, second dev)
+//     typedef struct dev outer;                  at file level
+//     struct bus { outer *a; struct dev *b; };   in a function that defines its own struct dev
+//     slots of bus: dev                          paths of bus: (dev, first dev), (dev, second dev)
 //
 // Last, targets that would make the order of the objects matter are removed: definitions of enums
 // that another object only declares.

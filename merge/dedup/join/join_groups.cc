@@ -11,12 +11,12 @@
 // Method. Objects join in the order of join_order.cc. A group has a representative, the node that
 // founded it; all members share the representative's references.
 //  1. A node joins the group of an earlier node with the same class that reaches the same conflicts
-//     and forward declarations; in an ambiguous object, the group of an earlier equal node of this
-//     object. In most objects all nodes do.
+//     and forward declarations. In most objects all nodes do; in ambiguous objects, none do.
 //  2. Otherwise the candidates are the groups of the node's class. agreeing_pairs.cc finds those
 //     that agree with the node, at any depth.
-//  3. The other nodes are handled in id order. Each joins the newest group with which it agrees and
-//     which it can join, and the nodes that it reaches join the corresponding groups. If a slot
+//  3. The other nodes are handled in id order. In an ambiguous object, a node joins the group of an
+//     earlier equal node of this object. Otherwise it joins the newest group with which it agrees
+//     and which it can join, and the nodes that it reaches join the corresponding groups. If a slot
 //     leads to a forward declaration in the representative's object and to a definition in the
 //     node's, the declaration is resolved to the definition. A node that cannot join any group
 //     founds one.
