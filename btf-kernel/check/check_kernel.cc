@@ -164,8 +164,8 @@ std::string list_of(std::vector<std::string> &names)
 }
 
 /// Reports types that differ only in a type to which they refer: one finding for each type that
-/// makes others differ. The encoder is not at fault: the sources of vmlinux and of the module
-/// differ in that one type.
+/// makes others differ. The encoder is not at fault (except perhaps for types that are only
+/// declared): the sources of vmlinux and of the module differ in that one type.
 void report_derived(const CheckContext &context, const Binary &module, const Btf &btf,
                     const std::vector<Redefinition> &redefined, Findings &out)
 {

@@ -53,6 +53,7 @@ TEST_F(CheckKernel, IdsNeverFilled)
     EXPECT_EQ(findings(), said);
 }
 
+// Without symbols, a module whose ids are all 0 does not count as never filled in.
 TEST_F(CheckKernel, IdsOfAModuleWithoutVmlinux)
 {
     set_module("[2] STRUCT 'mine' size=4",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compares btflink with pahole on objects of many compilers. Prints a table for docs/evidence.md.
+"""Compares btflink with pahole on objects of many compilers. Prints a table; docs/evidence.md sums it up.
 
 usage: matrix.py make BUILD FOLDER
        matrix.py compare BTF-COMPARE PAHOLE FOLDER

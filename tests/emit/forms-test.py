@@ -35,7 +35,7 @@ static int counter = 3;
 __attribute__((noinline)) int shared(big_t *b, int n) { counter++; return b->flag + n; }
 int other(struct list *l) { return l->kind + counter; }
 __attribute__((section(".second"))) int second(void) { return counter; }
-__attribute__((section(".second"))) int third(int n) { return counter + n; } // a list with a base address
+__attribute__((section(".second"))) int third(int n) { return counter + n; } // a range list with a base
 ''',
     'two.c': '''#include "shared.h"
 struct only_two { struct big b[2]; double d; } bees;

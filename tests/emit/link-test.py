@@ -280,6 +280,7 @@ class ManySections(CliCase):
             self.assertEqual([name for _, name, _ in relocated(self.path('many.o'))],
                              ['first', 'last'])
             lines = self.lines('many.o')
+            self.assertIn('FUNCTION _start address pool', lines)
             for name in ('first', 'last'):
                 self.assertIn(f'DATASEC .data.{name} size 4; {name}@0+4', lines)
                 self.assertIn(f'VARIABLE {name} in .data.{name} size 4 external pool', lines)

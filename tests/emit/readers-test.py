@@ -26,7 +26,7 @@ OTHERS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-
           'clang-19 --target=loongarch64-linux-gnu']
 FEW = {'composites.c', 'functions.c'}
 WAYS = ['-gdwarf-4', '-gdwarf-5', '-gdwarf-5 -O2', '-gdwarf-5 -O2 -gz']
-ELSEWHERE = {'base-types.c', 'variables.c'}  # may be refused for other machines, some of which lack a type or section
+ELSEWHERE = {'base-types.c', 'variables.c'}  # may be refused for other machines, which lack __int128 or rsp
 
 
 def concerns(compiler, source):

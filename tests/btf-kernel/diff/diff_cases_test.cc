@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Tests btf-kernel diff. Each file of cases/ has two kernels as BTF text, and the expected output
-// without its table of numbers. The parts begin with "== old", "== new", "== old module NAME",
+// after the table of numbers. The parts begin with "== old", "== new", "== old module NAME",
 // "== new module NAME" and, for the output, "== said". In the file, a line of the output that
 // begins with "== " is indented by one space. Lines that begin with '#' are comments. Blank lines
 // do not count.

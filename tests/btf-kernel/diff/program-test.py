@@ -143,7 +143,7 @@ class Diff(DiffCase):
         old, new = self.kernels()
         self.assertNotIn('struct bpf_struct_ops_ops changed', self.diff(old, new, '--breaking'))
         self.assertNotIn('struct task', self.diff(old, new, '--summary'))
-        # The exit status depends on what is printed.
+        # With --breaking, an added struct does not count for the exit status.
         self.write('more.c', f'#include "{KERNEL}"\nstruct added {{ int a; }} *added;\n')
         more = self.kernel('more', source='more.c')
         self.assertIn('struct added added', self.diff(old, more))
@@ -356,7 +356,7 @@ class Diff(DiffCase):
             {**names, **weak, 'untyped': 'unknown'})
 
     def test_ksyms_of_another_kind(self):
-        """An entry of .ksyms that is neither a function nor a variable is ignored. Its third word need not be an id."""
+        """A type in .ksyms that is neither a FUNC nor a VAR is ignored. Its third word may be a size, not an id."""
         self.verdicts('extern const int number SEC(".ksyms");\nSEC("tc") long f(void) { return (long)&number; }\n',
                       self.two_adapters())
         program, var = self.read('p.o'), struct.pack('<I', 0x0e000000)
@@ -463,7 +463,7 @@ class Diff(DiffCase):
         self.assertEqual(re.findall('(?m)^        in (.*)', said), ['fentry/b'])
 
     def test_existence_in_subprograms(self):
-        """A subprogram, in .text, may be guarded by its caller, or test for its caller."""
+        """A test in a caller may guard a subprogram (in .text), and a test in a subprogram its caller."""
         self.write('k.c', 'struct s { int stay; } s;\n')
         self.kernel('k', source='k.c')
         program = ('struct s { int gone; }; struct s___v2 { int gone; };\n'

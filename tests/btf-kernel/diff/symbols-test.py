@@ -58,7 +58,7 @@ class Symbols(DiffCase):
         self.assertEqual(self.symbols(new, old, *names, 'of_module'), {
             'stays': ('same', []), 'moves': ('same', []), 'changes': ('another signature', []),
             'of_module': ('gone', [])})
-        # The module had a function `moves` of its own before, so that of vmlinux has not moved, but is gone.
+        # The module already had its own function `moves`, so vmlinux's `moves` has not moved: it is gone.
         other = 'int moves(long a) { return a; }'
         self.assertEqual(self.symbols(self.folder_with('in-both', vmlinux=stays + moves, m=other),
                                       self.folder_with('in-module', vmlinux=stays, m=other), 'moves', 'of_module'),

@@ -1,5 +1,5 @@
 // Parameters that are not where BPF programs look for them: gcc drops one (.isra or .constprop), a double is in a
-// floating-point register, a packed struct is on the stack. The flags record this. A struct by value causes no flag.
+// floating-point register, a packed struct is on the stack. The flags record this. A struct in registers has none.
 // compilers: gcc
 // flags: -O2
 // emit: --address-pool

@@ -63,7 +63,7 @@ CASES = [
           'PTR: *tag(inner) int']),
     case('gcc: tagged pointer to void', [gnu('type', 'user'), tagged(pointer(), 'user')],
          ['TYPE_TAG: tag(user) void', 'PTR: *tag(user) void']),
-    case('gcc: links behind the pointer, in forms of their own',
+    case('gcc: a tag behind its pointer, with attributes of other forms',
          [Die('pointer_type', type=ref('int'), GNU_annotation=form('ref_udata', 'rcu')),
           Die('GNU_annotation', name=form('strp', 'btf_type_tag'), const_value=form('strp', 'rcu'),
               label='rcu')],

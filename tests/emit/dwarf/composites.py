@@ -78,7 +78,7 @@ CASES = [
       for name, value in (('data1', 0xfd), ('data2', 0xfffd), ('data4', 0xfffffffd))],
     one_member('bit_offset is text', '@27:5', byte_size=4, bit_size=5, bit_offset='3',
                data_member_location=0),
-    Case('bit_offset in the size of what is behind typedef and qualifiers',
+    Case('bit_offset without a storage size: that of the type behind typedef and qualifiers counts',
          unit(base('short', 2, ATE.signed), Die('const_type', type=ref('short'), label='c'),
               typedef('t', 'c'), Die('volatile_type', type=ref('t'), label='v'),
               struct('s', 4, bits('a', 'v', 3, bit_offset=13), bits('b', 'v', 4, bit_offset=9))),
@@ -120,7 +120,7 @@ CASES = [
     left_out('bitfield beyond 2 MB', 'a bitfield beyond 2 MB', '; int a@0:1; int c@32',
              bits('a', 'int', 1, data_bit_offset=0), member('c', 'int', 4),
              bits('b', 'int', 1, data_bit_offset=0x1000000, label='b'), size=0x400000),
-    left_out('bitfields beyond 2 MB alone', r'a bitfield beyond 2 MB \(and 1 more\)',
+    left_out('all bitfields beyond 2 MB: other members there stay', r'a bitfield beyond 2 MB \(and 1 more\)',
              '; int a@0; int d@16777248', member('a', 'int'),
              bits('b', 'int', 1, data_bit_offset=0x1000000, label='b'),
              bits('c', 'int', 3, data_bit_offset=0x1000001), member('d', 'int', 0x200004),
@@ -201,7 +201,7 @@ CASES = [
          versions=(5,), machines=BOTH),
 
     # Nesting, the order of ids, and the number and order of members.
-    Case('nested types end before what is around them',
+    Case('nested types come before the enclosing type',
          unit(INT, struct('outer', 16, struct(None, 4, member('a', 'int'), label='anon'),
                           member(None, 'anon'),
                           Die('union_type', struct('deep', 4, member('d', 'int')),

@@ -145,7 +145,7 @@ CASES = [
                Die('subprogram', name='f', type=ref('far'), inline=INLINE, declaration=True,
                    label='abstract'),
                function(name=None, abstract_origin=ref('abstract'))),
-    case('C: what is only declared is defined elsewhere',
+    case('C: a function is kept although the type of a parameter is only declared',
          [Die('structure_type', name='far', declaration=True, label='far'),
           function(parameter('a', RDI, 'far'))],
          ['FUNC f: void (struct far a)', 'FUNCTION f address']),

@@ -33,7 +33,7 @@ CASES = [
          skipped={'base-type-of-odd-size': 1}),
     only('base type of 16 bytes', base('__int128', 16, ATE.signed),
          'INT __int128 size 16 bits 128 signed'),
-    Case('odd size with the bytes of the unit',
+    Case('base type of 5 bytes in a unit that has unsigned char',
          unit(base('unsigned char', 1, ATE.unsigned_char), base('odd', 5, ATE.unsigned)),
          lines=[INT_LINE, 'INT unsigned char size 1 bits 8', 'ARRAY: [5 by int]unsigned char'],
          skipped={'base-type-of-odd-size': 1}),

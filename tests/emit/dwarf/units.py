@@ -93,7 +93,7 @@ CASES = [
     Case('reference to a unit before',
          [Unit([INT]), Unit([pointer_across_units('int')])], lines=[INT_LINE, 'PTR: *int'],
          order=['INT int', 'PTR']),
-    two_units('LTO note 1 makes units one', 1, *MERGED, order=['PTR', 'INT long', 'INT int']),
+    two_units('references with LTO note 1', 1, *MERGED, order=['PTR', 'INT long', 'INT int']),
     two_units('references make units one, whatever the note says', 0, *MERGED, order=None),
     Case('LTO note 1 without references', [Unit([INT]), Unit([INT2, pointer('int2')])],
          lines=[INT_LINE, 'PTR: *int'], assembly=note(1)),
@@ -106,7 +106,7 @@ CASES = [
          lines=[INT_LINE, 'PTR: *int'], assembly=note(0)),
     Case('note of another owner', [Unit([INT]), Unit([INT2])], lines=[INT_LINE, INT_LINE],
          assembly=note(1).replace('Linux"', 'Other"')),
-    Case('merged functions share one origin',
+    Case('function whose abstract instance is in another unit',
          [Unit([Die('subprogram', Die('formal_parameter', type=ref('int'), name='a', label='f.a'),
                     name='f', type=ref('int'), inline=1, label='f'), INT]),
           Unit([Die('subprogram',
@@ -263,7 +263,7 @@ CASES = [
          lines=['FUNC_PROTO: void ()', 'FUNC start: void ()', 'FUNC stop: void ()',
                 'FUNCTION start address external', 'FUNCTION stop address'],
          assembly='\t.text\nstart:\tnop\nstop:\tnop\n'),
-    Case('source file', unit(INT, name=form('strp', 'drivers/net/x.c')), lines=[INT_LINE]),
+    Case('name of the unit in .debug_str', unit(INT, name=form('strp', 'drivers/net/x.c')), lines=[INT_LINE]),
     # For RISC-V, clang 14 writes a length as two relocations, because the linker may change the distance between two
     # labels.
     Case('length by two relocations',

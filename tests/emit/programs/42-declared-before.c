@@ -1,5 +1,5 @@
-// A declaration before the definition: name and type come from the declaration, the size from the definition. pahole
-// leaves out the array, because gcc's declaration has no size.
+// A declaration before the definition: name and type come from the declaration, but an array's size from the
+// definition. pahole leaves out the array, because gcc's declaration has no size.
 // features: +global_var
 // pahole-ignore: VAR DATASEC ARRAY
 // expect: VAR plain: int global

@@ -1,8 +1,8 @@
 // Changes by Kbuild to objects of arm64. If a function begins with no-ops for ftrace, the DWARF of gcc before 14 has
 // the address after them, where there is no symbol. As with pahole, the first definition then counts, even if it is
-// weak, and clones are recognised by the locations of their parameters. Objects that run early or outside the kernel
-// get a prefix for symbols, and other sections. Therefore their functions have no symbol with the name in DWARF, and
-// their per-CPU variables are not those of the kernel.
+// weak, and a clone is left out only if its parameters seem to be reordered or in other registers. Objects that
+// run early or outside the kernel get a prefix for symbols, and other sections. Therefore their functions have no
+// symbol with the name in DWARF, and their per-CPU variables are not those of the kernel.
 // flags: -O2 -fno-ipa-icf -fpatchable-function-entry=4,2
 // objcopy: early.o --prefix-symbols=__pi_ --prefix-alloc-sections=.init
 // objcopy: hyp.o --prefix-symbols=__hyp_ --rename-section=.data..percpu=.hyp.percpu

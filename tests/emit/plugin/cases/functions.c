@@ -1,4 +1,4 @@
-// Changes of parameters by the optimiser. gcc -g and the plugin agree, except for these functions:
+// Places of parameters, also after optimisation. gcc -g and the plugin agree, except for these functions:
 // judged otherwise: by_value_in_memory result_in_memory wide wide_last
 struct large { long l[8]; };
 struct pair { long a, b; };

@@ -170,7 +170,7 @@ char *const restrict pointer_const;
 char *const volatile restrict pointer_both;
 char *volatile restrict pointer_volatile;
 
-/* With an attribute, a typedef of a function is a type of its own, which has the name of the typedef. */
+/* An attribute where a function typedef is used makes another type, which still has the typedef's name. */
 typedef int attributed_function(void *);
 struct with_attributed_function {
     attributed_function __attribute__((nonnull)) *first;
