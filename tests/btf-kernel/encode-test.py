@@ -66,10 +66,15 @@ class Encode(PackageCase):
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
         self.assertEqual(said.count('m-2.ko'), 1, said)
-        # If a module has nothing to encode any more, its file of an earlier run is removed. Here btf-kernel inherits
-        # SIGCHLD as ignored, and must still wait for its processes.
+        self.assertFalse((out / 'drivers/m-2.ko.btf').exists())
+        # If a module has nothing to encode any more, its file of an earlier run is removed.
         self.write('empty.S', b'nop\n')
         must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
+        self.encode(folder, '-o', out, status=1)
+        self.assertFalse((out / 'drivers/m-1.ko.btf').exists())
+        # With --force, files of all modules are removed when vmlinux has been encoded. Here btf-kernel inherits
+        # SIGCHLD as ignored, and must still wait for its processes.
+        (out / 'drivers/m-1.ko.btf').write_bytes(b'old')
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         self.addCleanup(signal.signal, signal.SIGCHLD, before)
         said = subprocess.run([PROGRAMS['kernel'], 'encode', folder, '-o', out, '--force'],

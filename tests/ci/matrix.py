@@ -139,16 +139,16 @@ def knows(command, flags):
                     '/dev/null').returncode
 
 
-def order(command):
-    family, _, version = command.partition('-')
-    return family, int(version or 0)
+def order(name):
+    family, _, version = name.partition('-')
+    return family, [int(part) for part in version.split('.') if part]
 
 
 def cases_for(command, family):
     if family == 'rustc':
         return ['ci/sample.rs']
     # annotations.c is for clang only, but gcc knows its attributes from 16 on.
-    known = {family} | ({'clang'} if family == 'gcc' and order(command) >= ('gcc', 16) else set())
+    known = {family} | ({'clang'} if family == 'gcc' and order(command) >= ('gcc', [16]) else set())
     wanted = {case: values(directives(os.path.join(TESTS, case)), 'compilers') for case in CASES}
     return [case for case, families in wanted.items() if not families or known & set(families)]
 
@@ -157,14 +157,16 @@ def make(build, top):
     jobs = []
     for command, family in compilers():
         said = must('/', command, '--version').stdout.splitlines()[0]
-        os.makedirs(os.path.join(top, command), exist_ok=True)
-        write(os.path.join(top, command), 'version', said)
+        # The names of gcc and clang have their versions; "rustc 1.85.0 (...)" is the output of rustc.
+        place = os.path.join(top, f'rustc-{said.split()[1]}' if family == 'rustc' else command)
+        os.makedirs(place, exist_ok=True)
+        write(place, 'version', said)
         for variant, flags in (RUST if family == 'rustc' else VARIANTS).items():
             # knows() is not asked about -gsplit-dwarf: all compilers know it, and the call would make /dev/null.dwo.
             if family != 'rustc' and variant != SPLIT and not knows(command, flags):
                 continue
             for case in cases_for(command, family):
-                jobs.append((build, os.path.join(top, command, variant, os.path.basename(case)),
+                jobs.append((build, os.path.join(place, variant, os.path.basename(case)),
                              command, family, flags, case))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda job: make_one(*job), jobs))

@@ -139,7 +139,7 @@ class Usage(CliCase):
 
     def test_features_add_up(self):
         self.compile()
-        self.good('--features=decl_tag', '--features=global_var', 'add.o')
+        self.good('--features=global_var', '--features=decl_tag', 'add.o')
         self.assertIn('VAR count: int global', self.lines('add.o'))
         self.good('--features=+reproducible_build', 'add.o')
         self.assertNotIn('VAR count: int global', self.lines('add.o'))

@@ -3,7 +3,7 @@
 // flags: -O2 -fno-ipa-icf
 // expect: FUNC whole: int (int a, int b)
 // expect: FUNC cold_one: int (int a)
-// reject: ^FUNC (dropped|\S*(\.|cold$))
+// reject: ^FUNC (dropped|\S*\.)
 // expect: FUNC keeps: int (int a)
 // expect: FUNC user: int (int x)
 // expect: FUNC stop: void (*const char why)

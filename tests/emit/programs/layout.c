@@ -27,12 +27,12 @@
 // expect: VAR late: int global
 // count: 2 ^VAR counter:
 // expect: VAR chosen: unsigned int global
-// reject: ^VAR (per_thread|elsewhere)
+// reject: ^VAR per_thread
 // expect: FUNC middle: int (int x, *struct list l)
 // expect: FUNC chosen_function: int (int strong_name)
 // expect: FUNC last: int (*const char format, ...)
 // expect: FUNC hidden: int (int h)
-// reject: ^FUNC (inlined|dropped)
+// reject: ^FUNC inlined
 // expect-64: DATASEC .data..percpu size 12; on_cpu@0+8; shared_on_cpu@8+4
 // expect-32: DATASEC .data..percpu size 8; on_cpu@0+4; shared_on_cpu@4+4
 typedef unsigned int u32;
