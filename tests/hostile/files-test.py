@@ -55,7 +55,7 @@ class Files(KbuildCase):
         self.assertEqual(set(os.listdir(self.path('odd'))), {*ODD, 'out'})
         self.assertEqual(self.names(), {'plain.o', 'plain.btf', 'odd'})
 
-    def test_odd_names_of_compilers(self):
+    def test_odd_names_with_btf_cc(self):
         """btf-cc passes its arguments to the compiler without a shell."""
         for name in ODD:
             self.write('add.c', 'int v;\n')
@@ -68,10 +68,10 @@ class Files(KbuildCase):
     def test_4000_characters(self):
         """A file name that is too long causes the system's error, with that name."""
         name = 'n' * 4000 + '.o'
-        self.bad(r'n{4000}\.o: cannot open: .*', name)
-        self.assertIn(name, self.merge('-o', 'out', name, status=1))
+        self.bad(r'n{4000}\.o: cannot open: File name too long', name)
+        self.assertRegex(self.merge('-o', 'out', name, status=1), r'n{4000}\.o: .*: File name too long')
         self.object()
-        self.bad(r'n{4000}.o: cannot .*', '-o', name, 'add.o', same=['add.o'])
+        self.bad(r'n{4000}.o: cannot .*: File name too long', '-o', name, 'add.o', same=['add.o'])
 
     def test_long_paths(self):
         """A path of 3,861 characters, which the system allows."""
@@ -271,7 +271,7 @@ class Files(KbuildCase):
                     os.unlink(self.path('out'))
         self.assertGreater(ended[1], 0)
 
-    def test_two_at_once(self):
+    def test_four_at_once(self):
         """Four runs change one object at once. Each succeeds, or fails with a message. The object has the result of
         one run, or is unchanged if all runs fail."""
         plain = self.read(self.object(structs=300))
@@ -287,8 +287,9 @@ class Files(KbuildCase):
                                          cwd=self.folder, stderr=subprocess.PIPE, text=True)
                         for _ in range(4)]
                 said = [r.communicate()[1] for r in runs]
-                for text in said:
-                    self.assertRegex(text, '^$|^btf-emit: ERROR: add.o: the file was changed')
+                for r, text in zip(runs, said):
+                    self.assertIn(r.returncode, (0, 1), text)
+                    self.assertRegex(text, '^btf-emit: ERROR: add.o: the file was changed' if r.returncode else '^$')
                 # Only sections are compared, because a run that began while another one wrote may keep the bytes
                 # that the other one appended, outside of all sections.
                 done = any(r.returncode == 0 for r in runs)

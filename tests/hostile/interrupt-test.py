@@ -146,7 +146,7 @@ class Interrupt(KbuildCase):
         self.kill_runs([self.btf_emit, '--features=+global_var', '--address-pool', 'big.o'],
                        'big.o', self.object())
 
-    def test_emit_again(self):
+    def test_emit_by_rename(self):
         self.kill_runs([self.btf_emit, '--features=+global_var', '--strip-dwarf', 'big.o'],
                        'big.o', self.object())
 

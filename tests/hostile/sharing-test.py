@@ -208,13 +208,13 @@ class Sharing(KbuildCase):
     def test_names_of_split_btf(self):
         """All types of the split BTF have the same name, which is in the base."""
         self.write('base', btf(INT_WORDS, b'\0int\0' + b'a' * N + b'\0'))
-        self.merge_ends('split', btf([5, TYPEDEF << 24, 1] * N, b''))
+        self.write('split', btf([5, TYPEDEF << 24, 1] * N, b''))
         self.ends([self.btf_merge, '--check=split', '--base=base'], said=SHARED_NAMES)
 
     def test_wrong_base(self):
-        """FUNCs and a DATASEC refer to ids that do not fit the base, so other first ids of the split BTF are tried: one
-        for each FUNC_PROTO, chosen so that this FUNC_PROTO gets the highest of these ids. Each try looks at these ids
-        from its first id up to the second highest. That should be a VAR's, but is a FUNC_PROTO's."""
+        """FUNCs and a DATASEC refer to ids beyond the last type, so other first ids of the split BTF are tried: for
+        each FUNC_PROTO, the one that gives it the highest wanted id. A try looks at the wanted ids from its
+        first id on, and fails only at the second highest, which should be a VAR's, but is a FUNC_PROTO's."""
         last, words = 0xfffff, [0, PROTO << 24, 1] * MANY
         for i in range(MANY):
             words += [1, FUNC << 24, last - i if i != 1 else last - MANY]

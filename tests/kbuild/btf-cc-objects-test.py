@@ -267,8 +267,11 @@ class Failure(ObjectsCase):
     def test_strict_leaves_links(self):
         """btf-cc --strict removes an object for which it cannot make BTF, but not a symbolic link, which may lead to
         /dev/stdout."""
+        self.write('target.o', '') # cp does not write through a dangling link
         os.symlink('target.o', self.path('link.o'))
-        self.assertEqual(self.cc('--strict', './fake', '-c', 'add.c', '-o', 'link.o')[0], 1)
+        status, out, error = self.cc('--strict', './fake', '-c', 'add.c', '-o', 'link.o')
+        self.assertEqual((status, out), (1, b''))
+        self.assertRegex(error, rb'^btf-cc: ERROR: no object BTF: link\.o.*\n$')
         self.assertTrue(os.path.islink(self.path('link.o')))
 
     def test_strict_and_good(self):
@@ -421,6 +424,7 @@ class Settings(ObjectsCase):
         shutil.copy(self.path('add.c'), self.path('add.cc'))
         shutil.copy(self.path('add.c'), self.path('c.c'))
         self.good('gcc', '-g', '-c', 'add.cc', 'c.c', settings=flags)
+        self.assertFalse(self.has_object_btf('add.o'))
         # With these options, the DWARF says C++ without a version, not C++14.
         old = ['-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf']
         self.good('gcc', *old, '-c', 'add.cc', settings=flags)

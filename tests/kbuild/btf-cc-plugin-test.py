@@ -67,7 +67,7 @@ class Compiles(PluginCase):
 
     def test_true_signatures(self):
         """With the feature true_signature, clones are left out that take a parameter in another register than programs
-        expect: `real` in a floating-point register, `behind` after a new parameter. DWARF does the same."""
+        expect: `real` in a floating-point register, `behind` after a new parameter. BTF from DWARF lacks them."""
         self.write('clones.c', """
             #define apart __attribute__((noinline))
             struct pair { long a, b; };

@@ -278,7 +278,6 @@ class Messages(KbuildCase):
 
     def test_verbose(self):
         self.compile()
-        self.write('none.c', 'int add(int a) { return a; }\n')
         on = {'BTF_CC_VERBOSE': '1'}
         said = {}
         for name, flags in (('dwarf', ['-g', 'add.c']), ('no-dwarf', ['add.c']),

@@ -4,7 +4,7 @@
 
 usage: seeds.py OUT BTF_EMIT BTF_MERGE        fills OUT/emit, OUT/merge, OUT/check, OUT/package, OUT/words
 
-Inputs that once caused an error are in found/TARGET-NAME.hex; they become seeds, too.
+Inputs that once showed a bug are in found/TARGET-NAME.hex; they become seeds, too.
 Exit status: 0, or 77 if gcc is not installed.
 """
 import gzip
