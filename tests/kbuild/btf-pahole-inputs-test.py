@@ -126,7 +126,8 @@ class Programs(InputsCase):
         self.reference()
         os.mkdir(self.path('init'))
         for with_btf in self.subsets(KERNEL):
-            objects = self.objects(KERNEL, with_btf)
+            # If start.o has no object BTF, vmlinux is encoded from its DWARF.
+            objects = self.objects(KERNEL, with_btf, strip='start' in with_btf)
             self.link('.tmp_vmlinux1', *objects)
             self.must('ld', '-r', '-o', 'vmlinux.o', 'start.o')
             os.rename(self.path('sched.o'), self.path('.vmlinux.export.o'))

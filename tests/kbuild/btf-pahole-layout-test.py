@@ -43,7 +43,7 @@ class Layout(KbuildCase):
         self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf can read it
 
     def test_split(self):
-        """As with libbpf, split BTF has the longer header but no layout section. A distilled base has the same form."""
+        """As with pahole, split BTF and a distilled base have the longer header but no layout section."""
         self.program()
         self.encode('--btf_features=+layout', 'prog')
         self.encode('--btf_features=+layout', '--btf_encode_detached=raw', 'prog')

@@ -75,7 +75,7 @@ class BtfChecks:
         and the functions in `strong` of the machine with their prototypes, because these functions also have a weak
         definition and btf-merge takes the strong one (docs/differences.md)."""
         status, output = output_of([self.compare_tool, '--deep', '--show=100', self.vmlinux, theirs])
-        differing = re.findall(r'^ +(only [AB]: .*)', output, re.M)
+        differing = re.findall(r'^ +((?:only|more) [AB]: .*)', output, re.M)
         rest = [line for line in differing if not ODD_BASE_TYPE.match(line)]
         functions = {match[1] for line in rest if (match := re.match(r'only [AB]: \[\d+\] FUNC ([^:]+):', line))}
         excused = (all(re.match(r'only [AB]: \[\d+\] FUNC(_PROTO)? ', line) for line in rest)
@@ -92,7 +92,8 @@ class BtfChecks:
         but keeps them in modules, where it cannot match addresses with symbols (docs/differences.md)."""
         comparison = [self.compare_tool, file, theirs, *bases]
         status, output = output_of([*comparison, '--deep', *([f'--ignore={ignored}'] if ignored else [])])
-        if status and 'CONFIG_LTO_' in self.tree.options and 'only A:' not in output:
+        if (status and 'CONFIG_LTO_' in self.tree.options and
+                not re.search(r'^ +(only|more) A: ', output, re.M)):
             lost = set(re.findall(r'only B: \[\d+\] FUNC ([^:]+):', output))
             rest, _ = output_of([*comparison, f'--ignore={ignored or "FUNC_PROTO"},FUNC'])
             # `output` may name only some of the functions, but it counts all of them.
@@ -117,8 +118,8 @@ class BtfChecks:
     def same_sections(*paths):
         """Returns whether two ELF files have sections of the same names and contents, except for debug information,
         .BTF and .BTF_ids, relocations, .comment, and symbol and string tables, where gcc -g leaves labels that only
-        DWARF uses. Build IDs are not compared either, not even that of a vDSO inside .rodata: the linker computes a
-        build ID over DWARF, too, which names the build folder."""
+        DWARF uses. Build IDs are not compared either, not even that of a vDSO inside a data section: the linker
+        computes a build ID over DWARF, too, which names the build folder."""
         apart = ('.debug', '.BTF', '.rel', '.comment', '.note.gnu.build-id', '.symtab', '.strtab', '.shstrtab')
         note = struct.pack('<III4s', 4, 20, 3, b'GNU') # Elf64_Nhdr and name of NT_GNU_BUILD_ID
         build_id = re.compile(re.escape(note) + b'.{20}', re.DOTALL)

@@ -7,8 +7,8 @@ import time
 
 SKIPPED = 77
 
-# The list of features in scripts/Makefile.btf of Linux 6.12. Later kernels add `attributes`. Where resolve_btfids tags
-# kfuncs, as in 7.3, they do not ask for decl_tag_kfuncs.
+# The list of features in scripts/Makefile.btf of Linux 6.12. Some later kernels add `attributes`. 7.3 adds `layout`
+# instead, and does not ask for decl_tag_kfuncs, because its resolve_btfids tags kfuncs.
 FEATURES = ('encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func,'
             'decl_tag_kfuncs')
 

@@ -70,7 +70,8 @@ void check_all()
         report.check("fentry program on arch_bpf_trampoline_size", fentry_trampoline);
     if (has_function("enter_vmid_context"))
         report.check("fentry program on enter_vmid_context", fentry_guest);
-    report.check("kfunc program", kfunc);
+    if (knows_kfunc())
+        report.check("kfunc program", kfunc);
     report.check("per-CPU __ksym program", percpu);
     for (const auto &path : modules()) {
         const std::string name = module_name(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Calls kernel functions that are found by BTF and allowed by .BTF_ids. For Linux 6.2 and later.
+// Calls kernel functions that are found by BTF and allowed by .BTF_ids, from Linux 6.10 on.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

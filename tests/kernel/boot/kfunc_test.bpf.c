@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Calls kernel functions that are found by BTF and allowed by .BTF_ids: kfuncs that the kernel has
-// for its own tests. Linux up to 6.3 has them; this test uses them before 6.2. One of these kfuncs
-// returns a structure with known numbers.
+// for its own tests. Linux 6.1 to 6.4 allows these calls. One of these kfuncs returns a structure
+// with known numbers.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

@@ -88,6 +88,7 @@ public:
             return;
         pid_ = fork();
         if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // if the check crashes or is killed
             prctl(PR_SET_NAME, name);
             close(ends[0]);
             close(ends[1]); // ends the parent's read(), now that the name is set
@@ -389,13 +390,28 @@ Outcome module_type()
     return sightings.outcome();
 }
 
-Outcome kfunc()
+/// The kernel's version, such as 610 for 6.10; 0 if it cannot be told.
+int kernel_version()
 {
     utsname kernel;
     int major = 0, minor = 0;
     if (uname(&kernel) < 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
+        return 0;
+    return major * 100 + minor;
+}
+
+bool knows_kfunc()
+{
+    const int version = kernel_version();
+    return version >= 610 || (version >= 601 && version <= 604) || !version;
+}
+
+Outcome kfunc()
+{
+    const int version = kernel_version();
+    if (!version)
         return {false, "cannot tell the version of the kernel"};
-    return major > 6 || (major == 6 && minor >= 2) ? task_from_pid() : test_kfuncs();
+    return version >= 610 ? task_from_pid() : test_kfuncs();
 }
 
 Outcome percpu()

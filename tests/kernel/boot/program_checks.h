@@ -44,9 +44,11 @@ Outcome fentry_module();
 /// at the entry of the module's function veth_get_stats64.
 Outcome module_type();
 
-/// Checks kernel functions that a program calls: bpf_task_from_pid, or, before Linux 6.2, the
-/// kernel's test kfuncs.
+/// Checks kernel functions that a program calls: bpf_task_from_pid from Linux 6.10 on, the kernel's
+/// test kfuncs in 6.1 to 6.4. In other kernels, the programs cannot call these functions, and
+/// knows_kfunc() is false.
 Outcome kfunc();
+bool knows_kfunc();
 
 /// Checks per-CPU variables that a program declares with __ksym.
 Outcome percpu();
