@@ -458,10 +458,11 @@ void check_other_builds(const Kernel &kernel, Findings &out)
             strf("%zu module%s whose BTF does not fit vmlinux state%s release ", count,
                  plural(count), count == 1 ? "s" : "") +
             std::string(release);
-        out.add(Rule::base, "",
-                {Where{kernel.package}, release == kernel.release
-                                            ? states + ", the kernel's: another build or flavour"
-                                            : states + ", but the kernel's is " + kernel.release});
+        out.add(
+            Rule::base, "",
+            {Where{kernel.package}, release == kernel.release
+                                        ? states + ", as the kernel does: another build or flavour"
+                                        : states + ", but the kernel's is " + kernel.release});
     }
 }
 

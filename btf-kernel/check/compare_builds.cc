@@ -2,10 +2,10 @@
 // Compares the BTF of two builds byte by byte, and looks for the reason for a difference.
 //
 // BTF contains no times, users or folders, but they may affect the lengths of arrays: of
-// linux_banner, and of those made from __FILE__. BTF differs in the form of the header (another
-// version of the encoder), in the order of types (threads, order of inputs), or in types (another
-// compiler, configuration or source). Types are compared by kind, and by all names, sizes and
-// values in them, but not by ids, so a type that only moved is recognised.
+// linux_banner and linux_proc_banner, and of those made from __FILE__. BTF differs in the form of
+// the header (another version of the encoder), in the order of types (threads, order of inputs), or
+// in types (another compiler, configuration or source). Types are compared by kind, and by all
+// names, sizes and values in them, but not by ids, so a type that only moved is recognised.
 #include "btf-kernel/check/check_kernel.h"
 
 #include "common/cli/program.h"

@@ -186,8 +186,8 @@ Detail compare_constants(const SideType &before, uint32_t old_index, const SideT
                          uint32_t new_index);
 
 /// Why members moved: the type of the first member whose size changed, such as "struct t". "" if
-/// there is no such member, or if more than sizes and offsets changed. `details`: the result of
-/// compare_types().
+/// there is no such member, if members changed places, or if more than sizes and offsets changed.
+/// `details`: the result of compare_types().
 std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 

@@ -381,9 +381,11 @@ private:
     }
 };
 
-/// The type of which `x` and `y` are, perhaps inside arrays and behind modifiers, the old and the
-/// new form: the first typedef that stands for another type, otherwise the innermost type.
-uint32_t type_that_changed(const SideType &before, uint32_t x, const SideType &after, uint32_t y)
+/// Of a member with the old type `x` and the new type `y`: the type that changed, without arrays
+/// and modifiers around it. This is the first typedef that stands for another type than before,
+/// otherwise the innermost type. Returns its ids in `before` and `after`.
+std::pair<uint32_t, uint32_t> type_that_changed(const SideType &before, uint32_t x,
+                                                const SideType &after, uint32_t y)
 {
     for (unsigned n = 0; n < max_steps; ++n) {
         x = unwrap(before.btf(), x).inner;
@@ -397,7 +399,28 @@ uint32_t type_that_changed(const SideType &before, uint32_t x, const SideType &a
         x = p;
         y = q;
     }
-    return x;
+    return {x, y};
+}
+
+/// find_cause() for definitions that differ only in sizes and offsets.
+std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
+{
+    const std::vector<Member> a = members_of(before.btf(), before.id),
+                              b = members_of(after.btf(), after.id);
+    if (depth > max_depth || !std::ranges::equal(a, b, {}, &Member::name, &Member::name))
+        return {}; // members changed places
+    for (size_t i = 0; i < a.size(); ++i) {
+        if (size_of(before.btf(), a[i].type) == size_of(after.btf(), b[i].type))
+            continue;
+        const auto [x, y] = type_that_changed(before, a[i].type, after, b[i].type);
+        const SideType p = before.at(x), q = after.at(y);
+        if (is_anonymous_aggregate(p.btf(), x) && btf::is_composite(p.kind()) &&
+            btf::is_composite(q.kind()))
+            return cause_between(p, q, depth + 1);
+        return p.btf().name(TypeId{x}).empty() ? one_line(p.btf(), a[i].type)
+                                               : type_name(p.btf(), x);
+    }
+    return {};
 }
 
 } // namespace
@@ -424,18 +447,7 @@ std::string find_cause(const SideType &before, const SideType &after,
         only_places &= (d.kind == Kind::size || d.kind == Kind::member_moved);
     if (!only_places || before.kind() != after.kind())
         return {};
-    const std::vector<Member> a = members_of(before.btf(), before.id),
-                              b = members_of(after.btf(), after.id);
-    if (!std::ranges::equal(a, b, {}, &Member::name, &Member::name))
-        return {}; // members changed places
-    for (size_t i = 0; i < a.size(); ++i)
-        if (size_of(before.btf(), a[i].type) != size_of(after.btf(), b[i].type)) {
-            const uint32_t inner = type_that_changed(before, a[i].type, after, b[i].type);
-            if (before.btf().name(TypeId{inner}).empty())
-                return one_line(before.btf(), a[i].type);
-            return type_name(before.btf(), inner);
-        }
-    return {};
+    return cause_between(before, after, 0);
 }
 
 size_t similarity(const SideType &before, const SideType &after)

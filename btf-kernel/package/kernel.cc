@@ -108,9 +108,11 @@ Result<void> Collector::read_pending()
 {
     std::vector<Result<ImageFacts>> read(pending_.size());
     TRY(parallel_try(read.size(), options_.threads, [&](size_t i) -> Result<void> {
-        read[i] = read_file_of_kernel(pending_[i].role, pending_[i].content);
-        if (read[i])
-            kept_ += read[i]->binary.btf.size() + read[i]->binary.base.size();
+        if (kept_ <= most_kept) { // otherwise the error is certain, and no more memory is used
+            read[i] = read_file_of_kernel(pending_[i].role, pending_[i].content);
+            if (read[i])
+                kept_ += read[i]->binary.btf.size() + read[i]->binary.base.size();
+        }
         if (kept_ > most_kept)
             return fail({}, "has more than " + std::to_string(most_kept) + " bytes of BTF");
         return {};

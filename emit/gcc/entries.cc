@@ -253,7 +253,8 @@ struct Entries::State {
     uint32_t add_symbol(const char *text);
     uint32_t add_function_symbol(const EmittedFunction &function);
     uint32_t add_section(const char *name, bool zero);
-    DieIndex add_clone(DieIndex function, bool displaced, const std::vector<uint32_t> &uids);
+    DieIndex add_clone(DieIndex function, const EmittedFunction &written,
+                       const std::vector<uint32_t> &uids);
     void set_address(DieIndex entry, const AddressRef &address);
     void finish_tree();
 };
@@ -332,10 +333,12 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
 
 /// Adds an entry for a clone. `uids`: as `clone` of Entries::emitted(). As in gcc's DWARF, the
 /// function's parameters that the clone takes come first, then those that it does not take. A taken
-/// parameter has a location unless `displaced` is set, or the clone has a parameter before it that
-/// the function does not have, such as a part of a struct. With true signatures, a clone that takes
-/// a parameter without a location has the flag Die::displaced, because programs could not read it.
-DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
+/// parameter has a location unless `written` is displaced, or the clone has a parameter before it
+/// that the function does not have, such as a part of a struct. With true signatures, a clone that
+/// takes a parameter without a location has the flag Die::displaced, because programs could not
+/// read it. Parts (".part.0") never have the flag: they get no FUNC, and would exclude the
+/// function.
+DieIndex Entries::State::add_clone(DieIndex function, const EmittedFunction &written,
                                    const std::vector<uint32_t> &uids)
 {
     Die &d = add(DW_TAG_subprogram);
@@ -354,7 +357,7 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         return std::ranges::lower_bound(parameters, entry, {}, &Parameter::entry);
     };
     std::vector<Parameter> not_taken(place(function), place(origin.end));
-    bool located = !displaced, all_located = located;
+    bool located = !written.displaced, all_located = true;
     for (uint32_t uid : uids) {
         auto found = std::ranges::find(not_taken, uid, &Parameter::uid);
         located &= found != not_taken.end();
@@ -364,7 +367,8 @@ DieIndex Entries::State::add_clone(DieIndex function, bool displaced,
         add_parameter(*found, located);
         not_taken.erase(found);
     }
-    if (!all_located && features.has(Feature::true_signature))
+    const bool is_part = std::string_view(written.symbol).find(".part.") != std::string_view::npos;
+    if (!all_located && !is_part && features.has(Feature::true_signature))
         tree.dies[clone].has |= Die::displaced;
     for (const Parameter &parameter : not_taken)
         add_parameter(parameter, false);
@@ -494,7 +498,7 @@ void Entries::emitted(uint32_t uid, const EmittedFunction &written,
 {
     State &s = *state_;
     const DieIndex function = s.entry_of.at(uid),
-                   entry = clone ? s.add_clone(function, written.displaced, *clone) : function;
+                   entry = clone ? s.add_clone(function, written, *clone) : function;
     Die &d = s.tree.dies[entry];
     d.has |= written.split ? Die::ranges : Die::low_pc;
     if (!written.split) {

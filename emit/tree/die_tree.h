@@ -260,7 +260,8 @@ public:
     bool atomics = false;     // there are entries with DW_TAG_atomic_type
     // The gcc plugin made the tree. Registers are unknown. Instead, Die::displaced of a function
     // states that some parameter is not in the register where BPF programs look for it. In a clone,
-    // parameters without Die::location are displaced or not passed.
+    // parameters without Die::location are displaced or not passed. With the feature
+    // true_signature, a clone that takes displaced ones has the flag, too.
     bool signatures_known = false;
     uint8_t address_size = 8;
 

@@ -18,7 +18,8 @@
 // really passed.
 //
 // Entries of the gcc plugin need no comparison: a function with displaced parameters has the flag
-// Die::displaced. In a clone, parameters that are displaced or not passed have no location.
+// Die::displaced. In a clone, parameters that are displaced or not passed have no location. With
+// the feature true_signature, a clone that takes displaced ones has the flag, too.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter.

@@ -56,7 +56,7 @@ class Builds(PackageCase):
         whose BTF fits is not reported, even if it states another release."""
         other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
         for release, said in ((RELEASE, f'1 module whose BTF does not fit vmlinux states release {RELEASE}, '
-                                        "the kernel's: another build or flavour"),
+                                        'as the kernel does: another build or flavour'),
                               ('6.12.0-other', '1 module whose BTF does not fit vmlinux states release 6.12.0-other, '
                                                f"but the kernel's is {RELEASE}")):
             *others, (module, _) = self.files()

@@ -27,7 +27,7 @@ LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
 # Patterns of whole lines: warnings of the kernel itself, which also appear without btflink. The first is about a
-# struct that the configuration leaves out. The second is clang 19's, about a large stack frame (do_sys_poll of 7.3);
+# struct that the configuration leaves out. The second is clang 19's, about large stack frames (as in do_sys_poll);
 # with link-time optimisation, the linker prints it. The third is of scripts/jobserver-exec, which gets no jobserver
 # from make before 4.4. The last patterns are for the lines that clang prints with a warning, and for empty lines.
 STOCK_WARNINGS = re.compile(r'WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx|'
@@ -117,7 +117,7 @@ class Workshop:
         env = {key: value for key, value in os.environ.items()
                if not key.startswith(('BTF_', 'PAHOLE', 'KBUILD_', 'CCACHE_', 'MAKE'))}
         env['PATH'] = f'{self.bin}:{env["PATH"]}'
-        # Not `ccache`: that folder may have entries from CCACHE_DEPEND=1, which direct look-ups would still find.
+        # Not `ccache`: earlier versions of the suite filled that folder with CCACHE_DEPEND=1 (see below).
         env['CCACHE_DIR'] = str(self.work / 'ccache-cpp')
         env['CCACHE_MAXSIZE'] = '8G'
         # Without this setting, builds in different folders would share no cached objects, because debug information

@@ -112,7 +112,7 @@ class ArrayForm(CliCase):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
 
     def test_structs_alone_show_the_form(self):
-        """A single struct in the base is enough to tell the form. The merge finds the struct in the index."""
+        """A single struct shows that a base is flat; the merge finds it in the index. Chained is the default."""
         shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
         for flags in [], ['-DFLAT']:
             base = self.make('base', shared + 'struct s s;', 'gcc', '5', *flags)

@@ -230,7 +230,6 @@ class BaseIndex(MadeOnceCase):
             self.assertEqual([p.wait() for p in runs], [0] * len(runs))
             for n in range(16):
                 self.assertEqual(self.read(f'out{n}'), expected[n % len(self.modules)])
-            self.merge(self.modules[0], INDEX)
             self.check(self.modules[0], INDEX, True)
             os.remove(self.path(INDEX))
             self.assertEqual([n for n in self.names() if n.startswith('.')], [])

@@ -215,8 +215,7 @@ TEST_F(CheckFile, OtherByteOrder)
     EXPECT_TRUE(has(found[1], "refers to type ")) << found[1];
 }
 
-/// A last string that no type uses is not a sign of another base: libbpf keeps the names of types
-/// that its deduplication finds in the base.
+/// A last string that no type uses is not a sign of another base: libbpf may keep such strings.
 TEST_F(CheckFile, LastStringWithoutType)
 {
     const std::string base = write("vmlinux", kernel_);
@@ -291,7 +290,7 @@ TEST_F(DistilledBases, AreLookedUp)
 }
 
 /// A kernel whose BTF has a struct btf_relocate reads distilled bases, whatever its version. If no
-/// version is given, a struct btf_verifier_env shows that the BTF is a kernel's.
+/// version is given, BTF with btf_verifier_env but without btf_relocate is that of an old kernel.
 TEST_F(DistilledBases, NeedANewKernel)
 {
     const std::string task = "STRUCT 'task' size=8", data = "UNION 'data' size=4",

@@ -217,9 +217,17 @@ TEST_F(Functions, VersionsBehindAnIfuncAreAmbiguous)
                                     .assembly = code,
                                     .functions = {{"zz", ".text", 3}, {"zz", ".text + 16", 3}}});
     EXPECT_FALSE(has(all_ways({both}), "FUNC 'zz'"));
-    std::string one = object(
-        "b", "one", "x",
-        define("one") + ".globl zz\n.type zz, @gnu_indirect_function\n.set zz, one\n", ".text");
+    std::string one = make_object(
+        dir_, "b",
+        {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    'x' type_id=1
+                [3] FUNC 'one' type_id=2 linkage=static
+                [4] FUNC 'zz' type_id=2 linkage=static)",
+         .plain_end = 2,
+         .assembly = define("one") + ".globl zz\n.type zz, @gnu_indirect_function\n.set zz, one\n",
+         .functions = {{"one", ".text", 3}, {"zz", ".text", 4}}});
     const std::string text = all_ways({one});
     EXPECT_TRUE(has(text, "FUNC 'one'")) << text;
     EXPECT_FALSE(has(text, "FUNC 'zz'")) << text;

@@ -150,16 +150,19 @@ TEST_F(LinkageNames, OnlyIfAskedFor)
 TEST_F(LinkageNames, TheBaseHasOthers)
 {
     const std::string base = dir_ / "base.btf";
-    text_of(merged(dir_, {object("a", "_ZN1a1fEi", "_ZN1a1fEi")}));
+    const std::string made =
+        text_of(merged(dir_, options({object("a", "_ZN1a1fEi", "_ZN1a1fEi")})));
+    ASSERT_TRUE(has(made, "_ZN1a1fEi")) << made;
     run("cp " + (dir_ / "out.btf") + " " + base);
     Options split = options({object("b", "_ZN1b1fEi", "_ZN1b1fEi")});
     split.base = base;
-    for (Engine engine : {Engine::hash, Engine::libbpf}) {
-        split.engine = engine;
-        const std::string text = text_of(merged(dir_, split));
-        EXPECT_TRUE(has(text, "FUNC 'f'") && has(text, "_ZN1b1fEi")) << text;
-        EXPECT_FALSE(has(text, "_ZN1a1fEi")) << text;
-    }
+    const std::string text = text_of(merged(dir_, split));
+    EXPECT_TRUE(has(text, "FUNC 'f'") && has(text, "_ZN1b1fEi")) << text;
+    EXPECT_FALSE(has(text, "_ZN1a1fEi")) << text;
+    // btf__dedup takes the base's FUNC for an equal one (docs/limits.md).
+    split.engine = Engine::libbpf;
+    const std::string by_libbpf = text_of(merged(dir_, split));
+    EXPECT_TRUE(!has(by_libbpf, "FUNC 'f'") && has(by_libbpf, "_ZN1b1fEi")) << by_libbpf;
 }
 
 } // namespace

@@ -204,12 +204,15 @@ TEST_F(OtherTools, SizeOfTheSymbolDecides)
     const std::string weak = object("a", "4", ".data\n.weak x\nx: .long 1\n"),
                       strong = object("b", "8", ".data\n.long 0\n.globl x\nx: .quad 1\n"),
                       small = object("c", "4", ".comm x,4,4\n"),
-                      large = object("d", "8", ".comm x,8,4\n");
-    for (const auto &[a, b] : {std::pair(weak, strong), std::pair(small, large)}) {
+                      large = object("d", "8", ".comm x,8,4\n"),
+                      large_weak = object("e", "8", ".data\n.weak x\nx: .quad 1\n"),
+                      small_strong = object("f", "4", ".data\n.long 0\n.globl x\nx: .long 1\n");
+    for (const auto &[a, b, size] : {std::tuple(weak, strong, 8), std::tuple(small, large, 8),
+                                     std::tuple(large_weak, small_strong, 4)}) {
         const std::string image = link({a, b}, ".data 0x1000 : { *(.data) *(COMMON) }");
         for (const auto &inputs : {std::vector{a, b}, std::vector{b, a}}) {
             const std::string text = text_of(merged(dir_, inputs, image));
-            EXPECT_TRUE(has(text, "vlen=1\n") && text.ends_with(" size=8\n")) << text;
+            EXPECT_TRUE(has(text, "vlen=1\n") && text.ends_with(strf(" size=%d\n", size))) << text;
         }
     }
 }

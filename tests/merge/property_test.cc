@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Merges random programs, 300 in each test but ManyPaths. Our engine must keep the meaning of all
-// types, write no two equal types, and write the same bytes with one and three threads. It must not
-// leave more types than btf__dedup, with two exceptions, which are counted:
+// types, write no two types with equal words, and write the same bytes with one and three threads.
+// It must not leave more types than btf__dedup, with two exceptions, which are counted:
 //  - btf__dedup has lost a type, or missed the only definition of a declaration.
 //  - A declaration agrees with several definitions, so that each engine may miss the smallest
 //    result (merge/NOTES.md). One program in 200, plus one, is allowed. The seeds are printed.

@@ -79,7 +79,7 @@ class CommandLine(Report):
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
             self.assertIn(f'cannot be combined with {option.partition("=")[0]}\n',
                           self.merge('--check=x', option, status=2).stderr)
-        # These go together, so x is opened, which does not exist. Status 1: an error in a file.
+        # These go together, so y is opened, which does not exist. Status 1: an error in a file.
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
         self.assertIn('needs --check', self.merge('--kernel=6.12', 'x', '-oo', status=2).stderr)
         self.assertIn("'six' is not a kernel version",

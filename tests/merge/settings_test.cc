@@ -42,6 +42,17 @@ protected:
     }
 };
 
+TEST_F(Settings, GlobalVariablesIncludePerCpuOnes)
+{
+    FeatureSet asked = without(Feature::var);
+    asked.add(Feature::global_var);
+    const auto said = warnings({object("a", without(Feature::var))}, asked);
+    ASSERT_EQ(said.size(), 2u);
+    EXPECT_TRUE(has(said[0], "without var, which the link asks for")) << said[0];
+    EXPECT_TRUE(has(said[1], "without global_var, which the link asks for")) << said[1];
+    EXPECT_TRUE(warnings({object("b", asked)}, asked).empty());
+}
+
 TEST_F(Settings, EqualSettingsAreSilent)
 {
     EXPECT_TRUE(
@@ -97,7 +108,7 @@ TEST_F(Settings, FeatureThatIsNotRequestedStays)
     auto said = warnings({object("a", more)}, without(Feature::enum64));
     ASSERT_EQ(said.size(), 1u);
     EXPECT_TRUE(has(said[0], "with enum64, which the link does not ask for")) << said[0];
-    more.remove(Feature::var);
+    more.remove(Feature::var); // no warning: global_var includes per-CPU variables
     EXPECT_TRUE(warnings({object("b", more)}).empty());
 }
 

@@ -147,7 +147,7 @@ TEST_F(TrueSignatures, SomeObjectsWithoutThem)
     EXPECT_TRUE(has(said[0], "1 object was emitted with true_signature")) << said[0];
 }
 
-TEST_F(TrueSignatures, OnlyTheFirstCloneMustAgreeWithInlinedInstances)
+TEST_F(TrueSignatures, InlinedInstancesCountOnlyForTheFirstClone)
 {
     // An inlined instance with a parameter in an unexpected register.
     std::string inlined = other("inlined", "", "any", fn_unexpected_reg);

@@ -115,6 +115,7 @@ TEST_F(WhyDup, TheRootIsDeep)
     EXPECT_EQ(said.find("struct b: 2 definitions"), std::string::npos) << said;
 }
 
+/// A declaration that fits two definitions does not count as a version.
 TEST_F(WhyDup, UndecidedDeclarations)
 {
     object(three_deep(1));

@@ -171,7 +171,7 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         counts += more || (is_counted(i, options.arrays) && ra.ids.size() != rb.ids.size());
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "
-                "kinds with differing numbers of types %zu\n",
+                "kinds with differing counts %zu\n",
                 a.size(), b.size(), a.str_size(), b.str_size(), signatures, counts);
     return signatures || counts ? exit_different : exit_equal;
 }

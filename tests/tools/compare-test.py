@@ -76,7 +76,7 @@ class Compare(CliCase):
         self.compare('two.o', 'a', status=2)
 
     def test_full_device(self):
-        """If any part of the output cannot be written, even an early one, this is an error."""
+        """If the output cannot be written, this is an error."""
         self.btf('a', *([0, INT, 4, 32 - n % 32] for n in range(1000)))
         for command in ('--digest a', 'a a', 'a add.o --show=1000'):
             done = self.call('sh', '-c', f'{self.btf_compare} {command} > /dev/full')

@@ -73,6 +73,7 @@ TEST(AddressPool, DamagedHeaderEndsTheSearch)
     for (size_t at = 0; at < 7; ++at) { // length, version, address size
         auto broken = pool;
         broken[at] ^= std::byte{0xff};
+        append(broken, pool);
         EXPECT_TRUE(find_pools(broken, ByteOrder::little).empty()) << at;
     }
 }

@@ -286,11 +286,12 @@ TEST(BtfMend, Variables)
 /// declared struct stays a declaration, because another object may define it.
 TEST(BtfMend, ObjectsKeepDeclarationsAndVariables)
 {
-    const TextBlob blob =
-        from_text(std::string(prelude) + "[6] FUNC_PROTO '' ret_type_id=0\n'p' type_id=3\n"
-                                         "[7] VAR 'a b' type_id=1 linkage=global");
-    const std::vector<bool> all(7, true);
-    EXPECT_FALSE(mend_btf(*blob, 8, &all));
+    for (const char *text : {"[6] FUNC_PROTO '' ret_type_id=0\n'p' type_id=3",
+                             "[6] VAR 'a b' type_id=1 linkage=global"}) {
+        const TextBlob blob = from_text(std::string(prelude) + text);
+        const std::vector<bool> all(6, true);
+        EXPECT_FALSE(mend_btf(*blob, 8, &all)) << text;
+    }
 }
 
 /// Type 7, which is not suspect, has a wrong member. A check of all types would end with the pass

@@ -115,8 +115,8 @@ TEST(KernelForms, ProgramsAreNoKernels)
     }
 }
 
-/// Distributions have made kernels before 6.11 read distilled bases. A struct btf_relocate shows
-/// that a kernel reads them.
+/// Distributions have added support for distilled bases to kernels before 6.11. A struct
+/// btf_relocate shows this.
 TEST(KernelForms, DistilledBases)
 {
     auto accepts = [](std::optional<KernelVersion> kernel, const std::string &structs) {

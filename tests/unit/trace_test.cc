@@ -124,7 +124,7 @@ TEST_F(TraceTest, NothingIsRecordedOutsideATrace)
     ASSERT_TRUE(start(path_, "program"));
     EXPECT_TRUE(on());
     before.end();
-    Phase("of another trace");
+    Phase("of another trace"); // in this trace, but not in the next one
     ASSERT_TRUE(write());
     EXPECT_EQ(count("\"ph\":\"X\""), 1);
     EXPECT_FALSE(on());

@@ -27,7 +27,7 @@ constexpr std::string_view graph = R"(
     [5] ARRAY '' type_id=4 index_type_id=1 nr_elems=7
 )";
 
-TEST(StubHash, IdsAndStringsDoNotMatter)
+TEST(StubHash, IdsAndStringOffsetsDoNotMatter)
 {
     constexpr std::string_view other = R"(
         [1] FWD 'unrelated' fwd_kind=struct
@@ -171,7 +171,7 @@ TEST(StubHash, CyclesHaveTheirHashesWhenVariablesAreAdded)
 
 // Types 5 to 999 reach each other, and are so many that cycle_hashes() would take too long. The
 // hash of each type that reaches a cycle then covers all types that reach a cycle (here also 1 to
-// 4), and the number of its own type (common/FORMAT.md, 6).
+// 4), and the type's number among them (common/FORMAT.md, 6).
 TEST(StubHash, LongCyclesHashByAllTypes)
 {
     auto hash = [](const char *last, uint32_t id, std::string_view more = {}) {

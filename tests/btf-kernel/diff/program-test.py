@@ -515,8 +515,9 @@ class Diff(DiffCase):
             ' *(unsigned char *)&s->same + __builtin_preserve_field_info(s->all, 0); }\n', 'k'),
             {'struct s.all': 'holds', 'struct s.part': 'broken', 'struct s.large': 'broken', 'struct s.same': 'holds'})
         self.assertIn('(has 8 bytes there, 4 in the program, but the instruction accesses 1: libbpf refuses the whole '
-                      'object file)',
-                      self.diff('k', 'k', '--bpf=p.o'))
+                      'object file)', self.diff('k', 'k', '--bpf=p.o'))
+        self.assertIn('(has 16 bytes there, 8 in the program, but no instruction accesses 16: libbpf refuses the whole '
+                      'object file)', self.diff('k', 'k', '--bpf=p.o'))
         self.assertEqual(self.verdicts(
             'struct s { unsigned long same; char name[16]; } CORE;\n'
             'SEC("tc") long f(struct s *s) { return __builtin_preserve_field_info(s->same, 0) +'
