@@ -42,7 +42,8 @@ std::string at_place(const Detail &d)
     return d.place.empty() ? "" : d.place + ": ";
 }
 
-/// " (outer.inner)" for a member of a member; "" if the text of the member is enough.
+/// " (outer.inner)" for a member of a member, whose position is counted from the start of `outer`;
+/// "" if the text of the member is enough.
 std::string outer_place(const Detail &d)
 {
     return d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")";
@@ -93,8 +94,8 @@ std::string line_of(const Detail &d)
         return at_place(d) + number_text(d.old_number, d.old_unsigned) + " is cut to " +
                number_text(d.new_number, d.new_unsigned);
     case Kind::value_mended:
-        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " was cut; it is " +
-               number_text(d.new_number, d.new_unsigned);
+        return at_place(d) + number_text(d.new_number, d.new_unsigned) + " was cut to " +
+               number_text(d.old_number, d.old_unsigned) + " in the old BTF";
     case Kind::result:
         return "result: " + from_to(d.old_text, d.new_text);
     case Kind::parameter_added:

@@ -17,7 +17,8 @@
 // named structs, because references to these are by name. Partition refinement first compares the
 // contents of the classes, with references to named types by name. Then it splits blocks until the
 // classes of a block refer to equal blocks. The classes of a block become aliases of the lowest.
-// From then on a declarable enum is treated like a struct that some object only declares.
+// From then on a declarable enum is treated like a struct that some object only declares, except by
+// declare_enum_slots() (conflicts/make_edges.cc) and resolve_rest() (split/split_conflicts.cc).
 //
 // Rejected. Merging upwards from the enums: misses cycles without a named type.
 //

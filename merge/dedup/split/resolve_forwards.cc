@@ -16,9 +16,9 @@
 // the type that the name means in a struct or typedef of another object. If the preferred one is
 // not among them, the first of them wins, that of the lowest group.
 //
-// Invariant. All uses of a declaration that are left for this step mean the same type. So each
-// choice reduces the number of classes: the declaration is dropped, and each user becomes an alias
-// or keeps its class, with a new key.
+// Invariant. All uses of a declaration that are left for this step are resolved to one candidate.
+// So each choice reduces the number of classes: the declaration is dropped, and each user becomes
+// an alias or keeps its class, with a new key.
 //
 // Cost. All keys once; keys that reach a declaration to resolve, times its candidates.
 #include "merge/dedup/split/split_conflicts.h"
