@@ -402,13 +402,35 @@ std::pair<uint32_t, uint32_t> type_that_changed(const SideType &before, uint32_t
     return {x, y};
 }
 
-/// find_cause() for definitions that differ only in sizes and offsets.
-std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
+/// Do two definitions have the same members in the same order, also in unnamed structs and unions?
+bool has_same_order(const SideType &before, const SideType &after, unsigned depth)
 {
     const std::vector<Member> a = members_of(before.btf(), before.id),
                               b = members_of(after.btf(), after.id);
     if (depth > max_depth || !std::ranges::equal(a, b, {}, &Member::name, &Member::name))
-        return {}; // members changed places
+        return false;
+    auto is_unnamed = [](const SideType &t) {
+        return t.id && btf::is_composite(t.kind()) && is_anonymous_aggregate(t.btf(), t.id);
+    };
+    for (size_t i = 0; i < a.size(); ++i) {
+        if (before.side.shapes.reference(a[i].type) == after.side.shapes.reference(b[i].type))
+            continue;
+        const SideType p = before.at(unwrap(before.btf(), a[i].type).inner),
+                       q = after.at(unwrap(after.btf(), b[i].type).inner);
+        if (is_unnamed(p) && is_unnamed(q) && !has_same_order(p, q, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/// find_cause() for definitions that differ only in sizes and offsets. Precondition:
+/// has_same_order().
+std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
+{
+    const std::vector<Member> a = members_of(before.btf(), before.id),
+                              b = members_of(after.btf(), after.id);
+    if (depth > max_depth || a.size() != b.size())
+        return {};
     for (size_t i = 0; i < a.size(); ++i) {
         if (size_of(before.btf(), a[i].type) == size_of(after.btf(), b[i].type))
             continue;
@@ -445,8 +467,8 @@ std::string find_cause(const SideType &before, const SideType &after,
     bool only_places = !details.empty() && btf::is_composite(before.kind());
     for (const Detail &d : details)
         only_places &= (d.kind == Kind::size || d.kind == Kind::member_moved);
-    if (!only_places || before.kind() != after.kind())
-        return {};
+    if (!only_places || before.kind() != after.kind() || !has_same_order(before, after, 0))
+        return {}; // the last: members changed places
     return cause_between(before, after, 0);
 }
 

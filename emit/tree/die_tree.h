@@ -261,7 +261,8 @@ public:
     // The gcc plugin made the tree. Registers are unknown. Instead, Die::displaced of a function
     // states that some parameter is not in the register where BPF programs look for it. In a clone,
     // parameters without Die::location are displaced or not passed. With the feature
-    // true_signature, a clone that takes displaced ones has the flag, too.
+    // true_signature, a clone that takes a displaced parameter has the flag, too, unless it is a
+    // part (".part.0").
     bool signatures_known = false;
     uint8_t address_size = 8;
 

@@ -19,7 +19,8 @@
 //
 // Entries of the gcc plugin need no comparison: a function with displaced parameters has the flag
 // Die::displaced. In a clone, parameters that are displaced or not passed have no location. With
-// the feature true_signature, a clone that takes displaced ones has the flag, too.
+// the feature true_signature, a clone that takes a displaced parameter has the flag, too, unless it
+// is a part (".part.0").
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter.

@@ -141,7 +141,7 @@ def knows(command, flags):
 
 def order(name):
     family, _, version = name.partition('-')
-    return family, [int(part) for part in version.split('.') if part]
+    return family, [int(number) for number in re.findall(r'\d+', version)]
 
 
 def cases_for(command, family):

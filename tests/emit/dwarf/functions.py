@@ -273,7 +273,7 @@ CASES = [
           ('const1u', '8, 1'), ('const2s', '0xb, 1, 2'), ('const4u', '0xc, 1, 2, 3, 4'),
           ('const8s', '0xf, 1, 2, 3, 4, 5, 6, 7, 8'), ('deref_size', '0x94, 4'), ('bregx', '0x92, 0x81, 1, 0x7f'),
           ('bra', '0x28, 0, 0'), ('call4', '0x99, 1, 2, 3, 4'), ('call_ref', '0x9a, 1, 2, 3, 4'),
-          ('implicit_pointer', '0xa0, 1, 2, 3, 4, 0x81, 0'), ('const_type', '0xa4, 0x81, 0, 2, 1, 2'),
+          ('implicit_pointer', '0xa0, 1, 2, 3, 4, 0xff, 0'), ('const_type', '0xa4, 0x81, 0, 2, 1, 2'),
           ('regval_type', '0xa5, 5, 0xff, 0'), ('deref_type', '0xa6, 4, 0xff, 0'),
           ('convert', '0xa8, 0xff, 0'), ('GNU_variable_value', '0xfd, 1, 2, 3, 4'))],
     first('implicit_pointer before DWARF 3: an address', versions=(2,), flags='',

@@ -233,6 +233,16 @@ Outcome test_kfuncs()
     return sightings.outcome();
 }
 
+/// The kernel's version, such as 610 for 6.10; 0 if it cannot be told.
+int kernel_version()
+{
+    utsname kernel;
+    int major = 0, minor = 0;
+    if (uname(&kernel) < 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
+        return 0;
+    return major * 100 + minor;
+}
+
 } // namespace
 
 Outcome core()
@@ -388,16 +398,6 @@ Outcome module_type()
     sightings.equal("ifindex", seen.index, index_of(device));
     sightings.equal("veth_priv.peer->ifindex", seen.peer_index, index_of(peer));
     return sightings.outcome();
-}
-
-/// The kernel's version, such as 610 for 6.10; 0 if it cannot be told.
-int kernel_version()
-{
-    utsname kernel;
-    int major = 0, minor = 0;
-    if (uname(&kernel) < 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
-        return 0;
-    return major * 100 + minor;
 }
 
 bool knows_kfunc()

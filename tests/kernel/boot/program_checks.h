@@ -45,9 +45,9 @@ Outcome fentry_module();
 Outcome module_type();
 
 /// Checks kernel functions that a program calls: bpf_task_from_pid from Linux 6.10 on, the kernel's
-/// test kfuncs in 6.1 to 6.4. In other kernels, the programs cannot call these functions, and
-/// knows_kfunc() is false.
+/// test kfuncs in 6.1 to 6.4. Fails if the kernel's version cannot be told.
 Outcome kfunc();
+/// False in other kernels: there the programs cannot call these functions.
 bool knows_kfunc();
 
 /// Checks per-CPU variables that a program declares with __ksym.
