@@ -88,7 +88,8 @@ class ArrayForm(CliCase):
         return texts
 
     def arrays(self, text):
-        """Returns the numbers of elements of all arrays, and the number of arrays whose elements are arrays."""
+        """Returns the numbers of elements of all arrays in `text`, and how many of these arrays have elements that are
+        also arrays in `text`. An array whose elements are arrays of the base does not count."""
         found = dict(re.findall(r"^\[(\d+)\] ARRAY .* type_id=(\d+) ", text, re.M))
         counts = sorted(map(int, re.findall(r' nr_elems=(\d+)', text)))
         return counts, sum(element in found for element in found.values())
