@@ -241,7 +241,7 @@ class BtfChecks:
             if not base:
                 old_libbpf = header_length(encoded) < HEADER_OF_LIBBPF_1_8
                 if old_libbpf and renew:
-                    raise Failed(f'{pahole} has a libbpf before 1.8: no digests are made of its modules')
+                    raise Failed(f'{pahole} has a libbpf before 1.8, which repeats types: no digests are stored')
             theirs = self.finalisation.final(encoded, path, their_base)
             both = [f'--base-a={base}', f'--base-b={their_base}'] if base else []
             title = f'{file.name}: the same as pahole {version}, functions by all types that they reach'
@@ -374,7 +374,8 @@ class BtfChecks:
 
     def unharmed(self):
         """Objects of programs other than vmlinux and its modules, such as the vdso, are as the compiler alone writes
-        them. Only what same_but_for_folder() ignores may differ."""
+        them. Only what same_but_for_folder() ignores may differ. Also fails if a folder has fewer such objects than
+        `apart` of the machine demands."""
         harmed, too_few = [], []
         total = 0
         for folder, at_least in self.tree.machine.apart.items():
@@ -396,7 +397,7 @@ class BtfChecks:
                     harmed.append(name)
             total += done
             if done < at_least:
-                too_few.append(f'{folder}: {done}')
+                too_few.append(f'{folder}: {done} objects compared, at least {at_least} expected')
         self.ok(f'{total} objects of vdso, boot and the like are what the compiler made',
                 not too_few and not harmed, str(too_few + harmed))
 
