@@ -185,10 +185,10 @@ std::vector<Detail> compare_types(const SideType &before, const SideType &after)
 Detail compare_constants(const SideType &before, uint32_t old_index, const SideType &after,
                          uint32_t new_index);
 
-/// Why members moved: the type of the first member (also of an unnamed struct inside) whose size
-/// changed, such as "struct t". "" if there is no such member, if members changed places (also in
-/// an unnamed struct inside), or if more than sizes and offsets changed. `details`: the result of
-/// compare_types().
+/// Why members moved: the type of the first member whose size changed, such as "struct t"; members
+/// of unnamed structs and unions inside count, too. "" if there is no such member, if the order of
+/// members changed (also in unnamed structs and unions inside or behind pointers), or if more than
+/// sizes and offsets changed. `details`: the result of compare_types().
 std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 

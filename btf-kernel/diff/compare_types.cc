@@ -6,6 +6,7 @@
 #include "btf-kernel/diff/types.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace btflink::kernel::diff
@@ -122,6 +123,10 @@ public:
     }
 
 private:
+    // Pairs of unnamed types that may still be compared. Without a limit, nested types with several
+    // members of one type could take exponential time.
+    size_t left_ = 10'000;
+
     static const char *encoding_name(const SideType &of)
     {
         if (of.kind() != btf::Kind::INT)
@@ -265,8 +270,10 @@ private:
         if (before.side.shapes.reference(before.id) == after.side.shapes.reference(after.id))
             return;
         WrappedType a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
-        if (depth < max_depth && a.how == b.how && is_anonymous_aggregate(before.btf(), a.inner) &&
+        if (depth < max_depth && left_ && a.how == b.how &&
+            is_anonymous_aggregate(before.btf(), a.inner) &&
             is_anonymous_aggregate(after.btf(), b.inner)) {
+            --left_;
             std::string how; // "member->[4]": const and volatile are not part of a place
             std::copy_if(a.how.begin(), a.how.end(), std::back_inserter(how),
                          [](char c) { return c != 'c' && c != 'v'; });
@@ -402,12 +409,21 @@ std::pair<uint32_t, uint32_t> type_that_changed(const SideType &before, uint32_t
     return {x, y};
 }
 
-/// Do two definitions have the same members in the same order, also in unnamed structs and unions?
-bool has_same_order(const SideType &before, const SideType &after, unsigned depth)
+/// Pairs of types (ids in the old and the new BTF) that has_same_order() has seen.
+using SeenPairs = std::set<std::pair<uint32_t, uint32_t>>;
+
+/// Do two definitions have members with the same names in the same order? Unnamed structs and
+/// unions to which members refer must have this, too, also behind pointers and arrays. False if
+/// these are nested too deeply (max_depth). `seen`: so that a pair is compared only once.
+bool has_same_order(const SideType &before, const SideType &after, unsigned depth, SeenPairs &seen)
 {
+    if (depth > max_depth)
+        return false;
+    if (!seen.emplace(before.id, after.id).second)
+        return true;
     const std::vector<Member> a = members_of(before.btf(), before.id),
                               b = members_of(after.btf(), after.id);
-    if (depth > max_depth || !std::ranges::equal(a, b, {}, &Member::name, &Member::name))
+    if (!std::ranges::equal(a, b, {}, &Member::name, &Member::name))
         return false;
     auto is_unnamed = [](const SideType &t) {
         return t.id && btf::is_composite(t.kind()) && is_anonymous_aggregate(t.btf(), t.id);
@@ -417,20 +433,18 @@ bool has_same_order(const SideType &before, const SideType &after, unsigned dept
             continue;
         const SideType p = before.at(unwrap(before.btf(), a[i].type).inner),
                        q = after.at(unwrap(after.btf(), b[i].type).inner);
-        if (is_unnamed(p) && is_unnamed(q) && !has_same_order(p, q, depth + 1))
+        if (is_unnamed(p) && is_unnamed(q) && !has_same_order(p, q, depth + 1, seen))
             return false;
     }
     return true;
 }
 
 /// find_cause() for definitions that differ only in sizes and offsets. Precondition:
-/// has_same_order().
-std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
+/// has_same_order(), which also limits the depth.
+std::string cause_between(const SideType &before, const SideType &after)
 {
     const std::vector<Member> a = members_of(before.btf(), before.id),
-                              b = members_of(after.btf(), after.id);
-    if (depth > max_depth || a.size() != b.size())
-        return {};
+                              b = members_of(after.btf(), after.id); // as many as `a`
     for (size_t i = 0; i < a.size(); ++i) {
         if (size_of(before.btf(), a[i].type) == size_of(after.btf(), b[i].type))
             continue;
@@ -438,7 +452,7 @@ std::string cause_between(const SideType &before, const SideType &after, unsigne
         const SideType p = before.at(x), q = after.at(y);
         if (is_anonymous_aggregate(p.btf(), x) && btf::is_composite(p.kind()) &&
             btf::is_composite(q.kind()))
-            return cause_between(p, q, depth + 1);
+            return cause_between(p, q);
         return p.btf().name(TypeId{x}).empty() ? one_line(p.btf(), a[i].type)
                                                : type_name(p.btf(), x);
     }
@@ -467,9 +481,12 @@ std::string find_cause(const SideType &before, const SideType &after,
     bool only_places = !details.empty() && btf::is_composite(before.kind());
     for (const Detail &d : details)
         only_places &= (d.kind == Kind::size || d.kind == Kind::member_moved);
-    if (!only_places || before.kind() != after.kind() || !has_same_order(before, after, 0))
-        return {}; // the last: members changed places
-    return cause_between(before, after, 0);
+    if (!only_places || before.kind() != after.kind())
+        return {};
+    SeenPairs seen;
+    if (!has_same_order(before, after, 0, seen))
+        return {}; // members changed places
+    return cause_between(before, after);
 }
 
 size_t similarity(const SideType &before, const SideType &after)

@@ -91,11 +91,11 @@ std::string line_of(const Detail &d)
         return at_place(d) + number_text(d.old_number, d.old_unsigned) + " -> " +
                number_text(d.new_number, d.new_unsigned);
     case Kind::value_cut:
-        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " is cut to " +
-               number_text(d.new_number, d.new_unsigned);
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " -> " +
+               number_text(d.new_number, d.new_unsigned) + " (cut to 32 bits)";
     case Kind::value_mended:
-        return at_place(d) + number_text(d.new_number, d.new_unsigned) + " was cut to " +
-               number_text(d.old_number, d.old_unsigned) + " in the old BTF";
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " (cut to 32 bits) -> " +
+               number_text(d.new_number, d.new_unsigned);
     case Kind::result:
         return "result: " + from_to(d.old_text, d.new_text);
     case Kind::parameter_added:

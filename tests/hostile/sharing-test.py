@@ -18,7 +18,7 @@ from helpers.kbuild_case import KbuildCase, run
 LIMIT_CPU, LIMIT_MEMORY = 20, 3 << 30
 N = 100000
 MANY = 250000  # MANY * MANY steps of 1 ns take a minute
-INT, PTR, STRUCT, TYPEDEF, FUNC, PROTO, VAR, DATASEC, TAG = 1, 2, 4, 8, 12, 13, 14, 15, 17
+INT, PTR, STRUCT, UNION, TYPEDEF, FUNC, PROTO, VAR, DATASEC, TAG = 1, 2, 4, 5, 8, 12, 13, 14, 15, 17
 INT_WORDS = (1, INT << 24, 4, 1 << 24 | 32)  # an INT whose name is at offset 1 of the strings
 HEADER = 104  # bytes of a link trailer's header
 SHARED_NAMES = r'names of more than 1023 characters add up to 64 MB'
@@ -371,6 +371,23 @@ class Sharing(KbuildCase):
         for name in 'old', 'new':
             self.write(name, btf(*make(name == 'new')))
         self.kernel_ends('diff', '-q', 'old', 'new', said=said)
+
+    def test_nested_unnamed_types(self):
+        """Each of 15 nested unnamed unions has 6 members of the next union's type. The innermost type changes, at the
+        end of 6 ** 15 paths. In the second run, all members have one name."""
+        for names in 'abcdef', 'aaaaaa':
+            strings, offsets = strings_of(['s', *dict.fromkeys(names)])
+            members = [offsets[1 + sorted(set(names)).index(name)] for name in names]
+
+            def make(new):
+                size = 4 + 4 * new
+                words = [offsets[0], UNION << 24 | 6, size]
+                for level in range(16):
+                    words += [word for name in members for word in (name, 3 + level, 0)]
+                    words += [0, UNION << 24 | 6, size] if level < 15 else []
+                words += [0, STRUCT << 24 | 1 + new, size, members[0], 1, 0, *[members[0], 1, 32][:3 * new]]
+                return [*INT_WORDS, *words], strings
+            self.diff_ends(make, 'union s changed')
 
     def test_changed_members(self):
         """All members of a struct get other names, and have another order."""

@@ -47,7 +47,8 @@ Outcome module_type();
 /// Checks kernel functions that a program calls: bpf_task_from_pid from Linux 6.10 on, the kernel's
 /// test kfuncs in 6.1 to 6.4. Fails if the kernel's version cannot be told.
 Outcome kfunc();
-/// False in other kernels: there the programs cannot call these functions.
+/// Does the kernel have functions that kfunc() can call? Also true if the version cannot be told,
+/// so that kfunc() runs and fails.
 bool knows_kfunc();
 
 /// Checks per-CPU variables that a program declares with __ksym.
