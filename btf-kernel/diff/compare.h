@@ -178,7 +178,8 @@ struct SideType {
 };
 
 /// The differences between two definitions of one name. Both types belong to one space: structs,
-/// unions, enums or numbers; typedefs; functions; variables.
+/// unions, enums or numbers; typedefs; functions; variables. Unnamed types that are nested too
+/// deeply (max_depth), or have too many members in all, are compared only as a whole.
 std::vector<Detail> compare_types(const SideType &before, const SideType &after);
 
 /// The difference between two definitions of a constant whose value changed.
@@ -187,8 +188,9 @@ Detail compare_constants(const SideType &before, uint32_t old_index, const SideT
 
 /// Why members moved: the type of the first member whose size changed, such as "struct t"; members
 /// of unnamed structs and unions inside count, too. "" if there is no such member, if the order of
-/// members changed (also in unnamed structs and unions inside or behind pointers), or if more than
-/// sizes and offsets changed. `details`: the result of compare_types().
+/// members changed (also in unnamed structs and unions inside or behind pointers), if unnamed types
+/// are nested too deeply, or if more than sizes and offsets changed. `details`: the result of
+/// compare_types().
 std::string find_cause(const SideType &before, const SideType &after,
                        const std::vector<Detail> &details);
 

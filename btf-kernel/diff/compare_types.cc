@@ -123,9 +123,9 @@ public:
     }
 
 private:
-    // Pairs of unnamed types that may still be compared. Without a limit, nested types with several
-    // members of one type could take exponential time.
-    size_t left_ = 10'000;
+    // Members that may still be compared in unnamed types. Without a limit, nested types with
+    // several members of one type could take exponential time.
+    size_t left_ = 1'000'000;
 
     static const char *encoding_name(const SideType &of)
     {
@@ -200,6 +200,8 @@ private:
     {
         const std::vector<Member> old_list = members_of(before.btf(), before.id),
                                   new_list = members_of(after.btf(), after.id);
+        if (depth)
+            left_ -= std::min(left_, old_list.size() + new_list.size());
         std::unordered_map<std::string_view, const Member *> found; // null: paired
         for (const Member &m : new_list)
             found.emplace(m.name, &m);
@@ -412,9 +414,10 @@ std::pair<uint32_t, uint32_t> type_that_changed(const SideType &before, uint32_t
 /// Pairs of types (ids in the old and the new BTF) that has_same_order() has seen.
 using SeenPairs = std::set<std::pair<uint32_t, uint32_t>>;
 
-/// Do two definitions have members with the same names in the same order? Unnamed structs and
-/// unions to which members refer must have this, too, also behind pointers and arrays. False if
-/// these are nested too deeply (max_depth). `seen`: so that a pair is compared only once.
+/// Do two definitions have members of the same names in the same order? The same is asked of the
+/// unnamed structs and unions in their members' types (also behind pointers and arrays) if these
+/// differ. False if these are nested too deeply (max_depth). A pair in `seen` counts as equal,
+/// because a difference ends the whole search.
 bool has_same_order(const SideType &before, const SideType &after, unsigned depth, SeenPairs &seen)
 {
     if (depth > max_depth)
@@ -439,12 +442,14 @@ bool has_same_order(const SideType &before, const SideType &after, unsigned dept
     return true;
 }
 
-/// find_cause() for definitions that differ only in sizes and offsets. Precondition:
-/// has_same_order(), which also limits the depth.
-std::string cause_between(const SideType &before, const SideType &after)
+/// find_cause() for definitions that differ only in sizes and offsets; "" if unnamed types are
+/// nested too deeply (max_depth), or in a loop. Precondition: has_same_order().
+std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
 {
     const std::vector<Member> a = members_of(before.btf(), before.id),
-                              b = members_of(after.btf(), after.id); // as many as `a`
+                              b = members_of(after.btf(), after.id);
+    if (depth > max_depth || a.size() != b.size())
+        return {};
     for (size_t i = 0; i < a.size(); ++i) {
         if (size_of(before.btf(), a[i].type) == size_of(after.btf(), b[i].type))
             continue;
@@ -452,7 +457,7 @@ std::string cause_between(const SideType &before, const SideType &after)
         const SideType p = before.at(x), q = after.at(y);
         if (is_anonymous_aggregate(p.btf(), x) && btf::is_composite(p.kind()) &&
             btf::is_composite(q.kind()))
-            return cause_between(p, q);
+            return cause_between(p, q, depth + 1);
         return p.btf().name(TypeId{x}).empty() ? one_line(p.btf(), a[i].type)
                                                : type_name(p.btf(), x);
     }
@@ -485,8 +490,8 @@ std::string find_cause(const SideType &before, const SideType &after,
         return {};
     SeenPairs seen;
     if (!has_same_order(before, after, 0, seen))
-        return {}; // members changed places
-    return cause_between(before, after);
+        return {}; // members changed places, or are nested too deeply
+    return cause_between(before, after, 0);
 }
 
 size_t similarity(const SideType &before, const SideType &after)
