@@ -178,8 +178,9 @@ struct SideType {
 };
 
 /// The differences between two definitions of one name. Both types belong to one space: structs,
-/// unions, enums or numbers; typedefs; functions; variables. Unnamed types that are nested too
-/// deeply (max_depth), or have too many members in all, are compared only as a whole.
+/// unions, enums or numbers; typedefs; functions; variables. Unnamed types are compared only as a
+/// whole if they are nested too deeply (max_depth), or after too much work; a type to which several
+/// members refer counts several times.
 std::vector<Detail> compare_types(const SideType &before, const SideType &after);
 
 /// The difference between two definitions of a constant whose value changed.

@@ -116,16 +116,21 @@ public:
             add_numbers(Kind::size, place, before.type().size, after.type().size);
             details.back().same_size = !both_enums;
         }
-        if (both_enums)
+        if (both_enums) {
+            if (depth)
+                spend(btf::vlen_of(before.type()) + btf::vlen_of(after.type()));
             compare_enumerators(before, after, place);
-        else
+        } else {
             compare_members(before, after, place, depth);
+        }
     }
 
 private:
-    // Members that may still be compared in unnamed types. Without a limit, nested types with
-    // several members of one type could take exponential time.
+    // Work that may still be done in unnamed types: members and enumerators that are compared, and
+    // types that are printed. Without a limit, nested types with several members of one type could
+    // take exponential time.
     size_t left_ = 1'000'000;
+    void spend(size_t work) { left_ -= std::min(left_, work); }
 
     static const char *encoding_name(const SideType &of)
     {
@@ -201,7 +206,7 @@ private:
         const std::vector<Member> old_list = members_of(before.btf(), before.id),
                                   new_list = members_of(after.btf(), after.id);
         if (depth)
-            left_ -= std::min(left_, old_list.size() + new_list.size());
+            spend(old_list.size() + new_list.size());
         std::unordered_map<std::string_view, const Member *> found; // null: paired
         for (const Member &m : new_list)
             found.emplace(m.name, &m);
@@ -275,13 +280,15 @@ private:
         if (depth < max_depth && left_ && a.how == b.how &&
             is_anonymous_aggregate(before.btf(), a.inner) &&
             is_anonymous_aggregate(after.btf(), b.inner)) {
-            --left_;
+            spend(1);
             std::string how; // "member->[4]": const and volatile are not part of a place
             std::copy_if(a.how.begin(), a.how.end(), std::back_inserter(how),
                          [](char c) { return c != 'c' && c != 'v'; });
             return compare_aggregates(before.at(a.inner), after.at(b.inner), place + how,
                                       depth + 1);
         }
+        if (depth)
+            spend(100);
         Detail d{kind, place, one_line(before.btf(), before.id), one_line(after.btf(), after.id)};
         d.fits = fields_are_compatible(before.btf(), before.id, after.btf(), after.id);
         d.same_size = size_of(before.btf(), before.id) == size_of(after.btf(), after.id);
@@ -416,11 +423,12 @@ using SeenPairs = std::set<std::pair<uint32_t, uint32_t>>;
 
 /// Do two definitions have members of the same names in the same order? The same is asked of the
 /// unnamed structs and unions in their members' types (also behind pointers and arrays) if these
-/// differ. False if these are nested too deeply (max_depth). A pair in `seen` counts as equal,
-/// because a difference ends the whole search.
+/// differ. False if these are nested too deeply (max_depth), or are too many (max_pairs). A pair in
+/// `seen` counts as equal, because a difference ends the whole search.
 bool has_same_order(const SideType &before, const SideType &after, unsigned depth, SeenPairs &seen)
 {
-    if (depth > max_depth)
+    constexpr size_t max_pairs = 10'000;
+    if (depth > max_depth || seen.size() >= max_pairs)
         return false;
     if (!seen.emplace(before.id, after.id).second)
         return true;
@@ -442,8 +450,9 @@ bool has_same_order(const SideType &before, const SideType &after, unsigned dept
     return true;
 }
 
-/// find_cause() for definitions that differ only in sizes and offsets; "" if unnamed types are
-/// nested too deeply (max_depth), or in a loop. Precondition: has_same_order().
+/// find_cause() for definitions that differ only in sizes and offsets. "" if unnamed types are
+/// nested too deeply (max_depth), as in a loop. Precondition: has_same_order(); in malformed BTF,
+/// inner types may still differ in their number of members, then "", too.
 std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
 {
     const std::vector<Member> a = members_of(before.btf(), before.id),
@@ -490,7 +499,7 @@ std::string find_cause(const SideType &before, const SideType &after,
         return {};
     SeenPairs seen;
     if (!has_same_order(before, after, 0, seen))
-        return {}; // members changed places, or are nested too deeply
+        return {}; // members changed places, or are nested too deeply or too many
     return cause_between(before, after, 0);
 }
 

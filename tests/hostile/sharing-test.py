@@ -374,8 +374,8 @@ class Sharing(KbuildCase):
 
     def test_nested_unnamed_types(self):
         """A union and the 15 unnamed unions nested in it have 6 members each, all of the type of the next level. The
-        innermost type, an unnamed struct, has another size: 6 ** 16 paths lead to it. In the second run, all members of
-        a union have the same name."""
+        innermost type is an unnamed struct, to which 6 ** 16 paths lead. All sizes change. In the second run, all
+        members of a union have the same name."""
         for names in 'abcdef', 'aaaaaa':
             strings, offsets = strings_of(['s', *dict.fromkeys(names)])
             members = [offsets[1 + sorted(set(names)).index(name)] for name in names]
