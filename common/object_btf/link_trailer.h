@@ -12,6 +12,7 @@
 #include "common/object_btf/type_hash.h"
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace btflink
@@ -47,6 +48,13 @@ enum FunctionFlag : uint32_t {
     fn_external = 1u << 8,          // DW_AT_external
     fn_clang = 1u << 9,             // compiled by clang
 };
+
+/// Does the suffix of a function's symbol mark a part that a compiler split off the function? Such
+/// a part is not a function.
+constexpr bool is_split_part(std::string_view suffix)
+{
+    return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
+}
 
 /// An instance of a function: a candidate for a FUNC. Equal instances share a record if at most one
 /// of them has code (common/FORMAT.md, 3, has the exact rule).

@@ -19,6 +19,7 @@
 #include "emit/gcc/entries.h"
 
 #include "common/object_btf/address_pool.h"
+#include "common/object_btf/link_trailer.h"
 #include "emit/unit/unit_object.h"
 
 #include <algorithm>
@@ -367,8 +368,7 @@ DieIndex Entries::State::add_clone(DieIndex function, const EmittedFunction &wri
         add_parameter(*found, located);
         not_taken.erase(found);
     }
-    const bool is_part = std::string_view(written.symbol).find(".part.") != std::string_view::npos;
-    if (!all_located && !is_part && features.has(Feature::true_signature))
+    if (!all_located && !is_split_part(written.symbol) && features.has(Feature::true_signature))
         tree.dies[clone].has |= Die::displaced;
     for (const Parameter &parameter : not_taken)
         add_parameter(parameter, false);

@@ -24,12 +24,6 @@ namespace btflink::merge
 namespace
 {
 
-/// Does the suffix mark a part that a compiler split off a function? Such a part is not a function.
-bool is_split_part(std::string_view suffix)
-{
-    return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
-}
-
 /// Names in Rust's older mangling may contain dots. They end with a hash and an E:
 /// _ZN4core3fmt5write17h0123456789abcdefE. Returns the position after such a name, where a suffix
 /// may follow; 0 for other names.

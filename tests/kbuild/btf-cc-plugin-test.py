@@ -86,6 +86,32 @@ class Compiles(PluginCase):
             functions = {line.split("'")[1].split('.')[0] for line in self.dump('out') if ' FUNC ' in line}
             self.assertEqual(functions, {'last', 'use', 'main'}, way)
 
+    def test_parts_do_not_count(self):
+        """A part that gcc split off a function ("parted.part.0") takes `p` in another register, and the function keeps
+        its FUNC."""
+        self.write('part.c', """
+            struct pair { double a, b; };
+            static __attribute__((noinline)) void sink(double n) { asm volatile("" : : "g"(n)); }
+            int parted(int b, struct pair *p)
+            {
+                if (b < 3)
+                    return 0;
+                const double a = p->a;
+                for (int i = 0; i < b; ++i) {
+                    sink(a + i); sink(a * i); sink(a - b); sink(a / b); sink(a + b);
+                }
+                return 1;
+            }
+            int main(int n, char **v)
+            { struct pair p = {n, n}; return parted(n, &p) + parted(n + (v != 0), &p); }
+        """)
+        self.plugin('--features=+true_signature', 'gcc', '-g', '-O2', '-c', 'part.c')
+        if ' parted.part.' not in self.must('nm', 'part.o'):
+            self.skipTest('gcc splits off no part of `parted`')
+        self.must('gcc', '-o', 'program', 'part.o')
+        self.must(self.btf_merge, '--features=+true_signature', '--image=program', '-o', 'out', 'part.o')
+        self.assertIn("FUNC 'parted'", '\n'.join(self.dump('out')))
+
     def test_link(self):
         """Objects with BTF from the plugin and from DWARF can be linked and merged together, without a warning."""
         for way, name in ((['--plugin'], 'add'), ([], 'main'), (['--plugin'], 'other')):
