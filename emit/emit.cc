@@ -206,14 +206,15 @@ std::string counted(Skip reason, uint64_t count)
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
 {
     trace::Phase phase("read");
+    // Opening a pipe may block, and so may writing the result into it.
+    struct stat status;
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return fail(Where{path}, "is not a regular file");
     if (options.image) { // an image is large, and most of it is never read
         const FileParts input = TRY(read_parts(path));
         phase.end();
         return emit_bytes(path, input.bytes, options);
     }
-    struct stat status;
-    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-        return fail(Where{path}, "is not a regular file"); // opening a pipe would block
     const std::vector<std::byte> input = TRY(read_file(path));
     phase.end();
     auto done = emit_bytes(path, input, options);

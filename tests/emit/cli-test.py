@@ -407,6 +407,12 @@ class Output(CliCase):
                     '--reader=fast', 'add.o')
         self.good('add.o')
 
+    def test_pipe(self):
+        """A pipe is refused at once: reading it would wait for a writer."""
+        os.mkfifo(self.path('pipe'))
+        for flags in [], ['--image']:
+            self.bad('pipe: is not a regular file', *flags, 'pipe')
+
     def test_link_time_optimisation(self):
         self.compile('add.c', '-flto')
         before = self.read('add.o')
