@@ -177,6 +177,12 @@ struct BareImage {
     std::string release = {};          // from the header of a wrapping
 };
 
+/// The place of an image's `bytes`. Offsets in unpacked bytes are not offsets in the file.
+Where place_in(Bytes file, Bytes bytes, const Where &where)
+{
+    return bytes.data() == file.data() ? where : where.in("unpacked image");
+}
+
 /// Removes wrappings and compression. `owner` keeps the bytes of `file` alive. Errors: the contents
 /// are damaged, exceed the limits, are of an unknown kind, or have no kernel.
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
@@ -193,7 +199,7 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
                 return image;
             if (image.bytes.size() < wrapping->header)
                 return fail(where, std::string(wrapping->name) + ": its header is cut off");
-            payload = TRY(wrapping->open(image.bytes, where));
+            payload = TRY(wrapping->open(image.bytes, place_in(file, image.bytes, where)));
             wrapped = true;
         } else if (!is_compressed(image.bytes)) {
             // In a uImage, for example, the kernel of some machines has no header of its own.
@@ -406,7 +412,7 @@ Result<Binary> read_module(Bytes file, const Where &where)
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
     auto image = TRY(bare_image(file, std::move(owner), where));
-    const Where bare = image.bytes.data() == file.data() ? where : where.in("unpacked image");
+    const Where bare = place_in(file, image.bytes, where);
     ImageFacts facts;
     std::vector<Bytes> memory = {image.bytes};
     if (is_btf(image.bytes)) {

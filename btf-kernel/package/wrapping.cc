@@ -3,7 +3,9 @@
 //
 // These documents describe the layouts; paths are in the kernel's sources, except that of U-Boot:
 //   bzImage: Documentation/arch/x86/boot.rst
-//   Image: Documentation/arch/arm64/booting.rst
+//   Image of arm64: Documentation/arch/arm64/booting.rst
+//   Image of riscv: Documentation/arch/riscv/boot-image-header.rst
+//   Image of loongarch: arch/loongarch/kernel/head.S
 //   EFI zboot: drivers/firmware/efi/libstub/zboot-header.S
 //   zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S
 //   Image of s390x: arch/s390/boot/head.S and vmlinux.lds.S
@@ -42,7 +44,7 @@ uint32_t be32(Bytes file, size_t at)
 }
 
 /// `length` bytes of `file` from `start`. Error: they are not all there. `name`: of the wrapping.
-/// `where`: the place of the first byte of `file`; without an offset, the start of a whole file.
+/// `where`: the place of the first byte of `file`. If it has no offset, `file` is a whole file.
 Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
                       const Where &where)
 {
@@ -298,8 +300,8 @@ Result<Payload> open_fit(Bytes file, const Where &where)
     return Payload{data};
 }
 
-// In the order in which they are tried: a bzImage, EFI zboot, Image or zImage may be an EFI
-// program, too.
+// In the order in which they are tried. A bzImage and EFI zboot may also have the magic number of
+// loongarch's Image. A bzImage, EFI zboot, Image or zImage may be an EFI program, too.
 constexpr Wrapping wrappings[] = {
     {"bzImage", 0x250, [](Bytes f) { return has(f, 0x202, "HdrS"); }, open_bz_image},
     {"EFI image", 64, [](Bytes f) { return has(f, 0, "MZ") && has(f, 4, "zimg"); }, open_zboot},

@@ -69,6 +69,8 @@ class Wrapping(PackageCase):
         several = bytearray(images.uimage(flat, kind=4))
         several[64:68] = b'\xff' * 4 # the size of the first part
         self.assertIn('/image+0x4c: uImage: ', self.check(self.write('image', several), status=1))
+        nested = self.write('image', images.uimage(gzip.compress(several)))
+        self.assertIn('/image: unpacked image+0x4c: uImage: ', self.check(nested, status=1))
         fit = bytearray(images.fit(flat, external=False))
         nodes = int.from_bytes(fit[8:12], 'big')
         fit[nodes + 3] = 0x77 # the first token
