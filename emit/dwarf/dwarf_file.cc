@@ -36,6 +36,14 @@ bool has_name(const ElfSection &section, std::string_view name)
            (section.name.starts_with(".zdebug_") && section.name.substr(2) == name.substr(1));
 }
 
+/// The strings up to the last NUL byte; what follows it is not a string.
+Bytes up_to_last_nul(Bytes strings)
+{
+    while (!strings.empty() && strings.back() != std::byte{0})
+        strings = strings.first(strings.size() - 1);
+    return strings;
+}
+
 } // namespace
 
 std::span<const NamedSection> DwarfFile::plain_sections()
@@ -108,6 +116,8 @@ Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
                     TRY(append_section(i, section));
             }
     }
+    for (DebugSection *strings : {&str, &line_str}) // so that readers need not search for ends
+        strings->data = up_to_last_nul(strings->data);
     if (!skeleton_ || !types.present())
         return {};
     types_at = info.data.size();

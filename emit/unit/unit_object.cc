@@ -389,7 +389,8 @@ Result<void> check_names(const BtfBuilder &btf, const Where &where)
 {
     if (btf.is_full())
         return fail(where,
-                    strf("its names take more than %u MB in all", StringTable::most_bytes >> 20));
+                    strf("its names take more than %u MB in all, or long names occur too often",
+                         StringTable::most_bytes >> 20));
     if (btf.longest_name() >= long_name)
         TRY(check_long_names(btf.view(), where.in(".BTF")));
     return {};

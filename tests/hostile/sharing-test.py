@@ -237,16 +237,20 @@ class Sharing(KbuildCase):
         self.kernel_ends('check', 'x.o', said=said)
 
     def test_names_in_dwarf(self):
-        """Typedefs (abbreviation 5) of an int (2) in a unit (1). First, the names are tails of one string, then all
-        are the whole string."""
+        """Typedefs (abbreviation 5) of an int (2) in a unit (1). The names are tails of one string; all are one string,
+        which is short, long, or long and not at the end of the section; each is one of two long strings."""
         abbreviations = bytes([1, 0x11, 1, 0, 0, 2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0,
                                5, 0x16, 0, 0x03, 0x0e, 0x49, 0x13, 0, 0, 0])
-        for step in (1, 0):
+        long, too_often = b'a' * (20 << 20) + b'\0', 'or long names occur too often'
+        for at, strings, said in (((lambda i: i), b'a' * N * 2 + b'\0', 'its names take more than 64 MB in all'),
+                                  ((lambda i: 0), b'a' * (N // 5) + b'\0', SHARED_NAMES),
+                                  ((lambda i: 0), long, too_often),
+                                  ((lambda i: 0), long + b'x', too_often),
+                                  ((lambda i: i & 1), long, too_often)):
             unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05'
-            unit += b''.join(struct.pack('<BII', 5, i * step, 12) for i in range(N)) + b'\0'
-            self.write_dwarf(struct.pack('<I', len(unit)) + unit, abbreviations, b'a' * N * 2 + b'\0')
-            self.ends([self.btf_emit, 'x.o'],
-                      said='its names take more than 64 MB in all' if step else SHARED_NAMES)
+            unit += b''.join(struct.pack('<BII', 5, at(i), 12) for i in range(N)) + b'\0'
+            self.write_dwarf(struct.pack('<I', len(unit)) + unit, abbreviations, strings)
+            self.ends([self.btf_emit, 'x.o'], said=said)
 
     def write_dwarf(self, info, abbreviations, strings, rest=b'', **more):
         """Writes x.o. Its .debug_info is `info`; if `rest` is given, the address of a variable v and `rest` follow.
@@ -281,6 +285,21 @@ class Sharing(KbuildCase):
                          for i in range(6))
         self.emit_ends(C_PLUS_PLUS, b'\x03\x01' + b'\x04' * 10 * N + b'\0' + users)
         self.emit_ends(C_PLUS_PLUS, b'\x09' + reference(INT_DIE) + b'\x0a' * 5 * N + b'\0' + users)
+
+    def test_range_lists(self):
+        """Functions of a .dwo file have one range list, which begins with a LEB128 of 20 MB."""
+        split = struct.pack('<HBBIQB', 5, 5, 8, 0, 1, 2)
+        split += b''.join(b'\3f%d\0\0' % i for i in range(N)) + b'\0'
+        self.write('split', struct.pack('<I', len(split)) + split)
+        self.write('abbrev', abbreviation(1, 0x4a, 0, 0x76, 0x0e) + abbreviation(2, 0x11, 1)
+                   + abbreviation(3, 0x2e, 0, 0x03, 0x08, 0x55, 0x23) + b'\0')
+        self.write('rnglists', struct.pack('<IHBBII', 12 + (20 << 20), 5, 8, 0, 1, 4) + b'\3' + b'\x80' * (20 << 20))
+        self.write('x.s', ''.join(f'.section .debug_{name}.dwo,"e",@progbits\n.incbin "{contents}"\n'
+                                  for name, contents in (('info', 'split'), ('abbrev', 'abbrev'),
+                                                         ('rnglists', 'rnglists'))))
+        self.must('as', 'x.s', '-o', 'x.dwo')
+        self.write_dwarf(struct.pack('<IHBBIQBI', 21, 5, 4, 8, 0, 1, 1, 0), self.read('abbrev'), b'x.dwo\0')
+        self.ends([self.btf_emit, '-v', 'x.o'], status=0, said='^((?!skipped).)*$')
 
     def test_location_lists(self):
         """The lists of a function's parameters are tails of one list, in DWARF 4 and 5."""

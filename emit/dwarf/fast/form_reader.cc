@@ -2,8 +2,6 @@
 // Decodes attribute values, form by form.
 #include "emit/dwarf/fast/form_reader.h"
 
-#include <cstring>
-
 namespace btflink::emit
 {
 
@@ -122,17 +120,6 @@ std::optional<int64_t> FormReader::signed_constant()
     default:
         return static_cast<int64_t>(constant.value);
     }
-}
-
-const char *FormReader::unterminated_string(const DebugSection &section, uint64_t offset)
-{
-    if (offset < section.data.size()) {
-        auto *text = reinterpret_cast<const char *>(section.data.data()) + offset;
-        if (std::memchr(text, 0, section.data.size() - offset))
-            return text;
-    }
-    problem_ = "a string is outside of its section, or does not end within it";
-    return nullptr;
 }
 
 const char *FormReader::string()
@@ -272,8 +259,10 @@ std::optional<AddressRef> FormReader::range_start()
     auto offset = list_offset(file_.rnglists, unit_.rnglists_base, in_.uleb());
     if (!offset)
         return std::nullopt;
-    Bytes lists = file_.rnglists.data;
-    DebugCursor in(lists, *offset, lists.size(), file_.order());
+    // Any number of functions may refer to one list, and a LEB128 may be as long as the section. So
+    // only the start of the list is read: three entries without needless bytes have at most 33.
+    constexpr uint64_t most_bytes = 64;
+    DebugCursor in(file_.rnglists.data, *offset, *offset + most_bytes, file_.order());
     std::optional<AddressRef> base = unit_.low_pc, start;
     bool found = false;
     // For one range, compilers write at most three entries: perhaps a base, the range, the end.

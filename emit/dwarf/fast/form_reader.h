@@ -119,12 +119,11 @@ private:
 
     const char *string_at(const DebugSection &section, uint64_t offset)
     {
-        // String sections normally end in a NUL byte. If not, search for the end of each string.
-        if (offset < section.data.size() && section.data.back() == std::byte{0})
+        if (offset < section.data.size()) // ends in a NUL byte: see DwarfFile::load_sections()
             return reinterpret_cast<const char *>(section.data.data()) + offset;
-        return unterminated_string(section, offset);
+        problem_ = "a string is outside of its section, or does not end within it";
+        return nullptr;
     }
-    const char *unterminated_string(const DebugSection &section, uint64_t offset);
 
     uint32_t local_reference(uint64_t local)
     {
