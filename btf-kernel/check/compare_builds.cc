@@ -27,7 +27,7 @@ constexpr size_t most_options = 5; // in one line
 struct Difference {
     enum class Kind : uint8_t {
         none,            // at most type ids and string offsets, which compare() ignores
-        follows_vmlinux, // only a module's type ids and its strings, because vmlinux differs
+        follows_vmlinux, // only a module's type ids and places of strings, because vmlinux differs
         order,           // of types or names
         other,
     };
@@ -228,10 +228,10 @@ Difference compare_module(const Binary &here, const Binary &there, const Bases &
         return {};
     if (there.unreadable)
         return {Kind::other, "cannot be compared: " + there.unreadable->str()};
+    if (here.has_btf != there.has_btf) // first, because a .BTF may be empty
+        return {Kind::other, here.has_btf ? "has BTF only here" : "has BTF only there"};
     if (here.btf == there.btf && here.base == there.base)
         return {};
-    if (here.has_btf != there.has_btf)
-        return {Kind::other, here.has_btf ? "has BTF only here" : "has BTF only there"};
     if (here.base.empty() != there.base.empty())
         return {Kind::other, "form: only one of the builds has a distilled base"};
     const bool same_base = !bases.side_here;
@@ -299,7 +299,7 @@ void compare_builds(const Kernel &here, const Kernel &there, Findings &out)
         out.add(
             Rule::against, "",
             {Where{there.package},
-             strf("%zu module%s only in type ids and offsets of strings, because vmlinux differs",
+             strf("%zu module%s only in type ids and places of strings, because vmlinux differs",
                   followed, followed == 1 ? " differs" : "s differ")},
             Degree::harmless);
 }

@@ -52,6 +52,8 @@ std::string member_rule(BtfCheckState &c, const btf_type &t, const btf_member &m
             return "kflag is set, but the type is an INT of irregular size or offset";
         bit_aligned |= !kflag; // older encoding of bitfields: by an INT's own bits and offset
         offset += layout.offset;
+        if (offset > UINT32_MAX)
+            return strf("bit offset is %llu, more than 32 bits can hold", ull(offset));
         bits = max_bitfield = layout.bits;
     } else if (btf::is_enum(kind)) {
         max_bitfield = max_enum_bits;

@@ -106,10 +106,19 @@ class Against(PackageCase):
         self.assertEqual((len(said), notes), (2, []))
         self.assertIn('STRUCT', said[0])
         self.assertEqual(said[1], "distilled base: 1 type only there (INT 'unsigned int' of 4 bytes)")
-        # Only type ids and offsets of strings differ, because of vmlinux.
+        # Only type ids and places of strings differ, because of vmlinux.
         said, notes = self.differences(*(self.with_module(f'split-{n}', sources[n], module) for n in range(2)))
         self.assertEqual((len(said), len(notes)), (1, 1))
-        self.assertIn('1 module differs only in type ids and offsets of strings', notes[0])
+        self.assertIn('1 module differs only in type ids and places of strings', notes[0])
+
+    def test_empty_btf(self):
+        """A module with an empty .BTF differs from one without BTF."""
+        folders = [self.with_module(name, SOURCE, MODULE % {'n': 1}) for name in ('none', 'empty')]
+        for folder in folders:
+            must('objcopy', '--remove-section=.BTF', 'mine.ko', cwd=folder)
+        must('objcopy', '--add-section=.BTF=/dev/null', 'mine.ko', cwd=folders[1])
+        said, notes = self.differences(*folders)
+        self.assertEqual((said, notes), (['has BTF only there'], []))
 
     def test_self_contained_modules(self):
         """Self-contained BTF does not depend on vmlinux, so its differences do not follow from those of vmlinux."""

@@ -395,6 +395,9 @@ CASES(
     {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=10 bits_offset=0",
      "type 11 (STRUCT ''): member 0 'm': kflag is set, but the type is an INT of irregular size or "
      "offset"},
+    {"[11] INT 'late' size=2 bits_offset=8 nr_bits=8 encoding=0\n"
+     "[12] STRUCT '' size=536870928\n'm' type_id=11 bits_offset=4294967288",
+     "type 12 (STRUCT ''): member 0 'm': bit offset is 4294967296, more than 32 bits can hold"},
     {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=1 bits_offset=3",
      "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
     {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3",
