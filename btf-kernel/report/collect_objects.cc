@@ -29,7 +29,8 @@ struct HashOf {
     size_t operator()(const Hash128 &h) const { return h.low; }
 };
 
-/// The innermost folder that has both paths or is one of them; the path if they are equal.
+/// `a`: a file or a folder; `b`: a file. Returns `a` if it is `b` or contains `b`, otherwise the
+/// innermost folder that contains both.
 std::string_view common_folder(std::string_view a, std::string_view b)
 {
     size_t end = 0, i = 0;
@@ -145,14 +146,29 @@ private:
     std::map<std::string, double> share_, alone_;
 };
 
+/// The features that the first object with a link trailer was emitted with. The link usually had
+/// the same, and only with the same features does a merge leave out the same functions.
+FeatureSet features_of(const std::vector<merge::Object> &objects)
+{
+    for (const merge::Object &object : objects) {
+        if (!object.has_trailer)
+            continue;
+        FeatureSet features = object.trailer.features;
+        features.remove(Feature::distilled_base); // needs a base
+        return features;
+    }
+    return default_features();
+}
+
 Result<void> collect_left_out(const std::vector<std::string> &objects, const std::string &image,
-                              unsigned threads, Data &out)
+                              FeatureSet features, unsigned threads, Data &out)
 {
     if (image.empty())
         return {};
     merge::Options options;
     options.inputs = objects;
     options.image = image;
+    options.features = features;
     options.threads = threads;
     merge::Report report;
     TRY(merge::merge(options, report));
@@ -171,10 +187,13 @@ Result<bool> collect_objects(const std::vector<std::string> &objects, const std:
     auto loaded = TRY(merge::load(inputs.list, merge::ParseMode::whole, threads));
     if (loaded.objects.empty())
         return false;
+    for (merge::Object &object : loaded.objects)
+        if (!object.has_trailer)
+            object.rehash(); // BTF of another tool, which load() gives no hashes
     SourceCounter counter(loaded.objects);
     counter.fill(out);
     counter.find_owners(loaded.objects, out);
-    TRY(collect_left_out(objects, image, threads, out));
+    TRY(collect_left_out(objects, image, features_of(loaded.objects), threads, out));
     return true;
 }
 

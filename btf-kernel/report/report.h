@@ -60,7 +60,7 @@ struct Data {
     bool by_source = false;                            // `places` has sources
     uint64_t objects = 0;
     std::vector<Duplicate> duplicates;
-    bool has_left_out = false;
+    bool has_left_out = false;             // there is an image, so `left_out` is known
     std::vector<OmittedFunction> left_out; // sorted by name
     std::vector<Step> steps;               // from traces; the longest first
     uint64_t traces = 0;
@@ -79,7 +79,8 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
 /// Replaces `places` by those of sources, adds the files of each definition to `duplicates`, and
 /// lists the functions that were left out. Call this after collect_kernel(). `objects`: files with
 /// object BTF (vmlinux.o, or the objects that were linked). `image`: the file linked from them; if
-/// empty, it stays unknown which functions were left out. False: there is no object BTF.
+/// empty, it stays unknown which functions were left out. False: the files have no BTF at all. BTF
+/// of other tools counts, too.
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 

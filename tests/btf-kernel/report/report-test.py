@@ -266,6 +266,32 @@ class Report(ReportCase):
         self.assertIn('--report needs btf-kernel', merge('--report=x.html', '-o', 'new.btf', 'main.o', status=1))
         self.assertFalse({'x.html', 'raw', 'new.btf'} & self.names())
 
+    def test_objects_of_other_tools(self):
+        """The bytes of BTF without a link trailer are counted, too."""
+        self.build()
+        self.must(self.btf_merge, '-o', 'raw.btf', 'vmlinux.o')
+        self.report('vmlinux', '--objects=raw.btf', '-o', 'report.html')
+        rows = dict(re.findall(r'<span>([^<]*)</span><span class="n" title="(\d+) bytes">',
+                               self.read('report.html').decode()))
+        self.assertGreater(int(rows['raw.btf']), 500)
+
+    def test_features(self):
+        """The page lists the functions that the build's features leave out. Here only consistent_func does that."""
+        self.write('a.c', 'int same(int a) { return a; }\nint main(void) { return 0; }\n')
+        self.write('b.c', 'static inline int same(long *p) { return (int)*p; }\n'
+                          'int use(long *p) { return same(p); }\n')
+        self.must('gcc', '-g', '-O2', '-c', 'a.c', 'b.c')
+        self.must('gcc', '-o', 'vmlinux', 'a.o', 'b.o')
+        whole = self.read('vmlinux')
+        for features in 'default', 'var,float,decl_tag,type_tag,enum64':
+            self.must(self.btf_emit, '--features=' + features, '--address-pool', 'a.o', 'b.o')
+            self.must('ld', '-r', '-o', 'vmlinux.o', 'a.o', 'b.o')
+            self.write('vmlinux', whole)
+            self.must(self.btf_merge, '--features=' + features, '--image=vmlinux', '--update=vmlinux', 'vmlinux.o')
+            self.report('.', '-o', 'report.html')
+            self.assertEqual('<td>same</td><td>inconsistent</td>' in self.read('report.html').decode(),
+                             features == 'default')
+
     def test_merge_shares_its_threads(self):
         """btf-merge passes its number of threads to btf-kernel."""
         self.build()
