@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the units to encode: all except those that are covered or that a filter excludes. Puts
-// the chosen units into groups, and encodes each group. Several threads encode the groups of an
-// image.
+// Chooses the units to encode: all except those whose BTF exists already (they are covered), and
+// those that a filter excludes. Puts the chosen units into groups, and encodes each group. Several
+// threads encode the groups of an image.
 #include "emit/passes.h"
 
 #include "common/io/file_io.h"
@@ -45,7 +45,7 @@ bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
 void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group, bool all)
 {
     for (uint32_t unit : group)
-        if (reader.units()[unit].file != &file) // split DWARF (or libdw: nothing is released)
+        if (reader.units()[unit].file != &file) // split DWARF; libdw's units have no `entries`
             release_pages(reader.units()[unit].entries);
     if (all)
         for (const DebugSection *section : {&file.info, &file.abbrev, &file.loc, &file.loclists})

@@ -94,7 +94,7 @@ constexpr Option<CommandLine> own_options[] = {
     {{0, "dry-run", "", "Do everything except write BTF"},
      sets<&CommandLine::emit, &EmitOptions::dry_run>},
     {{'q', "quiet", "", "No warnings"}, sets<&CommandLine::quiet>},
-    {{'v', "verbose", "", "One line per file; name all that is left out"},
+    {{'v', "verbose", "", "One line per file; all warnings, not only the first"},
      sets<&CommandLine::verbose>},
 };
 

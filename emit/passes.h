@@ -38,10 +38,11 @@ Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader
 
 // write_result.cc: writes what was encoded as the options say.
 
-/// Writes the object BTF of `kept`, then that of `units`. If options.detached names a file,
-/// writes only that of `units`, to that file. Writes nothing if options.take or options.dry_run is
-/// set. `path`: the path of `file`. If the file is to be changed in place, but already has this
-/// object BTF, sets report.outcome to `unchanged`. On an error nothing is written.
+/// Writes the object BTF of `kept`, then that of `units`. If options.detached names a file, writes
+/// only that of `units`, to that file; for one unit only the blob, unless options.image is set.
+/// Writes nothing if options.take or options.dry_run is set. `path`: the path of `file`. If the
+/// file is to be changed in place, but already has this object BTF, sets report.outcome to
+/// `unchanged`. On an error nothing is written.
 Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report);

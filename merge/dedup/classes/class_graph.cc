@@ -172,9 +172,10 @@ uint32_t reference_word(const ClassGraph &graph, const IdVector<ClassId, bool> &
 
 using TextNumbers = std::unordered_map<std::string_view, uint32_t>;
 
-/// The contents of a class: the words of its type `at`, with reference_word() for each reference,
-/// and a number of `texts` for each name. So references with is_open() make no difference. Types of
-/// the base that do not take part are in no class, but differ from void and from each other.
+/// The contents of a class: the words of its type `at`, where reference_word() replaces each
+/// reference, and the number that `texts` gives to a name replaces its offset. So references with
+/// is_open() make no difference. Types of the base that do not take part are in no class, but
+/// differ from void and from each other.
 std::vector<uint32_t> content(const Sources &sources, TypeAt at, const ClassGraph &graph,
                               const IdVector<ClassId, bool> &above, std::span<const ClassId> refs,
                               TextNumbers &texts)
