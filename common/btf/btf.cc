@@ -108,12 +108,15 @@ Failure bad_reference(const Btf &btf, const Where &types)
 Result<void> check_long_names(const Btf &btf, const Where &types)
 {
     constexpr size_t most = 64 << 20;
-    size_t sum = 0;
+    uint64_t sum = 0;
     for (TypeId id : btf.ids()) {
-        btf::for_each_str_off(btf.type(id), [&](uint32_t off) {
+        const btf_type &t = btf.type(id);
+        const bool per_entry = btf::kind_of(t) == btf::Kind::DATASEC;
+        const uint64_t uses = per_entry ? 1 + uint64_t{btf::vlen_of(t)} : 1;
+        btf::for_each_str_off(t, [&](uint32_t off) {
             if (sum <= most)
                 if (const size_t length = btf.str(off).size(); length >= long_name)
-                    sum += length;
+                    sum += length * uses;
         });
         if (sum > most)
             return fail(types.after(uint64_t{btf.word_index(id)} * 4),

@@ -188,6 +188,8 @@ public:
     /// Byte offset, from the blob's start, of the types part.
     uint64_t types_offset() const { return types_offset_; }
     ByteOrder order() const { return order_; }
+    /// May it have names that check_long_names() counts? False unless parse() made the Btf.
+    bool has_long_names() const { return long_names_; }
 
     Btf(Btf &&) = default; // not copied: words() may point into it
     Btf &operator=(Btf &&) = default;
@@ -226,7 +228,8 @@ private:
 constexpr size_t long_name = 1024; // characters; in most kinds of types, kernels allow 512
 
 /// Error: names of at least `long_name` characters add up to more than 64 MB. Any number of types
-/// may share one long name, so reading all names could take far longer than reading the file.
+/// may share one long name, so reading all names could take far longer than reading the file. The
+/// name of a DATASEC also counts once for each entry, because readers of entries read it again.
 /// `types`: the position of the first type.
 Result<void> check_long_names(const Btf &btf, const Where &types);
 

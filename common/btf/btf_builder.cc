@@ -50,8 +50,6 @@ StrOff StringTable::add_stable(const char *text)
 {
     // Names from one C header are close together in the section, so their elements of
     // section_strings_ are close together, too: there are few cache misses.
-    if (is_full_)
-        return StrOff{0}; // like add(), but does not look for the end of `text`
     const size_t at = section_offset(text);
     if (at >= section_.size())
         return add(text);
@@ -66,13 +64,6 @@ StrOff StringTable::add(std::string_view text)
     text = text.substr(0, text.find('\0'));
     if (text.empty() || is_full_)
         return StrOff{0}; // the empty string, which is in this table or in the base
-    if (text.size() >= long_name) {
-        long_bytes_ += text.size();
-        if (long_bytes_ > most_long_bytes) {
-            is_full_ = true;
-            return StrOff{0};
-        }
-    }
     const auto end = static_cast<uint32_t>(blob_.size());
     auto [offset, is_new] =
         index_.find_or_add(XXH3_64bits(text.data(), text.size()), end, [&](uint32_t old) {

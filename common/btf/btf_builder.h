@@ -28,9 +28,6 @@ public:
     /// The limit. Kernels accept 16 MB, but a table for many units also has strings that are not in
     /// the result.
     static constexpr uint32_t most_bytes = 64 << 20;
-    /// Strings of at least long_name characters may be added any number of times, but with at most
-    /// this many characters in all. To read more would take seconds.
-    static constexpr uint64_t most_long_bytes = uint64_t{4} << 30;
     /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a table
     /// that starts at 0 contains the empty string.
     explicit StringTable(uint32_t first = 0);
@@ -52,8 +49,8 @@ public:
     /// The string at `off`, which must be in this table.
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
-    /// Did a string exceed a limit? From then on, add() returns 0 for any text, even if the table
-    /// has it.
+    /// Did a string not fit within the limit? From then on, add() returns 0 for any text, even if
+    /// the table has it.
     bool is_full() const { return is_full_; }
     /// Characters of the longest string that was added.
     size_t longest() const { return longest_; }
@@ -82,8 +79,6 @@ private:
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
     bool is_full_ = false;
-    uint64_t long_bytes_ =
-        0; // of strings of at least long_name characters, each time they were added
     size_t longest_ = 0;
     size_t checked_ = 0; // bytes of blob_ that has_odd_character() has read
     bool odd_ = false;   // has_odd_character() has found one

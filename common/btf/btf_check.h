@@ -183,6 +183,9 @@ constexpr size_t max_legal_name = 511; // of a symbol: KSYM_NAME_LEN without the
 /// even if the character has several bytes (UTF-8), and '_' is put in front of a leading digit. The
 /// empty name becomes "_".
 std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
+/// For messages: `text` or, if it has more than 600 characters, the first and last 300 with "..."
+/// between them. Names may have any length.
+std::string abbreviated(const std::string &text);
 
 /// Would legal_name() leave `name` as it is?
 bool is_legal_name(std::string_view name, size_t length_limit = max_legal_name);

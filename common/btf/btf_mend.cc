@@ -37,13 +37,13 @@
 //                                 the surplus is left out
 // All other violations stay. Tags of a type or member that was left out, DATASEC entries for a VAR
 // that was left out, and DATASECs without entries are left out, too. One check with its remedies is
-// a round. A round mends one violation of each type, with two exceptions: all illegal names of a
-// type's elements are changed at once; and if a remedy changes the type or length of a member,
-// later members that need such a change get it in the same round. Rounds follow until nothing more
-// can be mended, but no more than 64. The ninth time that an element of a type must be dropped, all
-// later elements are dropped with it, so that the number of rounds does not depend on the number of
-// elements. In an object only suspect types are mended, so that a type is mended in all objects or
-// in none.
+// a round. A round mends the violations that one pass of the check finds, at most one in each type,
+// with two exceptions: all illegal names of a type's elements are changed at once; and if a remedy
+// changes the type or length of a member, later members that need such a change get it in the same
+// round. Rounds follow until nothing more can be mended, but no more than 64. The ninth time that
+// an element of a type must be dropped, all later elements are dropped with it, so that the number
+// of rounds does not depend on the number of elements. In an object only suspect types are mended,
+// so that a type is mended in all objects or in none.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
@@ -83,16 +83,6 @@ struct ElementRef {
     std::optional<uint32_t> element; // its index in the type; none: the type itself
 };
 
-/// `text` or, if it has more than 600 characters, the first and last 300 with "..." between them.
-/// Names may have any length.
-std::string abbreviated(const std::string &text)
-{
-    constexpr size_t most = 600;
-    return text.size() <= most
-               ? text
-               : text.substr(0, most / 2) + "..." + text.substr(text.size() - most / 2);
-}
-
 class Mender
 {
 public:
@@ -114,9 +104,10 @@ public:
 
     std::optional<MendedBtf> run()
     {
-        for (unsigned round = 0; round < max_rounds && mend_some(); ++round)
+        // If the strings are full, some new names were lost.
+        for (unsigned round = 0; round < max_rounds && !out_.btf.is_full() && mend_some(); ++round)
             finish_round();
-        if (out_.changes.empty())
+        if (out_.changes.empty() || out_.btf.is_full())
             return std::nullopt;
         for (const Words &words : types_)
             out_.btf.add_words(words);
@@ -179,11 +170,16 @@ private:
     Remedy mend(ElementRef place)
     {
         Words &words = types_[place.type];
+        uint32_t last_name = 0;
+        btf::for_each_str_off(head(words),
+                              [&](uint32_t off) { last_name = std::max(last_name, off); });
+        if (last_name > btf::max_str_off)
+            return std::nullopt; // a split blob and its base have too many strings: an error
         const btf::KindInfo &info = btf::kind_info(head(words));
         if (!place.element && btf::vlen_of(head(words)) > most_elements_ && info.element.count)
             return drop_surplus_elements(words);
         if (place.element && info.element.name >= 0 && rename_elements(words))
-            return "all such names in this type are changed";
+            return "all illegal names in this type are changed";
         switch (btf::kind_of(head(words))) {
         case btf::Kind::STRUCT:
         case btf::Kind::UNION:
@@ -239,8 +235,9 @@ private:
     {
         if (!is_misnamed(head(words).name_off))
             return std::nullopt;
-        rename(head(words).name_off);
-        return "it is renamed to '" + std::string(out_.btf.str(StrOff{head(words).name_off})) + "'";
+        const std::string name = legal_name(btf_->str(head(words).name_off));
+        head(words).name_off = add_text(name);
+        return "it is renamed to '" + name + "'";
     }
 
     bool rename_elements(Words &words)
@@ -574,7 +571,9 @@ private:
     std::shared_ptr<const Btf> base_;
     TypeId first_;
     uint32_t pointer_size_;
-    // Null for final BTF. Valid in all rounds: types that are dropped (see mend_btf()) come last.
+    // Null for final BTF. Types before the first DECL_TAG keep their indexes in all rounds (see
+    // mend_btf()). Behind a dropped DECL_TAG, only DECL_TAGs and new INTs move. They then have the
+    // bit of another type, which is harmless: the merge checks all DECL_TAGs.
     const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last

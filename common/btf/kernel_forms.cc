@@ -24,8 +24,8 @@ constexpr NewKind new_kinds[] = {
     {btf::Kind::ENUM64, {6, 0}, "BTF_KIND_ENUM64"},
 };
 
-/// The value of the first enumerator `name` in an ENUM called `of`, or without a name if `of` is
-/// empty.
+/// The value of the first enumerator `name` in an ENUM called `of`. If `of` is empty, only ENUMs
+/// without a name are searched.
 std::optional<uint32_t> enumerator_value(const Btf &btf, std::string_view of, std::string_view name)
 {
     for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tells which names kernels accept; they take the bytes of a name for Latin-1. Also makes legal
-// names. These are stricter: only ASCII, and of limited length.
+// Tells which names kernels accept. Kernels take the bytes of a name for Latin-1. Also makes legal
+// names, by a stricter rule: they have only ASCII characters and a limited length.
 #include "common/btf/btf_check.h"
 
 #include <algorithm>
@@ -77,6 +77,14 @@ bool has_odd_character(std::string_view text)
     for (char c : text)
         odd |= static_cast<unsigned>(c == '$' || is_beyond_ascii(c));
     return odd != 0;
+}
+
+std::string abbreviated(const std::string &text)
+{
+    constexpr size_t most = 600;
+    return text.size() <= most
+               ? text
+               : text.substr(0, most / 2) + "..." + text.substr(text.size() - most / 2);
 }
 
 std::string legal_name(std::string_view name, size_t length_limit)

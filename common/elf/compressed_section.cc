@@ -44,8 +44,9 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
     constexpr std::string_view magic = "ZLIB";
     if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
         return true;
-    // objcopy compresses .debug without renaming it. The result begins with the magic. A pool
-    // begins with its length; a length that looks like the magic would be more than 1 GB.
+    // .debug holds address pools (common/object_btf/address_pool.h). objcopy compresses it without
+    // renaming it; the result begins with the magic. A pool begins with its length, which would be
+    // more than 1 GB if it looked like the magic.
     return name == ".debug" && data.size() >= magic.size() &&
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }

@@ -150,7 +150,8 @@ Result<void> read_section_headers(ElfImage &image)
 
 Result<void> read_sections(ElfImage &image)
 {
-    uint64_t size = image.file.size();
+    constexpr uint64_t most_times = 16; // in valid files, sections do not overlap
+    uint64_t size = image.file.size(), sum = 0;
     for (uint32_t i = 1; i < image.sections.size(); ++i) {
         ElfSection &s = image.sections[i];
         if (!s.in_file())
@@ -160,6 +161,11 @@ Result<void> read_sections(ElfImage &image)
                         strf("%llu bytes at file offset %llu are not in the file (%llu bytes)",
                              ull(s.head.sh_size), ull(s.head.sh_offset), ull(size)));
         s.data = image.file.subspan(s.head.sh_offset, s.head.sh_size);
+        // Any number of sections may have the same bytes. So limit the work for all together.
+        if (sum += s.head.sh_size; sum > most_times * size)
+            return fail(image.place(i),
+                        strf("sections overlap: they add up to more than %llu times the file",
+                             ull(most_times)));
     }
     if (!image.names)
         return {};

@@ -124,8 +124,8 @@ private:
 };
 
 /// `file` must outlive the ElfImage. `where` names the file. Errors: malformed headers; headers or
-/// sections outside of the file (segments may be); section names that have no end, or are too long
-/// in total.
+/// sections outside of the file (segments may be); sections that overlap many times; section names
+/// that have no end, or are too long in total.
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
 bool is_elf(Bytes file);         // by the magic number

@@ -10,7 +10,8 @@
 // and groups without other members. Number the remaining sections and symbols, then visit each
 // reference once and replace the old index in it. A reference from something kept to something
 // dropped is an error, except that a group loses its dropped members. References that cannot be
-// replaced here (SHT_CREL, is_symbol_hint()) are an error, too.
+// replaced here (SHT_CREL, is_symbol_hint()) are an error, too, unless all symbols keep their
+// indexes.
 //
 // Invariants. Sections and symbols keep their order, so local symbols stay before global ones. The
 // contents of a section never grow, and keep the alignment that they had in the file, so lay_out()
@@ -41,6 +42,22 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
             return fail(image.place(group).at(at), strf("there is no section %u", members.back()));
     }
     return members;
+}
+
+/// The indexes of .symtab and .dynsym, as far as they exist. Error: there are more tables of
+/// symbols. To open one, SymbolTable looks at all sections.
+Result<std::vector<uint32_t>> symbol_tables(const ElfImage &image)
+{
+    std::vector<uint32_t> tables;
+    for (uint32_t i = 1; i < image.sections.size(); ++i) {
+        const uint32_t type = image.sections[i].head.sh_type;
+        if (type != SHT_SYMTAB && type != SHT_DYNSYM)
+            continue;
+        if (tables.size() == 2)
+            return fail(image.place(i), "is a third symbol table");
+        tables.push_back(i);
+    }
+    return tables;
 }
 
 /// The symbols that are kept, and their side table (`extended`) of section indexes that do not fit
@@ -95,16 +112,15 @@ public:
         symtab_ = TRY(image_.find_symtab());
         if (symtab_ && drop_[symtab_])
             return fail(image_.place(symtab_), "the symbol table cannot be dropped");
-        for (uint32_t i = 1; i < drop_.size(); ++i) {
-            uint32_t type = image_.sections[i].head.sh_type;
-            if (!drop_[i] && (type == SHT_SYMTAB || type == SHT_DYNSYM))
+        const std::vector<uint32_t> tables = TRY(symbol_tables(image_));
+        for (uint32_t i : tables)
+            if (!drop_[i])
                 TRY(renumber_symbols(i));
-        }
         for (uint32_t i = 1; i < drop_.size(); ++i) {
             if (drop_[i])
                 continue;
             uint32_t type = image_.sections[i].head.sh_type;
-            if (type == sht_crel || is_symbol_hint(type))
+            if (!symbols_stay_ && (type == sht_crel || is_symbol_hint(type)))
                 return fail(image_.place(i),
                             "its indexes of symbols would have to change, which is not supported");
             if (type == SHT_REL || type == SHT_RELA)
@@ -304,7 +320,10 @@ Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
             if (std::ranges::any_of(members, hit))
                 return true;
         }
-        if (s.head.sh_type != SHT_SYMTAB && s.head.sh_type != SHT_DYNSYM)
+    }
+    const std::vector<uint32_t> tables = TRY(symbol_tables(image));
+    for (uint32_t i : tables) {
+        if (drop[i])
             continue;
         const SymbolTable table = TRY(SymbolTable::open(image, i));
         for (size_t symbol = 0; symbol < table.size(); ++symbol)

@@ -88,7 +88,8 @@ Result<void> AbsoluteRelocs::add(uint32_t table, Bytes contents, uint8_t width,
     const RelocTable entries = TRY(RelocTable::read(image, table));
     const Elf64_Shdr &head = image.sections[table].head;
     const Arch *arch = find_arch(image.head.e_machine, image.address_size());
-    out.reserve(out.size() + entries.size());
+    if (out.empty()) // with many small tables, reserve() would copy `out` for each of them
+        out.reserve(entries.size());
     for (size_t i = 0; i < entries.size(); ++i) {
         // If RelocTable had to sort the entries, this may be the position of another one.
         auto here = [&] { return image.place(table).at(i * head.sh_entsize); };

@@ -299,6 +299,8 @@ private:
             out.push_back(f);
             if (!is_str(w(0)))
                 return "name of a function is out of range";
+            if (!may_read(w(0)))
+                return too_long;
             if (f.pool_index > t.pool_entries)
                 return "pool index of a function is out of range";
             if (&out == &t.true_signatures && f.instance >= t.functions.size())
@@ -326,17 +328,33 @@ private:
         proto_words_used_ += 2 + count * 2;
         if (proto_words_used_ > words.size()) // a small file could cause much work
             return "prototypes of functions share words";
-        for (uint64_t i = 0; i < count; ++i)
+        for (uint64_t i = 0; i < count; ++i) {
             if (!is_str(words[at + 2 + i * 2]) || !is_type(words[at + 3 + i * 2]))
                 return "parameter of a function is out of range";
+            if (!may_read(words[at + 2 + i * 2]))
+                return too_long;
+        }
         return "";
     }
+
+    /// Counts a name, as check_long_names() does for the names of types. False if long names add up
+    /// to so many characters that reading all of them would take too long.
+    bool may_read(uint32_t name)
+    {
+        if (blob_.has_long_names())
+            if (const size_t length = blob_.str(name).size(); length >= long_name)
+                long_bytes_ += length;
+        return long_bytes_ <= (uint64_t{64} << 20);
+    }
+    static constexpr const char *too_long =
+        "names of more than 1023 characters add up to more than 64 MB";
 
     Bytes bytes_;
     const Btf &blob_;
     const Where &where_;
     bool keep_hashes_;
     uint64_t proto_words_used_ = 0; // by the records so far
+    uint64_t long_bytes_ = 0;       // of the long names so far
 };
 
 } // namespace

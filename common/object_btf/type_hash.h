@@ -48,8 +48,9 @@ inline char reference_letter(const Btf &btf, TypeId id)
 /// no struct or union name that they reach has several definitions.
 std::vector<Hash128> stub_hashes(const Btf &btf);
 /// The same for types that were added to a Btf. `known`: the hashes of the first types, without the
-/// base; those of the rest are appended. An added type that reaches a cycle without a named struct
-/// or union gets another hash than by stub_hashes(btf), because the cycle has its hashes already.
+/// base; those of the rest are appended. If the first types have a cycle without a named struct or
+/// union, an added type that reaches it gets another hash than by stub_hashes(btf), because the
+/// cycle has its hashes already.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 /// The hashes in the trailer of an object: first those of its plain types, then, by
 /// complete_stub_hashes(), those of its other types.

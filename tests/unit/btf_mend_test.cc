@@ -41,6 +41,17 @@ std::string mended(std::string_view text, std::vector<std::string> *changes = nu
     return own == out.npos ? "nothing" : out.substr(own);
 }
 
+/// The types of a builder, parsed.
+TextBlob parsed(const BtfBuilder &builder, std::shared_ptr<const Btf> base = nullptr)
+{
+    TextBlob blob;
+    blob.bytes = std::make_unique<std::vector<std::byte>>(builder.serialize(host_order));
+    auto btf = Btf::parse(*blob.bytes, Where{"blob"}, std::move(base));
+    EXPECT_EQ(error_of(btf), "");
+    blob.btf = std::make_shared<const Btf>(std::move(*btf));
+    return blob;
+}
+
 /// The types of `text`, whose ids begin with 6, in the form of btf_to_text().
 std::string plain(std::string_view text)
 {
@@ -82,6 +93,48 @@ TEST(BtfMend, Names)
                "[9] DECL_TAG 't' type_id=7 component_idx=-1"),
         plain("[6] FUNC 'c' type_id=5 linkage=static\n"
               "[7] DECL_TAG 't' type_id=6 component_idx=-1"));
+}
+
+/// The new names do not fit into a StringTable. The illegal names need only 3 MB of the base,
+/// because they are tails of longer strings.
+TEST(BtfMend, NewNamesThatDoNotFit)
+{
+    constexpr uint32_t strings = 4200, numbers = 96, tails = 32;
+    BtfBuilder base_types;
+    const TypeId integer = base_types.add_int("int", 4, BTF_INT_SIGNED);
+    std::vector<StrOff> names;
+    for (uint32_t i = 0; i < strings; ++i) {
+        std::string text;
+        for (uint32_t k = 0; k < numbers; ++k)
+            text += strf("$%07u", i * numbers + k);
+        const uint32_t at = raw(base_types.str(text));
+        for (uint32_t k = 0; k < tails; ++k)
+            names.push_back(StrOff{at + k * 8});
+    }
+    const TextBlob base = parsed(base_types);
+    BtfBuilder types(base_types.next_id(), static_cast<uint32_t>(base_types.string_bytes()));
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (i % 50'000 == 0)
+            types.add_enum(btf::Kind::ENUM, StrOff{0}, 4, false);
+        types.add_enumerator(names[i], i);
+    }
+    types.add_ref(btf::Kind::TYPEDEF, names[0], integer); // the table is full before its turn
+    const TextBlob split = parsed(types, base.btf);
+    EXPECT_FALSE(mend_btf(*split, 8));
+}
+
+/// Kernels do not read names beyond the first 16 MB of strings. The FUNC is not silently left out.
+TEST(BtfMend, NameBeyondTheLimit)
+{
+    BtfBuilder base_types;
+    base_types.add_int("int", 4, BTF_INT_SIGNED);
+    for (uint32_t i = 0; i < 17'000; ++i)
+        base_types.str(strf("n%07u", i) + std::string(992, 'n'));
+    const TextBlob base = parsed(base_types);
+    BtfBuilder types(base_types.next_id(), static_cast<uint32_t>(base_types.string_bytes()));
+    types.add_func("f", types.add_func_proto(void_id), BTF_FUNC_STATIC);
+    const TextBlob split = parsed(types, base.btf);
+    EXPECT_FALSE(mend_btf(*split, 8));
 }
 
 TEST(BtfMend, Members)

@@ -219,6 +219,19 @@ TEST(ObjectWriterErrors, NameTheirPlace)
               "t.o: .rela.BTF: relocations, but the file has no symbols");
     EXPECT_EQ(error([](TestObject &o) { o.sections[sec_symtab].data.resize(24 * 6); }, false),
               "t.o: .rela.BTF+0x48: relocation names symbol 6, but there are 6");
+    EXPECT_EQ(error([](TestObject &o) {
+                  for (const char *name : {".dynsym", ".third"})
+                      o.add({name, SHT_DYNSYM, 0, {}, sec_strtab, 0, 8, 24});
+              }),
+              "t.o: .third: is a third symbol table");
+    // The old .BTF is dropped in both cases, symbols only with the DWARF.
+    auto compact = [](TestObject &o) {
+        o.add({".BTF", SHT_PROGBITS, 0, TestObject::bytes("old")});
+        o.add({".crel.text", sht_crel, 0, TestObject::bytes("crel"), sec_symtab, sec_text, 1, 1});
+    };
+    EXPECT_EQ(error(compact, false), "none");
+    EXPECT_EQ(error(compact), "t.o: .crel.text: its indexes of symbols would have to change, which "
+                              "is not supported");
 }
 
 TEST(ObjectWriterErrors, NotElf)

@@ -289,7 +289,7 @@ CASES = [
                 'STRUCT short size 1; enum e m@0', f'STRUCT {"n" * 600} size 0', 'STRUCT s size 4; int a_@0'],
          skipped={'mended': 1},
          said=r"\.debug_info: unit\.c: type 7 \(STRUCT 's'\): member 0 'a\$': name is not an identifier: "
-              'all such names in this type are changed'),
+              'all illegal names in this type are changed'),
     Case('variant part is passed over',
          unit(INT, struct('s', 8, member('a', 'int'),
                           Die(0x33, Die(0x19, member('v', 'int', 4), byte_size=4),
