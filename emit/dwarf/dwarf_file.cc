@@ -36,6 +36,20 @@ bool has_name(const ElfSection &section, std::string_view name)
            (section.name.starts_with(".zdebug_") && section.name.substr(2) == name.substr(1));
 }
 
+/// Is there a string of at least `length` bytes in `strings`, which ends in a NUL byte?
+bool has_string_of(size_t length, Bytes strings)
+{
+    while (strings.size() > length) {
+        const auto next = std::ranges::find(strings.first(length).rbegin(),
+                                            strings.first(length).rend(), std::byte{0});
+        const auto skipped = static_cast<size_t>(strings.first(length).rend() - next);
+        if (skipped == 0)
+            return true;
+        strings = strings.subspan(skipped);
+    }
+    return false;
+}
+
 /// The strings up to the last NUL byte; what follows it is not a string.
 Bytes up_to_last_nul(Bytes strings)
 {
@@ -116,8 +130,12 @@ Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
                     TRY(append_section(i, section));
             }
     }
-    for (DebugSection *strings : {&str, &line_str}) // so that readers need not search for ends
-        strings->data = up_to_last_nul(strings->data);
+    for (DebugSection *strings : {&str, &line_str}) {
+        strings->data = up_to_last_nul(strings->data); // so that readers need not search for ends
+        has_long_strings_ = has_long_strings_ || has_string_of(usual_string, strings->data);
+        // In large programs of C++ many long names occur, each in several units.
+        string_reads.allow(16 * uint64_t{strings->data.size()});
+    }
     if (!skeleton_ || !types.present())
         return {};
     types_at = info.data.size();
@@ -193,14 +211,16 @@ void DwarfFile::append_relocations(const ElfSection &rel, uint64_t begin,
 }
 
 /// Reads a table of relocations for a section of `size` bytes. Checks that the relocations are of
-/// known types, lie inside the section, and name symbols that exist.
+/// known types, lie inside the section, and name symbols that exist. Also limits how many may have
+/// one place, because difference() looks at all of them each time it is called for the place.
 Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size) const
 {
     const ElfSection &rel = image_.sections[rel_index];
     RelocTable table = TRY(RelocTable::read(image_, rel_index));
     // The table may have been sorted, so the offset is approximate.
     auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
-    const DebugReloc *known = nullptr; // of the last entry: most have the same type
+    constexpr size_t most_at_place = 16; // compilers write two: an addition and a subtraction
+    const DebugReloc *known = nullptr;   // of the last entry: most have the same type
     for (size_t i = 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
         uint32_t type = image_.reloc_type(r.info);
@@ -216,6 +236,9 @@ Result<RelocTable> DwarfFile::read_relocations(uint32_t rel_index, uint64_t size
         if (image_.reloc_symbol(r.info) >= symbols_.size())
             return fail(here(i), strf("relocation names symbol %u, but there are %zu",
                                       image_.reloc_symbol(r.info), symbols_.size()));
+        if (arch_->reloc_pairs && i >= most_at_place && table.offset(i - most_at_place) == r.offset)
+            return fail(here(i), strf("more than %zu relocations are for offset 0x%llx",
+                                      most_at_place, ull(r.offset)));
     }
     return table;
 }

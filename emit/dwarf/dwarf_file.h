@@ -36,21 +36,26 @@ struct DebugSection {
     bool present() const { return !data.empty(); }
 };
 
-/// Bounds the time for reading shared data. Any number of entries may refer to one location list,
-/// and any number of units to one table of abbreviations. Each reference may cause another read.
+/// Bounds the time for reading shared data. Any number of entries may refer to one location list or
+/// string, and any number of units to one table of abbreviations. Each reference may cause another
+/// read.
 class SharedReads
 {
 public:
+    /// `most`: bytes that may be read beyond the usual ones; files from compilers stay far below.
+    explicit SharedReads(uint64_t most = 128 << 20) : most_(most) {}
     /// Counts one read of `bytes`, of which the first `usual` are free.
     void add(uint64_t bytes, uint64_t usual) const
     {
         if (bytes > usual)
             sum_ += bytes - usual;
     }
-    bool are_too_many() const { return sum_ > most; }
+    bool are_too_many() const { return sum_ > most_; }
+    /// Raises the limit. Call it before the first add().
+    void allow(uint64_t more) { most_ += more; }
 
 private:
-    static constexpr uint64_t most = 128 << 20; // files from compilers stay far below
+    uint64_t most_;
     mutable std::atomic<uint64_t> sum_ = 0;
 };
 
@@ -106,6 +111,13 @@ public:
     static constexpr uint64_t usual_list = 1024;
     static constexpr const char *too_many_lists = "parameters share long location lists";
 
+    SharedReads string_reads{1 << 30}; // strings of attributes
+    static constexpr const char *too_many_strings = "entries share long strings";
+    /// The number of bytes of each string that do not count in string_reads.
+    static constexpr size_t usual_string = 64 << 10;
+    /// Has `str` or `line_str` a longer string?
+    bool has_long_strings() const { return has_long_strings_; }
+
     /// The relocated value of `raw`, which is in `section` at the place of relocation entry
     /// `reloc`.
     uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
@@ -147,6 +159,7 @@ private:
     const DwarfFile *skeleton_ = nullptr;
     const Arch *arch_ = nullptr;
     bool lto_note_ = false;
+    bool has_long_strings_ = false;
     SymbolTable symbols_; // of a relocatable file
 
     /// Applies all relocations at the place of entry `reloc` to `raw`. For Arch::reloc_pairs.

@@ -6,12 +6,21 @@
 #include "emit/dwarf/dwarf_file.h"
 #include "emit/tree/die_tree.h"
 
+#include <climits>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <span>
 
 namespace btflink::emit
 {
+
+/// A path that a unit's own entry states; nullptr if it is longer than a path can be. Any number of
+/// units may have one long string, so not even its length may be looked for.
+inline const char *usual_path(const char *path)
+{
+    return path && strnlen(path, PATH_MAX) < PATH_MAX ? path : nullptr;
+}
 
 /// What a compile unit's own entry says about the unit, and where the unit is.
 struct UnitHead {

@@ -4,6 +4,7 @@
 
 #include "common/io/bytes.h"
 
+#include <cstring>
 #include <dwarf.h>
 #include <strings.h>
 
@@ -137,6 +138,13 @@ bool has_c_names(uint16_t language)
         if (row.code == language)
             return row.language == "c" || row.language == "asm";
     return language == 0; // not stated
+}
+
+bool is_clang(const char *producer)
+{
+    constexpr size_t most_read = 4096;
+    return producer && std::string_view(producer, ::strnlen(producer, most_read)).find("clang") !=
+                           std::string_view::npos;
 }
 
 bool counts_from_1(uint16_t language)

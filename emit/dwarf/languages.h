@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// pahole's names of source languages, for --lang and --lang-exclude, and the choice of units by
-// language and name.
+// pahole's names of source languages, for --lang and --lang-exclude; the choice of units by
+// language and name; what a unit's language and compiler imply.
 #pragma once
 
 #include "common/result.h"
@@ -27,6 +27,10 @@ bool has_c_names(uint16_t language);
 
 /// Does an array begin at index 1 if DWARF states no lower bound (DWARF 5, table 7.17)?
 bool counts_from_1(uint16_t language);
+
+/// Does the value of DW_AT_producer name clang? Reads only its beginning, because any number of
+/// units may share a long string. `producer` may be nullptr.
+bool is_clang(const char *producer);
 
 struct UnitFilter {
     std::vector<uint16_t> excluded_languages; // DW_LANG_*

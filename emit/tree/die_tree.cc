@@ -159,13 +159,27 @@ void DieTree::drop_specified()
     });
 }
 
+/// Does the work of find() without buckets.
+DieIndex DieTree::search(uint32_t offset) const
+{
+    const auto found = std::ranges::lower_bound(dies, offset, {}, &Die::offset);
+    return found != dies.end() && found->offset == offset
+               ? static_cast<DieIndex>(found - dies.begin())
+               : 0;
+}
+
 void DieTree::index()
 {
     buckets_.clear();
     if (dies.size() < 2)
         return;
     first_offset_ = dies[1].offset;
-    buckets_.resize((dies.back().offset - first_offset_) / 16 + 1);
+    const uint32_t count = (dies.back().offset - first_offset_) / 16 + 1;
+    // A small unit and the partial units or type units that it needs may be at opposite ends of a
+    // large section. If there are many such units, making buckets for each would take too long.
+    if (count > 64 * dies.size())
+        return;
+    buckets_.resize(count);
     offsets_.resize(dies.size() + 1, UINT32_MAX);
     for (auto i = static_cast<DieIndex>(dies.size() - 1); i > 0; --i) {
         offsets_[i] = dies[i].offset;

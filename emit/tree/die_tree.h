@@ -120,7 +120,7 @@ struct AddressRef {
     AddressRef plus(uint64_t bytes) const
     {
         AddressRef moved = *this;
-        moved.addend += static_cast<int64_t>(bytes);
+        moved.addend = static_cast<int64_t>(static_cast<uint64_t>(moved.addend) + bytes);
         moved.offset += bytes;
         return moved;
     }
@@ -295,7 +295,7 @@ public:
     {
         const uint64_t bucket = (uint64_t{offset} - first_offset_) / 16;
         if (offset < first_offset_ || bucket >= buckets_.size())
-            return 0;
+            return buckets_.empty() ? search(offset) : 0;
         DieIndex i = buckets_[bucket];
         while (offsets_[i] < offset)
             ++i;
@@ -305,8 +305,10 @@ public:
 
 private:
     void end_subtype(DieIndex i);
+    DieIndex search(uint32_t offset) const;
 
     // The first DIE at or after each 16th byte. A search is a look-up and usually one or two steps.
+    // Empty if the entries are far apart; find() then uses search().
     std::vector<DieIndex> buckets_;
     std::vector<uint32_t> offsets_; // of each DIE; then UINT32_MAX
     uint32_t first_offset_ = 0;

@@ -10,8 +10,8 @@
 // the offset of this piece is passed, unless the next parameter is in the register that follows
 // those of the whole struct.
 //
-// Cost. One walk, and a search through the members of each struct of which only one piece has a
-// location.
+// Cost. One walk; and for each struct of which only one piece has a location, one search through
+// its members per offset of the piece. Parameters of one struct share the result.
 #include "emit/unit/unit_passes.h"
 
 #include <bit>
@@ -130,14 +130,16 @@ DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
     const Die &d = tree_.at(type);
     if (d.tag != DW_TAG_structure_type)
         return 0;
-    for (DieIndex c = type + 1; c < d.end; c = tree_.at(c).end) {
+    auto [known, is_new] = members_.try_emplace((uint64_t{type} << 6) + offset);
+    for (DieIndex c = type + 1; is_new && c < d.end; c = tree_.at(c).end) {
         const Die &m = tree_.at(c);
-        if (m.tag != DW_TAG_member || !m.is(Die::data_bit_offset | Die::located))
+        if (m.tag != DW_TAG_member || !m.is(Die::data_bit_offset | Die::located) ||
+            m.value != (m.is(Die::data_bit_offset) ? offset * 8 : offset))
             continue;
-        if (m.value == (m.is(Die::data_bit_offset) ? offset * 8 : offset))
-            return m.name && m.is(Die::typed) ? c : 0;
+        known->second = m.name && m.is(Die::typed) ? c : 0;
+        break;
     }
-    return 0;
+    return known->second;
 }
 
 } // namespace btflink::emit

@@ -15,6 +15,11 @@ namespace
 
 constexpr unsigned max_nesting = 100; // of structs and arrays; deeper nesting counts as a cycle
 
+/// Longer chains of _Atomic and of nameless subtypes (DieTree::end_subtype()) are taken for cycles.
+/// The limit is far below max_chain, because each of max_chain types may have such a chain behind
+/// it.
+constexpr unsigned max_atomics = 16;
+
 bool is_modifier(unsigned tag)
 {
     return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
@@ -80,7 +85,7 @@ bool is_null_pointer(const Die &d)
 DieIndex TypeLayout::behind_atomics(DieIndex i) const
 {
     for (unsigned n = 0; i && tree_.at(i).tag == DW_TAG_atomic_type; ++n)
-        i = n < max_chain ? tree_.find(tree_.at(i).type) : 0;
+        i = n < max_atomics ? tree_.find(tree_.at(i).type) : 0;
     return i;
 }
 

@@ -389,8 +389,7 @@ Result<void> check_names(const BtfBuilder &btf, const Where &where)
 {
     if (btf.is_full())
         return fail(where,
-                    strf("its names take more than %u MB in all, or long names occur too often",
-                         StringTable::most_bytes >> 20));
+                    strf("its names take more than %u MB in all", StringTable::most_bytes >> 20));
     if (btf.longest_name() >= long_name)
         TRY(check_long_names(btf.view(), where.in(".BTF")));
     return {};
@@ -491,7 +490,8 @@ void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips
     if (!mended)
         return;
     skips[Skip::mended] += mended->changes.size();
-    const std::string source = tree.source ? tree.source : "";
+    // Cut at PATH_MAX, because each change repeats it.
+    const std::string source = strf("%.4095s", tree.source ? tree.source : "");
     for (const std::string &change : mended->changes)
         types.left_out.push_back({where, source + ": " + change});
     types.btf = std::move(mended->btf);
@@ -510,8 +510,10 @@ void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, con
         ++skips[Skip::inexpressible];
         const std::string what =
             is_long ? strf("more than %u parameters", btf::max_vlen) : "its name";
-        left_out.push_back({where, strf("function '%s' is left out, as BTF cannot express %s",
-                                        std::string(f.name).c_str(), what.c_str())});
+        // The name is cut, because any number of functions may share a long one.
+        left_out.push_back(
+            {where, strf("function '%s' is left out, as BTF cannot express %s",
+                         std::string(f.name.substr(0, max_legal_name)).c_str(), what.c_str())});
         return true;
     });
 }
@@ -563,7 +565,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
 
     // The names are not owned by the tree, but by the file, the gcc plugin or `names`.
     tree = {};
-    types.ids = {};
+    std::vector<TypeId>().swap(types.ids); // = {} keeps the memory
 
     std::vector<Hash128> hashes;
     UnitDedup dedup;

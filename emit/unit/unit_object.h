@@ -57,7 +57,7 @@ struct UnitObject {
 
 /// Encodes the entries of a unit. `skips`: what the reader has left out, by reason; the result's
 /// skips include it. `tree` is freed as soon as it has been read, so that its memory can be reused.
-/// Errors: the names exceed the limits of StringTable; those of check_long_names();
+/// Errors: the names take more than StringTable::most_bytes in all; those of check_long_names();
 /// BTF cannot express the name or type of a C variable, unless Feature::encode_force is set.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips);

@@ -30,6 +30,9 @@ bool is_null_pointer(const Die &d);
 
 /// Longer chains of references are taken for cycles.
 constexpr unsigned max_chain = 1000;
+/// The same for chains of annotations. Any number of entries may share a chain, and each gets tags
+/// of its own, so a high limit would allow a small file with very large BTF.
+constexpr unsigned max_annotations = 64;
 
 class TypeLayout
 {
@@ -146,6 +149,9 @@ private:
     const Arch &arch_;
     const DieTree &tree_;
     const TypeLayout &layout_;
+    // Results of member_at(), by type * 64 + offset (below 64). They are kept because any number of
+    // parameters may have one type with many members.
+    mutable std::unordered_map<uint64_t, DieIndex> members_;
 };
 
 // unit_types.cc: the types, as BTF in the order in which their DIEs end.
@@ -185,7 +191,7 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
     if (found)
         return false;
     DieIndex a = tree.find(d.annotation);
-    for (unsigned n = 0; a && n < max_chain; ++n) {
+    for (unsigned n = 0; a && n < max_annotations; ++n) {
         const Die &link = tree.at(a);
         if (link.tag != tag_gnu_annotation || !link.name || !link.text || link.name != kind)
             break;
@@ -222,8 +228,8 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
                                                  std::vector<RejectedVariable> &rejected);
 
 // unit_functions.cc: the functions that may become FUNCs, with the properties by which the merge
-// chooses: each instance that has a name, named parameters and, in languages other than C, complete
-// types.
+// chooses among them. All instances are described, except declarations, instances without a name or
+// with an unnamed parameter and, in languages other than C, those with an incomplete type.
 
 struct FunctionParam {
     std::string_view name;

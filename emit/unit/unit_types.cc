@@ -163,7 +163,8 @@ private:
     void note_base_type(const Die &d, TypeId id)
     {
         const std::string_view name(d.name);
-        if (index_type_ == void_id && name == "int")
+        const bool is_int = d.byte_size && !is_float(d) && !becomes_bytes(d);
+        if (index_type_ == void_id && name == "int" && is_int)
             index_type_ = id;
         if (byte_type_ == void_id && name == "unsigned char" && d.byte_size == 1)
             byte_type_ = id;
@@ -346,7 +347,7 @@ private:
         if (!why && !tree_.c_names)
             why = why_not_in(m, c.die);
         if (why) [[unlikely]] {
-            leave_out(m, c.name, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
+            leave_out(m, c.name, strf("member '%.511s' is", m.name ? m.name : "").c_str(), why);
             return;
         }
         const DieIndex target = layout_.target(m);
@@ -446,7 +447,8 @@ private:
     }
 
     /// Records that a part of type `name` is left out, such as "'s': member 'm' is left out, as BTF
-    /// cannot express a bitfield beyond 2 MB". `part` includes the verb. `d`: the place to state.
+    /// cannot express a bitfield beyond 2 MB". `part` includes the verb. The message gives the
+    /// place of `d`.
     [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *part,
                                                 const char *reason)
     {
@@ -454,7 +456,7 @@ private:
         inexpressible_.insert(d.offset);
         out_.left_out.push_back(
             {where_.at(d.offset),
-             strf("'%s': %s left out, as BTF cannot express %s", name, part, reason)});
+             strf("'%.511s': %s left out, as BTF cannot express %s", name, part, reason)});
     }
 
     /// Calls visit(member, its DieIndex) in the order of BTF's members: for C that of the source,
@@ -506,7 +508,8 @@ private:
                               : is_full(i)        ? "more than 65535 enumerators"
                                                   : nullptr;
             if (why) [[unlikely]]
-                leave_out(e, name, strf("enumerator '%s' is", e.name ? e.name : "").c_str(), why);
+                leave_out(e, name, strf("enumerator '%.511s' is", e.name ? e.name : "").c_str(),
+                          why);
             else
                 out_.btf.add_enumerator(str(e.name), e.value);
         });

@@ -146,10 +146,13 @@ private:
         ++skips_[bad_name ? Skip::variable_name : Skip::variable_of_type_void];
         const char *what =
             bad_name ? "has a name that BTF does not allow" : "has no type that BTF can express";
-        if (tree_.c_names)
-            rejected_.push_back({std::string(name), bad_name,
-                                 Error{file_.where.at(d.offset),
-                                       strf("variable '%s' %s", std::string(name).c_str(), what)}});
+        if (tree_.c_names) {
+            // The name is cut, because any number of variables may share a long one.
+            const std::string text(name.substr(0, max_legal_name));
+            rejected_.push_back(
+                {text, bad_name,
+                 Error{file_.where.at(d.offset), strf("variable '%s' %s", text.c_str(), what)}});
+        }
         return false;
     }
 

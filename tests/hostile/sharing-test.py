@@ -101,6 +101,7 @@ ABBREVIATIONS = b''.join([
     abbreviation(8, 0x05, 0, 0x03, 0x08, 0x49, 0x13), abbreviation(9, 0x01, 1, 0x49, 0x13),
     abbreviation(10, 0x21, 0), abbreviation(11, 0x34, 1, 0x03, 0x08, 0x49, 0x13, 0x02, 0x18),
     bytes([12, 0x80, 0xc0, 1, 0, 0x03, 0x0e, 0x1c, 0x08, 0, 0]), b'\0'])
+SKELETON = abbreviation(1, 0x4a, 0, 0x76, 0x0e)  # for write_split()
 C, C_PLUS_PLUS = 12, 4
 
 
@@ -117,7 +118,7 @@ def reference(at):
 
 def elf(machine, *parts, relocatable=False):
     """An ELF file: an object if it is for BPF (247) or `relocatable`, otherwise an image. Each of `parts` is a section:
-    name, type, contents, link, size of an entry."""
+    name, type, contents, link, size of an entry. A table of relocations applies to the first of `parts`."""
     parts = [(b'', 0, b'', 0, 0), *parts]
     names = b'\0'.join(name for name, *_ in parts) + b'\0.shstrtab\0'
     heads, body = b'', b''
@@ -223,30 +224,47 @@ class Sharing(KbuildCase):
         self.write('split', btf(words, b''))
         self.ends([self.btf_merge, '--check=split', '--base=base'], said='split')
 
-    def test_names_of_sections(self):
-        """60,000 sections have one name of 16 million characters."""
-        count, name = 60000, b'\0' + b'a' * (160 * N) + b'\0'
-        head = struct.pack('<IIQQQQIIQQ', 1, 8, 0, 0, 0, 0, 0, 0, 0, 0)  # SHT_NOBITS
-        names = struct.pack('<IIQQQQIIQQ', 0, 3, 0, 0, 64, len(name), 0, 0, 1, 0)
+    def headers_end(self, contents, name, kind, size, said):
+        """Runs the programs with a file in which 60,000 sections have one header. All sections begin at `contents`,
+        which also has the names of sections."""
+        count = 60000
+        head = struct.pack('<IIQQQQIIQQ', name, kind, 0, 0, 64, size, 0, 0, 1, 0)
+        names = struct.pack('<IIQQQQIIQQ', 0, 3, 0, 0, 64, len(contents), 0, 0, 1, 0)
         self.write('x.o', struct.pack('<4s12sHHIQQQIHHHHHH', b'\x7fELF', b'\2\1\1'.ljust(12, b'\0'), 1, 62, 1, 0, 0,
-                                      64 + len(name), 0, 64, 0, 0, 64, count + 2, count + 1)
-                   + name + bytes(64) + head * count + names)
-        said = 'names of sections add up to more than '
+                                      64 + len(contents), 0, 64, 0, 0, 64, count + 2, count + 1)
+                   + contents + bytes(64) + head * count + names)
         for command in ([self.btf_emit, 'x.o'], [self.btf_merge, '-o', 'out', 'x.o']):
             self.ends(command, said=said)
         self.kernel_ends('check', 'x.o', said=said)
 
+    def test_names_of_sections(self):
+        """The sections, of type SHT_NOBITS, have one name of 16 million characters."""
+        self.headers_end(b'\0' + b'a' * (160 * N) + b'\0', 1, 8, 0, 'names of sections add up to more than ')
+
+    def test_contents_of_sections(self):
+        """The sections, of type SHT_NOTE, have the same 4 MB. These are very many notes."""
+        self.headers_end(bytes(4 << 20), 0, 7, 4 << 20, 'sections overlap: they add up to more than 16 times the file')
+
+    def test_relocations_of_one_place(self):
+        """The offset of a unit's abbreviations has many relocations R_RISCV_ADD32, each of which adds 0."""
+        for count in 16, 17:
+            self.write('x.o', elf(243, (b'.debug_info', 1, dwarf_unit(C, 0) + b'\0', 0, 0),
+                                  (b'.debug_abbrev', 1, ABBREVIATIONS, 0, 0), (b'.symtab', 2, bytes(24), 4, 24),
+                                  (b'.strtab', 3, b'\0', 0, 0),
+                                  (b'.rela.debug_info', 4, struct.pack('<QQq', 6, 35, 0) * count, 3, 24),
+                                  relocatable=True))
+            self.ends([self.btf_emit, '--detached=out', 'x.o'], status=count - 16,
+                      said='more than 16 relocations are for offset 0x6\n' if count > 16 else '^$')
+
     def test_names_in_dwarf(self):
-        """Typedefs (abbreviation 5) of an int (2) in a unit (1). The names are tails of one string; all are one string,
-        which is short, long, or long and not at the end of the section; each is one of two long strings."""
+        """Typedefs (abbreviation 5) of an int (2) in a unit (1). The names are tails of one string, which is long or
+        not; all are one string, which is long or not, or is not at the end of the section."""
         abbreviations = bytes([1, 0x11, 1, 0, 0, 2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0,
                                5, 0x16, 0, 0x03, 0x0e, 0x49, 0x13, 0, 0, 0])
-        long, too_often = b'a' * (20 << 20) + b'\0', 'or long names occur too often'
-        for at, strings, said in (((lambda i: i), b'a' * N * 2 + b'\0', 'its names take more than 64 MB in all'),
-                                  ((lambda i: 0), b'a' * (N // 5) + b'\0', SHARED_NAMES),
-                                  ((lambda i: 0), long, too_often),
-                                  ((lambda i: 0), long + b'x', too_often),
-                                  ((lambda i: i & 1), long, too_often)):
+        usual, long, shared = b'a' * 60000 + b'\0', b'a' * (20 << 20) + b'\0', 'entries share long strings'
+        for at, strings, said in (((lambda i: i % 60000), usual, 'its names take more than 64 MB in all'),
+                                  ((lambda i: i), long, shared), ((lambda i: 0), usual, SHARED_NAMES),
+                                  ((lambda i: 0), long, shared), ((lambda i: 0), long + b'x', shared)):
             unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05'
             unit += b''.join(struct.pack('<BII', 5, at(i), 12) for i in range(N)) + b'\0'
             self.write_dwarf(struct.pack('<I', len(unit)) + unit, abbreviations, strings)
@@ -263,16 +281,39 @@ class Sharing(KbuildCase):
             + ('.quad v\n.incbin "rest"\n' if rest else ''))
         self.must('as', 'x.s', '-o', 'x.o')
 
+    def write_split(self, ids, info, abbreviations, **more):
+        """Writes x.o, with a skeleton (abbreviation 1) for each of `ids`, and x.dwo. `info`: the units in x.dwo.
+        `more`: other debug sections there."""
+        parts = {'info': info, 'abbrev': abbreviations, **more}
+        for name, contents in parts.items():
+            self.write('dwo.' + name, contents)
+        self.write('x.s', ''.join(f'.section .debug_{s}.dwo,"e",@progbits\n.incbin "dwo.{s}"\n' for s in parts))
+        self.must('as', 'x.s', '-o', 'x.dwo')
+        self.write_dwarf(b''.join(struct.pack('<IHBBIQBI', 21, 5, 4, 8, 0, i, 1, 0) for i in ids), abbreviations,
+                         b'x.dwo\0')
+
     def test_split_units(self):
         """The units of many skeletons are in one .dwo file, in reverse order."""
-        self.write('info', b''.join(struct.pack('<IHBBIQBI', 21, 5, 4, 8, 0, i, 1, 0) for i in range(N)))
-        self.write('split', b''.join(struct.pack('<IHBBIQB', 17, 5, 5, 8, 0, i, 2) for i in reversed(range(N))))
-        self.write('abbrev', bytes([1, 0x4a, 0, 0x76, 0x0e, 0, 0, 2, 0x11, 0, 0, 0, 0]))
-        self.write('x.s', ''.join(f'.section .debug_{name}.dwo,"e",@progbits\n.incbin "{contents}"\n'
-                                  for name, contents in (('info', 'split'), ('abbrev', 'abbrev'))))
-        self.must('as', 'x.s', '-o', 'x.dwo')
-        self.write_dwarf(self.read('info'), self.read('abbrev'), b'x.dwo\0')
+        self.write_split(range(N), b''.join(struct.pack('<IHBBIQB', 17, 5, 5, 8, 0, i, 2) for i in reversed(range(N))),
+                         SKELETON + abbreviation(2, 0x11, 0) + b'\0')
         self.ends([self.btf_emit, '-v', 'x.o'], status=0, said='^((?!skipped).)*$')
+
+    def test_skeletons_of_one_unit(self):
+        """The unit has many entries, each of one byte."""
+        self.write_split([1] * N, struct.pack('<IHBBIQB', 18 + N, 5, 5, 8, 0, 1, 2) + b'\3' * N + b'\0',
+                         SKELETON + abbreviation(2, 0x11, 1) + abbreviation(3, 0x34, 0) + b'\0')
+        self.ends([self.btf_emit, 'x.o'], said='skeletons share long units of split DWARF')
+
+    def test_partial_unit(self):
+        """Small units have a pointer to the int of one partial unit. An empty unit of 20 MB is between them."""
+        abbreviations = b''.join([
+            abbreviation(1, 0x11, 1), abbreviation(2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b),
+            abbreviation(3, 0x3c, 1), abbreviation(4, 0x0f, 0, 0x49, 0x10), b'\0'])
+        partial = struct.pack('<IHIBB', 16, 4, 0, 8, 3) + b'\x02int\0\x04\x05\0'
+        empty = struct.pack('<IHIB', 7 + (20 << 20), 4, 0, 8) + bytes(20 << 20)
+        users = struct.pack('<IHIBBBIB', 14, 4, 0, 8, 1, 4, 12, 0) * (N // 2)
+        self.write_dwarf(partial + empty + users, abbreviations, b'\0')
+        self.ends([self.btf_emit, '-v', 'x.o'], status=0, said=r'read by libdw \(partial-unit\)')
 
     def emit_ends(self, language, contents, **how):
         self.write_dwarf(dwarf_unit(language, len(contents)) + contents + b'\0', ABBREVIATIONS, b'\0')
@@ -290,15 +331,10 @@ class Sharing(KbuildCase):
         """Functions of a .dwo file have one range list, which begins with a LEB128 of 20 MB."""
         split = struct.pack('<HBBIQB', 5, 5, 8, 0, 1, 2)
         split += b''.join(b'\3f%d\0\0' % i for i in range(N)) + b'\0'
-        self.write('split', struct.pack('<I', len(split)) + split)
-        self.write('abbrev', abbreviation(1, 0x4a, 0, 0x76, 0x0e) + abbreviation(2, 0x11, 1)
-                   + abbreviation(3, 0x2e, 0, 0x03, 0x08, 0x55, 0x23) + b'\0')
-        self.write('rnglists', struct.pack('<IHBBII', 12 + (20 << 20), 5, 8, 0, 1, 4) + b'\3' + b'\x80' * (20 << 20))
-        self.write('x.s', ''.join(f'.section .debug_{name}.dwo,"e",@progbits\n.incbin "{contents}"\n'
-                                  for name, contents in (('info', 'split'), ('abbrev', 'abbrev'),
-                                                         ('rnglists', 'rnglists'))))
-        self.must('as', 'x.s', '-o', 'x.dwo')
-        self.write_dwarf(struct.pack('<IHBBIQBI', 21, 5, 4, 8, 0, 1, 1, 0), self.read('abbrev'), b'x.dwo\0')
+        self.write_split(
+            [1], struct.pack('<I', len(split)) + split,
+            SKELETON + abbreviation(2, 0x11, 1) + abbreviation(3, 0x2e, 0, 0x03, 0x08, 0x55, 0x23) + b'\0',
+            rnglists=struct.pack('<IHBBII', 12 + (20 << 20), 5, 8, 0, 1, 4) + b'\3' + b'\x80' * (20 << 20))
         self.ends([self.btf_emit, '-v', 'x.o'], status=0, said='^((?!skipped).)*$')
 
     def test_location_lists(self):
@@ -330,6 +366,31 @@ class Sharing(KbuildCase):
         for i in range(N // 4):
             contents += b'\x07f%d\0' % i + word * 6 + large + b'\0'
         self.emit_ends(C, contents)
+
+    def test_pieces_of_structs(self):
+        """clang changed the signatures of functions (DW_CC_nocall). Each takes one piece of a struct with many
+        members."""
+        abbreviations = b''.join([
+            ABBREVIATIONS[:-1], abbreviation(13, 0x11, 1, 0x25, 0x08),
+            abbreviation(14, 0x2e, 1, 0x03, 0x08, 0x36, 0x0b),
+            abbreviation(15, 0x05, 0, 0x03, 0x08, 0x49, 0x13, 0x02, 0x18), b'\0'])
+        unit = struct.pack('<HIBB', 4, 0, 8, 13) + b'clang\0\x02int\0\x04\x05'  # the int is at 18, the struct at 25
+        unit += b'\x06P\0' + struct.pack('<I', 16) + (b'\x05' + reference(18)) * N + b'\0'
+        for i in range(2 * N):
+            unit += b'\x0ef%d\0\3\x0fp\0' % i + reference(25) + b'\3\x55\x93\x08\0'  # DW_OP_reg5, DW_OP_piece 8
+        self.write_dwarf(struct.pack('<I', len(unit) + 1) + unit + b'\0', abbreviations, b'\0')
+        self.ends([self.btf_emit, '--quiet', '--features=+true_signature', 'x.o'], status=0)
+
+    def test_chain_of_tags(self):
+        """Pointers share a chain of 1,000 type tags. Each tag refers to the next one; the last refers to a pointer."""
+        abbreviations = ABBREVIATIONS[:-1] + bytes([
+            13, 0x81, 0xc0, 1, 0, 0x03, 0x0e, 0x1c, 0x08, 0xb9, 0x42, 0x13, 0, 0,
+            14, 0x0f, 0, 0x49, 0x13, 0xb9, 0x42, 0x13, 0, 0, 0])
+        first = INT_DIE + 7
+        contents = b''.join(b'\x0d' + reference(0) + b'%04d\0' % i + reference(first + 14 * (i + 1))
+                            for i in range(1000)) + (b'\x0e' + reference(INT_DIE) + reference(first)) * N
+        self.write_dwarf(dwarf_unit(C, len(contents)) + contents + b'\0', abbreviations, b'btf_type_tag\0')
+        self.ends([self.btf_emit, 'x.o'], status=0)
 
     def test_tags_of_a_variable(self):
         variable = b'\x0bv\0' + reference(INT_DIE) + b'\x09\x03'

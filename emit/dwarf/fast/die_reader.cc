@@ -36,6 +36,10 @@ public:
             return fail(place(unit_.die_offset),
                         "unit whose entry has an abbreviation that is not in its table");
         skip_attributes(*unit_abbrev);
+        // For compile units, read_own_entry() has checked this.
+        if (values_.in().overrun() || values_.problem())
+            return fail(place(unit_.die_offset),
+                        values_.problem() ? values_.problem() : "the unit's entry is cut off");
         if (!unit_abbrev->children)
             return {};
         open_.push_back({0, DW_TAG_compile_unit, false});

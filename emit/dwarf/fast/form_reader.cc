@@ -2,6 +2,8 @@
 // Decodes attribute values, form by form.
 #include "emit/dwarf/fast/form_reader.h"
 
+#include <cstring>
+
 namespace btflink::emit
 {
 
@@ -120,6 +122,13 @@ std::optional<int64_t> FormReader::signed_constant()
     default:
         return static_cast<int64_t>(constant.value);
     }
+}
+
+void FormReader::count(const char *text)
+{
+    file_.string_reads.add(std::strlen(text), DwarfFile::usual_string);
+    if (file_.string_reads.are_too_many())
+        problem_ = DwarfFile::too_many_strings;
 }
 
 const char *FormReader::string()

@@ -120,10 +120,18 @@ private:
     const char *string_at(const DebugSection &section, uint64_t offset)
     {
         if (offset < section.data.size()) // ends in a NUL byte: see DwarfFile::load_sections()
-            return reinterpret_cast<const char *>(section.data.data()) + offset;
+            return counted(reinterpret_cast<const char *>(section.data.data()) + offset);
         problem_ = "a string is outside of its section, or does not end within it";
         return nullptr;
     }
+
+    const char *counted(const char *text)
+    {
+        if (file_.has_long_strings())
+            count(text);
+        return text;
+    }
+    void count(const char *text);
 
     uint32_t local_reference(uint64_t local)
     {

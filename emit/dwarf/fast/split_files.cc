@@ -34,9 +34,9 @@ public:
 
     /// The places of units by id. The file's hash table is not searched: if it is malformed, a
     /// search for one unit could be as long as the table.
-    std::unordered_map<uint64_t, SplitPlace> places() const
+    std::map<uint64_t, SplitPlace> places() const
     {
-        std::unordered_map<uint64_t, SplitPlace> out;
+        std::map<uint64_t, SplitPlace> out;
         for (uint32_t slot = 0; slot < slots_; ++slot)
             if (row_of(slot))
                 out.try_emplace(id_in(slot), place_of(slot));
@@ -69,8 +69,8 @@ private:
         place.file = &file_;
         for (uint32_t column = 0; column < columns_; ++column) {
             const uint32_t part = cell(0, column), offset = cell(row_of(slot), column);
-            // UINT64_MAX if there is no .debug_types.dwo. This is beyond the end of `info`: a type
-            // unit there is an error, and a compile unit is not found.
+            // Without .debug_types.dwo the place is UINT64_MAX, which is beyond the end of `info`.
+            // A type unit at such a place is an error; a compile unit is not found.
             if (part == SplitPlace::types)
                 place.at[SplitPlace::info] =
                     file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
@@ -103,10 +103,13 @@ private:
 
 Result<const SplitFiles::OpenFile *> SplitFiles::open(const std::string &path)
 {
-    auto [known, is_new] = opened_.try_emplace(path);
-    OpenFile &opened = known->second;
     struct stat status;
-    if (!is_new || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+        return nullptr;
+    auto [known, is_new] =
+        opened_.try_emplace(std::pair<uint64_t, uint64_t>(status.st_dev, status.st_ino));
+    OpenFile &opened = known->second;
+    if (!is_new)
         return opened.file ? &opened : nullptr;
     auto parts = TRY(read_parts(path));
     auto file = TRY(DwarfFile::open(parts.bytes, Where{path}, &skeletons_));
@@ -115,13 +118,14 @@ Result<const SplitFiles::OpenFile *> SplitFiles::open(const std::string &path)
     if (!file->has_dwarf())
         return nullptr;
     SplitUnits list;
-    std::unordered_map<uint64_t, SplitPlace> places;
+    std::map<uint64_t, SplitPlace> places;
     if (file->cu_index.present()) {
         list.types = TRY(PackageIndex(*file, file->tu_index).type_units());
         places = PackageIndex(*file, file->cu_index).places();
     } else {
         list = TRY(list_split_units(*file));
     }
+    spare_ += file->info.data.size();
     opened = {std::move(parts), std::move(file), std::move(list), std::move(places)};
     return &opened;
 }
@@ -138,6 +142,13 @@ Result<std::optional<Unit>> SplitFiles::find_in(const std::string &path, const U
         unit = TRY(read_split_unit(place->second, abbrevs_));
     if (!unit || unit->dwo_id != skeleton.dwo_id)
         return std::nullopt;
+    // Any number of skeletons may have one unit, and the index of a package may place units inside
+    // one another. The unit is encoded for each skeleton.
+    const uint64_t size = unit->end - unit->offset;
+    if (size > spare_)
+        return fail(skeletons_.where().in(".debug_info").at(skeleton.offset),
+                    "skeletons share long units of split DWARF");
+    spare_ -= size;
     unit->addr_base = skeleton.addr_base;
     unit->low_pc = skeleton.low_pc;
     unit->types = &file->list.types;

@@ -77,7 +77,9 @@ private:
     void add(uint64_t code, const Abbrev &abbrev);
 
     std::vector<Abbrev> dense_; // by code; compilers count from 1
-    std::unordered_map<uint64_t, Abbrev> sparse_;
+    // Not a hash table: a hostile file could have codes that collide. For the same reason, the maps
+    // by id and by signature below are ordered.
+    std::map<uint64_t, Abbrev> sparse_;
     std::vector<AbbrevStep> steps_;
     bool uses_ref_addr_ = false;
     uint64_t bytes_ = 0; // in .debug_abbrev
@@ -86,7 +88,7 @@ private:
 class SplitFiles;
 struct TypeUnit;
 /// The type units of a file of split DWARF, by signature.
-using TypeUnits = std::unordered_map<uint64_t, TypeUnit>;
+using TypeUnits = std::map<uint64_t, TypeUnit>;
 
 /// A unit: what its header says, and for a compile unit also what its own entry says.
 struct Unit : UnitHead {
@@ -97,7 +99,7 @@ struct Unit : UnitHead {
     uint64_t abbrev_offset = 0;
     std::shared_ptr<const AbbrevTable> abbrevs; // null for most units of an image, to save memory
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
-    uint64_t loc_base = 0; // split DWARF: of the unit's part of .debug_loc or .debug_loclists
+    uint64_t loc_base = 0; // split DWARF: where the unit's part of .debug_loc(lists) begins
     // Split DWARF: whether the unit is a skeleton, and where its split unit is.
     bool is_skeleton = false;         // by DW_AT_dwo_name; list_units() looks at the header, too
     std::optional<AddressRef> low_pc; // base of range lists
@@ -166,7 +168,7 @@ struct SplitPlace {
 /// they are needed (read_split_unit()).
 struct SplitUnits {
     TypeUnits types;
-    std::unordered_map<uint64_t, Unit> units; // compile units by id
+    std::map<uint64_t, Unit> units; // compile units by id
 };
 /// All units of a .dwo file.
 Result<SplitUnits> list_split_units(const DwarfFile &file);
@@ -196,15 +198,17 @@ private:
         FileParts parts;
         std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
         SplitUnits list;
-        std::unordered_map<uint64_t, SplitPlace> places; // of a package's compile units, by id
+        std::map<uint64_t, SplitPlace> places; // of a package's compile units, by id
     };
     Result<const OpenFile *> open(const std::string &path);
     /// The split unit of `skeleton` in the file at this path, or nothing.
     Result<std::optional<Unit>> find_in(const std::string &path, const Unit &skeleton);
 
     const DwarfFile &skeletons_;
-    std::map<std::string, OpenFile> opened_; // by path
-    Abbrevs abbrevs_;                        // of units in packages
+    // By device and inode: a file has any number of paths, such as x.dwo and ./x.dwo.
+    std::map<std::pair<uint64_t, uint64_t>, OpenFile> opened_;
+    Abbrevs abbrevs_;           // of units in packages
+    uint64_t spare_ = 64 << 20; // the bytes of units that may still be found; see find_in()
 };
 
 // location.cc: location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads unit headers (DWARF 5, section 7.5.1) and the units' own entries.
 #include "emit/dwarf/fast/form_reader.h"
+#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <cstring>
@@ -106,13 +107,11 @@ void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
     auto number = [&] { return in.constant().value; };
     switch (attribute) {
     case DW_AT_name:
-        unit.name = in.string();
+        unit.name = usual_path(in.string());
         break;
-    case DW_AT_producer: {
-        const char *producer = in.string();
-        unit.clang = producer && std::strstr(producer, "clang");
+    case DW_AT_producer:
+        unit.clang = is_clang(in.string());
         break;
-    }
     case DW_AT_language:
         unit.language = static_cast<uint16_t>(number());
         break;
@@ -127,11 +126,11 @@ void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
         unit.loclists_base = number();
         break;
     case DW_AT_comp_dir:
-        unit.comp_dir = in.string();
+        unit.comp_dir = usual_path(in.string());
         break;
     case DW_AT_dwo_name:
     case DW_AT_GNU_dwo_name:
-        unit.dwo_name = in.string();
+        unit.dwo_name = usual_path(in.string());
         unit.is_skeleton = !unit.file->is_split();
         break;
     case DW_AT_low_pc:
@@ -170,7 +169,7 @@ Result<bool> read_own_entry(Unit &unit, Skips &skips)
     // The first round finds the bases of tables, to which strings and addresses may be relative.
     // The second round reads all values again.
     for (int round = 0; round < 2; ++round) {
-        Skips none; // for references that cannot be followed; no reference is read here
+        Skips none; // stays empty: FormReader counts references, and no reference is read here
         FormReader in(unit, unit.die_offset, none);
         const uint64_t code = in.in().uleb();
         const Abbrev *abbrev = unit.abbrevs->find(code);
@@ -279,7 +278,7 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place)
 Result<void> read_language(Unit &type_unit, Abbrevs &abbrevs)
 {
     TRY(abbrevs.attach(type_unit));
-    Skips none; // for references that cannot be followed; no reference is read here
+    Skips none; // stays empty: FormReader counts references, and no reference is read here
     FormReader in(type_unit, type_unit.die_offset, none);
     const Abbrev *abbrev = type_unit.abbrevs->find(in.in().uleb());
     if (!abbrev) // read_entries() returns the error, if it reads the unit

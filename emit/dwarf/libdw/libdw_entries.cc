@@ -3,6 +3,7 @@
 #include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/libdw/libdw_file.h"
 
+#include <cstring>
 #include <dwarf.h>
 
 namespace btflink::emit
@@ -38,7 +39,13 @@ class LibdwValue
 public:
     LibdwValue(const Context &context, Dwarf_Attribute *attr) : context_(context), attr_(attr) {}
 
-    const char *string() { return dwarf_formstring(attr_); }
+    const char *string()
+    {
+        const char *text = dwarf_formstring(attr_);
+        if (text)
+            context_.file.elf().string_reads.add(std::strlen(text), DwarfFile::usual_string);
+        return text;
+    }
     Constant constant()
     {
         Dwarf_Word value;
@@ -205,7 +212,8 @@ private:
         auto tag = static_cast<unsigned>(dwarf_tag(&die));
         if (tag == DW_TAG_invalid)
             return context_.file.dwarf_error(die, "cannot read entry");
-        // A sibling attribute that points backwards would cause an endless loop.
+        // libdw refuses a sibling attribute that points backwards, but not one that leads to an
+        // entry below its own. Such attributes could double the work at each level of nesting.
         if (offset <= last_offset_)
             return fail(context_.file.place(die), "entries are not in order");
         last_offset_ = offset;
@@ -253,6 +261,8 @@ private:
             return context_.file.dwarf_error(die, "cannot read the attributes of this entry");
         if (context_.file.elf().list_reads.are_too_many())
             return fail(context_.file.place(die), DwarfFile::too_many_lists);
+        if (context_.file.elf().string_reads.are_too_many())
+            return fail(context_.file.place(die), DwarfFile::too_many_strings);
         if (tag == DW_TAG_variable && !is_static_member(die) &&
             !d.is(Die::file_level | Die::declaration))
             return {};

@@ -14,9 +14,12 @@
 // Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
 // the order of reading does not matter.
 //
-// Cost. Linear in the entries of a tree. A unit that several trees need is read for each of them.
+// Cost. Linear in the entries of a tree if they have DW_AT_sibling. Without it (clang), libdw walks
+// through all entries below an entry to find its sibling, so an entry is visited once for each
+// entry above it. A unit that several trees need is read for each of them.
 #include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/dwarf_reader.h"
+#include "emit/dwarf/languages.h"
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include <algorithm>
@@ -135,9 +138,8 @@ uint16_t language_of(Dwarf_Die unit)
 UnitHead LibdwReader::head_of(LibdwUnit unit) const
 {
     UnitHead head;
-    head.name = dwarf_diename(&unit.die);
-    const char *producer = string_attribute(unit.die, DW_AT_producer);
-    head.clang = producer && std::strstr(producer, "clang");
+    head.name = usual_path(dwarf_diename(&unit.die));
+    head.clang = is_clang(string_attribute(unit.die, DW_AT_producer));
     head.offset = file_->number_of(unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.is_split = head.file != file_->dwarf();
@@ -273,8 +275,14 @@ public:
         }
         DieTree tree = std::move(parts_.begin()->second);
         parts_.erase(parts_.begin());
-        for (const auto &[number, part] : parts_)
+        for (const auto &[number, part] : parts_) {
+            // In damaged DWARF the numbers of two units may overlap: libdw takes, for example, a
+            // type unit of DWARF 4 in .debug_info for one in .debug_types. DieTree needs the order.
+            if (part.dies.size() > 1 && part.dies[1].offset <= tree.dies.back().offset)
+                return fail(file_.elf().where().in(".debug_info"),
+                            "a type unit of DWARF 4 is not in .debug_types, or a length is wrong");
             tree.append(part);
+        }
         return tree;
     }
 

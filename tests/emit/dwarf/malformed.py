@@ -79,6 +79,15 @@ CASES = [
     error('indirect indirect form',
           unit(INT, Die('pointer_type', extra=[(0x49, form('indirect', form('indirect',
                                                                           form('data1', 1))))]))),
+    # A file of split DWARF may be the file of the skeleton itself.
+    error('own entry of a type unit of split DWARF is cut off', Unit([], kind='skeleton', dwo_name='case.o'),
+          r"\.debug_info\+0x2d: the unit's entry is cut off", versions=(5,),
+          assembly='\t.section .debug_abbrev.dwo,"",%progbits\n'
+          '\t.byte 1, 0x11, 0, 0, 0\n\t.byte 2, 0x41, 0, 0x13, 0x05, 0, 0, 0\n'
+          '\t.section .debug_info.dwo,"",%progbits\n'
+          '\t.4byte 2f - 1f\n1:\t.2byte 5\n\t.byte 5, 8\n\t.4byte 0\n\t.8byte 1\n\t.byte 1\n2:\n'
+          '\t.4byte 2f - 1f\n1:\t.2byte 5\n\t.byte 6, 8\n\t.4byte 0\n\t.8byte 2\n\t.4byte 24\n'
+          '\t.byte 2, 0\n2:\n'),
 
     # Errors of the reader that uses libdw.
     by_libdw('second unit of version 6', [Unit([INT]), Unit([], version=6)]),
@@ -89,6 +98,13 @@ CASES = [
                                             Die('typedef', name=strp('x'))), r'\.debug_info\+{bad}: .+'),
     by_libdw('sibling that points back',
              unit(INT, struct('s', 4, member('m', 'int'), sibling=ref('int')), *LAST)),
+    # libdw sees the type unit by the tag, then reads its own entry at offset 23, as if it were in .debug_types.
+    error('type unit of DWARF 4 in .debug_info',
+          [Unit([]), Unit([Raw('\t.byte 0, 0, 0, 1, 0, 0x1d'), *[Die('base_type')] * 10], tag='type_unit')],
+          r'\.debug_info: a type unit of DWARF 4 is not in \.debug_types, or a length is wrong', versions=(4,),
+          assembly='\t.section .debug_types,"",%progbits\n'
+          '\t.4byte 2f - 1f\n1:\t.2byte 4\n\t.4byte .Labbrevs1\n\t.byte 8\n\t.8byte 1\n\t.4byte 26\n'
+          '\t.byte 1, 0, 0x1d\n\t.fill 100000, 1, 2\n\t.byte 0\n2:\n'),
 
     # Attributes.
     *[error(f'{name} runs off the end of the {where}',
@@ -133,6 +149,10 @@ CASES = [
              lines=['STRUCT s size 4; int m@0', 'FUNCTION f optimized address'],
              skipped={'member-location-not-constant': 1}, assembly=FUNCTION,
              emit=['--features=+global_var']),
+    survives('address of a variable beyond 63 bits',
+             Die('variable', name='v', type=ref('int'),
+                 location=expr(('addr', 'elsewhere + 0x7fffffffffffffff'), ('plus_uconst', 1))),
+             skipped={'variable-without-section': 1}, emit=['--features=+global_var']),
     survives('unknown operation',
              Die('variable', name='v', type=ref('int'),
                  location=form('exprloc', Raw('\t.byte 1, 0x02'))),

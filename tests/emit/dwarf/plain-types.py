@@ -37,6 +37,15 @@ CASES = [
          unit(base('unsigned char', 1, ATE.unsigned_char), base('odd', 5, ATE.unsigned)),
          lines=[INT_LINE, 'INT unsigned char size 1 bits 8', 'ARRAY: [5 by int]unsigned char'],
          skipped={'base-type-of-odd-size': 1}),
+    # The index type of arrays is an INT.
+    Case('int of 3 bytes', unit(base('int', 3, ATE.signed)),
+         lines=['ARRAY: [3 by int]unsigned char', INT_LINE, 'INT unsigned char size 1 bits 8'],
+         skipped={'base-type-of-odd-size': 1}),
+    Case('int of 0 bytes', unit(base('int', 0, ATE.signed), array('int', 2)),
+         lines=['STRUCT size 0', 'ARRAY: [2 by int]struct { }', INT_LINE],
+         skipped={'base-type-of-odd-size': 1}),
+    Case('int that is a float', unit(base('int', 4, ATE.float), array('int', 2)),
+         lines=['FLOAT int size 4', 'ARRAY: [2 by int]int', INT_LINE]),
     only('base type without a size', Die('base_type', name='none', encoding=7),
          'STRUCT size 0', skipped={'base-type-of-odd-size': 1}),
     *[only(f'encoding {encoding:#x}', base('t', 1, encoding), f'INT t size 1 bits 8{flag}')
