@@ -337,8 +337,8 @@ uint32_t Entries::State::add_section(const char *name, bool zero)
 /// parameter has a location unless `written` is displaced, or the clone has a parameter before it
 /// that the function does not have, such as a part of a struct. With true signatures, a clone that
 /// takes a parameter without a location has the flag Die::displaced, because programs could not
-/// read it. Parts (".part.0") never have the flag: they get no FUNC, and would exclude the
-/// function.
+/// read it. A part (".part.0") never has the flag: it gets no FUNC itself, but its flag would
+/// exclude the function from which gcc split it off.
 DieIndex Entries::State::add_clone(DieIndex function, const EmittedFunction &written,
                                    const std::vector<uint32_t> &uids)
 {
@@ -363,7 +363,7 @@ DieIndex Entries::State::add_clone(DieIndex function, const EmittedFunction &wri
         auto found = std::ranges::find(not_taken, uid, &Parameter::uid);
         located &= found != not_taken.end();
         if (found == not_taken.end())
-            continue; // new, of another type, or a further part of one that was found already
+            continue; // new, such as a part of a struct, or of another type
         all_located &= located;
         add_parameter(*found, located);
         not_taken.erase(found);
@@ -459,11 +459,8 @@ void Entries::add(TypeNumber type, const Entry &entry)
 void Entries::variable(const Entry &entry)
 {
     State &s = *state_;
-    auto [found, is_new] =
-        s.entry_of.try_emplace(entry.uid, static_cast<DieIndex>(s.tree.dies.size()));
-    if (!is_new)
-        return refer(s.tree.dies[found->second], entry.type);
     s.add(entry);
+    s.entry_of[entry.uid] = s.last();
     s.tree.end_die(s.last());
 }
 

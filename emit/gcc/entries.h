@@ -86,10 +86,10 @@ struct Losses {
     std::string left_out; // the first part that it lacks or that was changed, and how many follow
 };
 
-/// Call order: first describe types, functions and variables, in any order, each once, except that
-/// variable() may be repeated; then was_inlined(), emitted() and emitted_variable(), in any order;
-/// then assembly(), once. Strings are copied unless stated otherwise. Entry::name is copied once
-/// per address: until assembly(), its memory must not be used for another name.
+/// Call order: first describe types, functions and variables, in any order, each once; then
+/// was_inlined(), emitted() and emitted_variable(), in any order; then assembly(), once. Strings
+/// are copied unless stated otherwise. Entry::name is copied once per address: until assembly(),
+/// its memory must not be used for another name.
 class Entries
 {
 public:
@@ -108,7 +108,7 @@ public:
     void end();
     /// Adds a type without parts.
     void add(TypeNumber type, const Entry &entry);
-    /// Adds a variable. A second call for the same variable changes its type.
+    /// Adds a variable.
     void variable(const Entry &entry);
 
     /// Annotates the type, part, function or variable that was added, begun or ended last. `kind`
@@ -122,8 +122,8 @@ public:
     /// function was not described, or was or will be emitted itself.
     void was_inlined(uint32_t uid);
     /// Records that gcc wrote the function itself, with all parameters (`clone` is null), or a
-    /// clone. `clone`: for each parameter of the clone, the uid of the function's parameter, or 0
-    /// if the parameter is new or has another type. Precondition: has(uid).
+    /// clone. `clone`: for each parameter of the clone, the uid of the function's parameter; any
+    /// other number if the parameter is new or has another type. Precondition: has(uid).
     void emitted(uint32_t uid, const EmittedFunction &written, const std::vector<uint32_t> *clone);
 
     /// Records that gcc wrote a variable. `section`: null for a common symbol. `zero`: the section

@@ -16,7 +16,8 @@
 //                              and whether they are in the registers where BPF programs look
 //   late_global_decl           a variable has been written: its section
 //   finish                     the assembly output is still open: object BTF is written
-// With -g, gcc writes both debug information and object BTF.
+// With -g, gcc writes both debug information and object BTF. But object BTF always has the flag
+// trailer_no_dwarf, because btf-cc appends -g0; with -g, such an object is only for comparisons.
 #include "emit/gcc/trees.h"
 
 // BSD-2-Clause, the licence chosen here, is compatible with the GPL.
@@ -180,8 +181,8 @@ void on_outlining_inline_function(tree decl)
     guarded([&] { plugin.entries->was_inlined(DECL_UID(decl)); });
 }
 
-/// DECL_UIDs of the original function's parameters, in the order in which `clone` takes them; 0 for
-/// a parameter that is new or has another type.
+/// DECL_UIDs of the original function's parameters, in the order in which `clone` takes them. A new
+/// parameter has its own DECL_UID in the list, and a parameter with another type has 0.
 std::vector<uint32_t> original_parameters(tree clone)
 {
     std::vector<uint32_t> list;

@@ -18,7 +18,8 @@
 //
 // Invariant. Trees are only read, but see trees.cc for the order of a type's variants.
 //
-// Cost. Linear in the number of declarations, and of types that they refer to.
+// Cost. Linear in the number of declarations, and of types that they refer to; for each function
+// also a sort of the types that it uses in casts and sizeof.
 #include "emit/gcc/trees.h"
 
 namespace btflink::emit::gcc
@@ -220,13 +221,11 @@ void TreeReader::add_variable(const DeclaredVariable &variable)
     const TypeNumber type = type_of(variable.type, variable.quals);
     if (!variable.defines || !is_static_storage(decl))
         return;
-    const bool is_new = !entries_.has(DECL_UID(decl));
     Entry entry{.kind = Kind::variable, .uid = DECL_UID(decl), .name = decl_name(decl)};
     entry.type = type;
     entry.is_external = TREE_PUBLIC(decl);
     entries_.variable(entry);
-    if (is_new)
-        add_decl_tags(DECL_ATTRIBUTES(decl));
+    add_decl_tags(DECL_ATTRIBUTES(decl));
 }
 
 void TreeReader::finish()
