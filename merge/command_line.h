@@ -40,11 +40,11 @@ public:
     /// Call it before the merge. Finds btf-kernel, and copies an input that the merge updates. If
     /// `options` ask for no trace, sets options.time_trace to a file in memory. Errors: those of
     /// check_page_writable() for `page`, the file to write; btf-kernel is not found; the file to
-    /// update is relocatable, and no base is given; a list of inputs is not a regular file; a file
-    /// cannot be read or copied.
+    /// update is relocatable, and no base is given; a list of inputs, or the file for the trace, is
+    /// not a regular file; a file cannot be read or copied.
     Result<void> prepare(const std::string &page, Options &options);
-    /// Call it after the merge has written its result. Error: btf-kernel cannot be run, or fails
-    /// (it prints the reason itself).
+    /// Call it after the merge has written its result. Error: btf-kernel cannot be run, is ended by
+    /// a signal, or fails (then it prints the reason itself).
     Result<void> write(const std::string &page, const Options &options);
 
 private:

@@ -130,7 +130,10 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
     MergeResult result{std::move(blob), {}};
     std::shared_ptr<const Btf> base_btf = base.btf;
     const bool with_layout = options.features.has(Feature::layout);
-    const bool is_distilled = options.features.has(Feature::distilled_base);
+    // A module without types of its own needs nothing of any base, and kernels refuse an empty
+    // base.
+    const bool is_distilled =
+        options.features.has(Feature::distilled_base) && btf.end_id() != btf.first_id();
     if (is_distilled) {
         stats.begin_pass("distil");
         base_btf = TRY(distil_base(result, base, in.target, with_layout));
@@ -168,6 +171,8 @@ Result<uint64_t> write_result(const Options &options, const MergeResult &result,
         TRY(write_file(options.output, bytes));
         if (!distilled.empty())
             TRY(write_file(options.output + ".base", distilled));
+        else if (options.features.has(Feature::distilled_base))
+            TRY(remove_output(options.output + ".base")); // of an earlier run
         written += bytes.size() + distilled.size();
     }
     if (!options.update.empty()) {

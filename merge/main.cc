@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     Result<void> printed = print(*line, report);
     if (done)
         done = printed;
-    if (done && !line->report.empty())
+    if (done && !line->report.empty() && report.why_nothing.empty())
         done = page.write(line->report, line->options);
     end_program(done ? exit_good : input_error(done.error())); // see Options::last
 }

@@ -56,8 +56,9 @@ void report_left_out(const std::vector<Object> &objects,
     for (const SkippedVariable &v : skipped) {
         if (v.reason == VariableSkip::other_section)
             continue;
-        const std::string name =
-            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
+        // Many variables may share one long name, so it is cut.
+        const std::string name = "variable " + std::string(v.name.substr(0, long_name)) + " of " +
+                                 objects[v.object].describe();
         if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer)
             (v.is_listed ? without_symbol : unlisted).add(name);
         report.notes.push_back(name + " left out: " + skip_name(v.reason));
@@ -120,7 +121,7 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
         by_libbpf ? keep_all(objects, not_linked, base.btf.get())
                   : merge_types(in.loaded, not_linked, base.index.get(),
                                 options.why_dup.has_value(), options.threads, stats);
-    stats.begin_pass("select_contents"); // only its rest if another thread runs it
+    stats.begin_pass("select_contents"); // if another thread selects: only the wait for its end
     const SelectedContents selected = selection.get();
     report_selection(objects, selected, report, stats);
     if (options.why_dup) {

@@ -85,7 +85,6 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     stats.begin_pass("write");
     const uint64_t written = TRY(write_result(options, result, m.inputs));
     stats.add("bytes_written", written);
-    stats.end_pass();
     return {};
 }
 
@@ -97,6 +96,7 @@ Result<void> run_timed(const Options &options, Report &report)
     Stats stats;
     trace::Phase whole("btf-merge");
     Result<void> done = run(options, *memory, report, stats);
+    stats.end_pass(); // before `whole` ends, because the phases of a trace nest
     whole.end();
     if (done && writes_result(options))
         stats.add_measure("time_ms.total",

@@ -31,8 +31,9 @@ struct Options {
     std::vector<std::string> inputs; // as on the command line; "@file" is a response file
     std::string image;               // linked file; empty: none
     std::string base;                // file with the BTF that the result extends; empty: none
-    /// The contents of `base`, for callers that merge repeatedly with the same base. Null: merge()
-    /// reads the file.
+    /// What read_indexed_base() returned for `base`, for callers that merge repeatedly with the
+    /// same base. (A Base of read_base() has no index, which merge() needs.) Null: merge() reads
+    /// the file.
     std::shared_ptr<const Base> read_base;
     /// File with an index of `base`, which only saves time. If the file does not exist, or its
     /// index does not match, merge() writes a new index into it, if possible (read_indexed_base()).
@@ -41,7 +42,8 @@ struct Options {
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
     // With Feature::distilled_base there is a second result, the distilled base, in OUTPUT.base or
-    // section .BTF.base. The first result then extends it instead of `base`.
+    // section .BTF.base. The first result then extends it instead of `base`. But if the first
+    // result has no types, there is no second one.
 
     OutputFormat format = OutputFormat::raw;
     Engine engine = Engine::hash;

@@ -28,6 +28,8 @@ Result<void> check_options(const Options &options)
         return fail({}, "--why-dup needs --dedup=hash");
     if (options.why_dup && options.output == standard_output)
         return fail({}, "--why-dup prints to standard output, and so would --output");
+    if (options.why_dup && options.time_trace == standard_output)
+        return fail({}, "--why-dup prints to standard output, and so would --time-trace");
     if (!options.features.has(Feature::distilled_base))
         return {};
     if (options.base.empty())

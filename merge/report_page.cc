@@ -41,15 +41,20 @@ std::string find_btf_kernel()
     return "";
 }
 
-/// Error: `list`, the file of an input "@list", is a pipe or another file that is not regular.
-Result<void> check_list(const std::string &list)
+/// Error: the file is a pipe or another file that is not regular. `why`: why it must be regular.
+Result<void> check_regular(const std::string &file, const std::string &why)
 {
     std::error_code unknown;
-    const fs::file_status status = fs::status(list, unknown);
+    const fs::file_status status = fs::status(file, unknown);
     if (!fs::exists(status) || fs::is_regular_file(status))
         return {};
-    return fail(Where{list},
-                "is not a regular file; --report reads a list of inputs several times");
+    return fail(Where{file}, "is not a regular file; " + why);
+}
+
+/// `list`: the file of an input "@list".
+Result<void> check_list(const std::string &list)
+{
+    return check_regular(list, "--report reads a list of inputs several times");
 }
 
 } // namespace
@@ -112,8 +117,12 @@ Result<void> ReportPage::prepare(const std::string &page, Options &options)
             if (is_updated(options.image))
                 image_ = object;
         }
-    if (!options.time_trace.empty())
-        return {};
+    // A module that is only the image loses its address pools. (Without a base it is a linked file,
+    // which keeps them.)
+    if (image_ == options.image && !options.base.empty() && is_updated(image_))
+        image_ = TRY(copy_in_memory(image_));
+    if (!options.time_trace.empty()) // btf-kernel would wait forever for the end of a pipe
+        return check_regular(options.time_trace, "--report reads the trace after the merge");
     options.time_trace = TRY(copy_in_memory(""));
     return {};
 }
@@ -130,6 +139,8 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
         words.push_back("--objects=" + object);
     if (!image_.empty())
         words.push_back("--image=" + image_);
+    if (options.features != FeatureSet()) // for this, which no --features gives, there is no name
+        words.push_back("--features=" + feature_names(options.features));
     words.emplace_back("--");
     if (!options.base.empty())
         words.push_back(options.base);
@@ -146,7 +157,9 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
     while (::waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return fail_errno(Where{program_}, "waitpid failed");
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    if (WIFSIGNALED(status))
+        return fail(Where{program_}, strf("was ended by signal %d", WTERMSIG(status)));
+    if (WEXITSTATUS(status) != 0)
         return fail(Where{page}, "the report is not complete");
     return {};
 }

@@ -31,6 +31,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 
 namespace btflink::merge
 {
@@ -128,11 +130,16 @@ bool is_flat_base(const BaseIndex &base, const std::vector<Object> &objects)
     const ArrayCounts arrays = base.arrays();
     if (arrays.chained >= chained_enough)
         return false;
+    // Each vote compares with all types of the name in the base, so that many votes of one name
+    // could take time that grows with the square of the input's size.
+    constexpr unsigned most_of_a_name = 64;
+    std::unordered_map<std::string_view, unsigned> of_name;
     Votes votes;
     for (const Object &o : objects)
         for (TypeId id : o.btf.ids()) {
             const btf_type &t = o.btf.type(id);
-            if (btf::is_composite(btf::kind_of(t)) && t.name_off)
+            if (btf::is_composite(btf::kind_of(t)) && t.name_off &&
+                ++of_name[o.btf.name(id)] <= most_of_a_name)
                 base.for_named(o.btf.name(id), [&](TypeId its, TypeId) {
                     compare_members(o.btf, t, *base.btf(), base.btf()->type(its), votes);
                 });

@@ -52,11 +52,11 @@ uint64_t check_of(Bytes file)
 
 } // namespace index_layout
 
-/// `bytes`: an index with a correct header.
-BaseIndex::BaseIndex(Bytes bytes, std::shared_ptr<const void> owner) : owner_(std::move(owner))
+/// `h`: the header of the index `bytes`, already checked. It is not read again, because the mapped
+/// file may be changing.
+BaseIndex::BaseIndex(const Header &h, Bytes bytes, std::shared_ptr<const void> owner)
+    : owner_(std::move(owner))
 {
-    Header h;
-    std::memcpy(&h, bytes.data(), sizeof h);
     arrays_ = h.arrays;
     index_layout::for_each_table(
         tables_, h, [&]<typename T>(std::span<const T> &table, size_t count, uint64_t at) {
@@ -78,7 +78,7 @@ std::shared_ptr<const BaseIndex> BaseIndex::open(Bytes bytes, Bytes blob,
     if (!types || index_layout::bytes_of(h) != bytes.size() ||
         h.check != index_layout::check_of(bytes) || h.blob != index_layout::hash_of_blob(blob))
         return nullptr;
-    std::shared_ptr<BaseIndex> index(new BaseIndex(bytes, std::move(owner)));
+    std::shared_ptr<BaseIndex> index(new BaseIndex(h, bytes, std::move(owner)));
     types->samples = index->tables_.samples;
     types->plain_end = 1; // plain types may have any id in a base
     index->btf_ = std::make_shared<const Btf>(Btf::sampled(*types, index->malformed_));
@@ -89,7 +89,9 @@ std::shared_ptr<const BaseIndex> BaseIndex::of(std::shared_ptr<const Btf> btf,
                                                std::vector<std::byte> made)
 {
     auto owner = std::make_shared<const std::vector<std::byte>>(std::move(made));
-    std::shared_ptr<BaseIndex> index(new BaseIndex(*owner, owner));
+    Header h;
+    std::memcpy(&h, owner->data(), sizeof h);
+    std::shared_ptr<BaseIndex> index(new BaseIndex(h, *owner, owner));
     index->btf_ = std::move(btf);
     return index;
 }

@@ -115,7 +115,7 @@ public:
     static uint32_t hash_of(std::span<const uint32_t> words);
 
 private:
-    BaseIndex(Bytes bytes, std::shared_ptr<const void> owner);
+    BaseIndex(const index_layout::Header &h, Bytes bytes, std::shared_ptr<const void> owner);
     bool is_type(uint32_t id) const { return note_unless(id > 0 && id < raw(btf_->end_id())); }
     /// Records that the file is malformed unless `ok`. Returns `ok`.
     bool note_unless(bool ok) const

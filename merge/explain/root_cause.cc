@@ -206,7 +206,7 @@ void SplitGraph::find_roots()
 {
     for (NameUse &name : names) {
         for (ClassId c : name.classes)
-            if (std::ranges::find(name.versions, shape_[c]) == name.versions.end())
+            if (shapes[shape_[c]].classes.front() == c) // all classes of a shape have this name
                 name.versions.push_back(shape_[c]);
         if (name.classes.size() == 1 && name.forward != ClassId::none)
             name.versions.push_back(shape_[name.forward]);

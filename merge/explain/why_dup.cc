@@ -17,6 +17,7 @@ namespace
 
 constexpr size_t objects_named = 3; // for each version
 constexpr size_t most_nested = 40;  // levels of unnamed structs; also of pointers to pointers
+constexpr size_t most_steps = 100;  // of a path; long ones add up to the square of the input
 
 class DupReport
 {
@@ -80,17 +81,19 @@ private:
             for (TypeName n : out.others)
                 if (std::ranges::find(out.roots, graph_.names[n].root) == out.roots.end())
                     out.roots.push_back(graph_.names[n].root);
-        std::erase_if(out.roots, [&](TypeName n) { return is_left_out(n, out.others); });
+        std::erase_if(out.roots,
+                      [&](TypeName n) { return is_left_out(n, !name.empty(), out.others); });
         return out;
     }
 
     /// Should a root not be reported? If all definitions are in the base and split nothing, this
-    /// merge did not make the duplicates. A single definition, of a name that the base declares, is
-    /// reported only if it split a name of `others`.
-    bool is_left_out(TypeName n, const std::vector<TypeName> &others) const
+    /// merge did not make the duplicates; they are reported only if the user gave a name (`asked`).
+    /// A single definition, of a name that the base declares, is reported only if it split a name
+    /// of `others`.
+    bool is_left_out(TypeName n, bool asked, const std::vector<TypeName> &others) const
     {
         auto is_because = [&](TypeName other) { return graph_.names[other].root == n; };
-        return (!graph_.names[n].blamed_types && is_of_base(n)) ||
+        return (!asked && !graph_.names[n].blamed_types && is_of_base(n)) ||
                (graph_.names[n].classes.size() == 1 && std::ranges::none_of(others, is_because));
     }
 
@@ -143,7 +146,10 @@ private:
     {
         std::string out = title(n);
         bool behind_title = true; // `out` ends with a title: a label follows after a space
+        size_t steps = 0;
         for (TypeName at = n; at != graph_.names[n].root;) {
+            if (steps++ == most_steps)
+                return out + " -> ... -> " + title(graph_.names[n].root);
             const ShapeUse &shape = graph_.shapes[graph_.names[at].split];
             const std::string text = label(shape.classes[0], shape.position);
             out += (behind_title && !text.empty() ? " " : "") + text;
@@ -170,6 +176,10 @@ private:
             for (Shape s : graph_.names[n].versions)
                 for (ClassId c : graph_.shapes[s].classes)
                     users_of[c] = &users_[s];
+        object_of_.resize(sources_.list.size());
+        for (size_t i = 0; i < objects_.size(); ++i)
+            if (const uint32_t source = sources_.of_object[i]; source != UINT32_MAX)
+                object_of_[source] = i;
         for (uint32_t source = 0; source < sources_.list.size(); ++source)
             sources_.list[source].for_types([&](TypeId id, size_t index) {
                 if (partition_.of[index] == ClassId::none)
@@ -198,9 +208,7 @@ private:
                 --count;
                 continue;
             }
-            const auto at = std::ranges::find(sources_.of_object, source);
-            names += (names.empty() ? "" : ", ") +
-                     objects_[static_cast<size_t>(at - sources_.of_object.begin())].describe();
+            names += (names.empty() ? "" : ", ") + objects_[object_of_[source]].describe();
         }
         if (count)
             out += (out.empty() ? "" : " and ") +
@@ -231,14 +239,14 @@ private:
             out.other = c_definition(btf_at(b), b.type);
             return;
         }
+        const bool declared = btf::is_declaration(x) || btf::is_declaration(y);
         const bool members = btf::is_composite(kind) && btf::is_composite(other);
-        const uint32_t count = members || (btf::is_enum(kind) && btf::is_enum(other))
-                                   ? std::max(btf::vlen_of(x), btf::vlen_of(y))
-                                   : 0;
+        const bool enumerators = btf::is_enum(kind) && btf::is_enum(other);
+        const uint32_t count =
+            !declared && (members || enumerators) ? std::max(btf::vlen_of(x), btf::vlen_of(y)) : 0;
         for (uint32_t i = 0; i < count; ++i)
             if (differ_at(a, b, i, members, out))
                 return;
-        const bool declared = btf::is_declaration(x) || btf::is_declaration(y);
         out.one = declared ? definedness(x) : kind_and_size(a);
         out.other = declared ? definedness(y) : kind_and_size(b);
     }
@@ -366,6 +374,7 @@ private:
     const std::string &base_name_;
     const SplitGraph graph_;
     std::unordered_map<Shape, VersionUsers> users_; // of the versions of roots
+    std::vector<size_t> object_of_;                 // by source; that of the base is not used
 };
 
 } // namespace

@@ -22,6 +22,8 @@
 #include "common/io/parallel.h"
 #include "merge/input/inputs.h"
 
+#include <cstring>
+
 namespace btflink::merge
 {
 
@@ -205,14 +207,16 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
 }
 
 /// The address that a DATASEC entry states. `field`: the place of the entry's offset in the .BTF
-/// section. `written`: the value there, which counts only if part.has_relocs is not set.
+/// section. `written`: the value there, which counts only if no relocation replaces it.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {
     const auto reloc = std::ranges::lower_bound(part.relocs, field, {}, &Reloc::offset);
     if (reloc != part.relocs.end() && reloc->offset == field)
         return {UnresolvedAddress::symbol, reloc->symbol, reloc->addend};
-    if (part.has_relocs)
+    // In the output of `ld -r`, the section may have relocations although this blob, of another
+    // tool, has none.
+    if (part.has_relocs && (o.has_trailer || !part.relocs.empty()))
         return {}; // other entries have relocations, this one has none
     // `written` is an offset in the section in three cases: another tool wrote it; the input is raw
     // BTF, which no link has changed; the BTF was made from a linked image. In the first two cases
@@ -258,8 +262,14 @@ Result<void> read_link_part(Object &o, const InputPart &part, const Input &input
     for (TypeId id : o.around_link_part())
         TRY(read_type(o, id, datasecs));
     std::ranges::sort(o.link_tags);
-    for (const auto *functions : {&o.trailer.functions, &o.trailer.true_signatures})
-        TRY(check_trailer_prototypes(o, *functions, o.where.at(part.bytes.trailer_offset)));
+    const Where trailer = o.where.at(part.bytes.trailer_offset);
+    for (const auto *functions : {&o.trailer.functions, &o.trailer.true_signatures}) {
+        TRY(check_trailer_prototypes(o, *functions, trailer));
+        size_t tags = 0; // each function of the result gets all tags of its FUNC
+        for (const LinkFunction &f : *functions)
+            if (f.func != void_id && (tags += o.tags_of(f.func).size()) > o.link_tags.size())
+                return fail(trailer, "functions share a FUNC that has tags");
+    }
     for (const LinkVariable &v : o.trailer.variables) {
         Variable *out = find_variable(o, v.var);
         CHECK(out);
@@ -329,8 +339,10 @@ Result<Object> load_object(const InputPart &part, const Input &input, ParseMode 
 
 std::string Object::describe() const
 {
-    std::string_view source = btf.str(trailer.source);
-    return source.empty() ? where.str() : where.str() + " (" + std::string(source) + ")";
+    // Many messages may name one object, so a name of megabytes is cut.
+    const char *text = btf.text(raw(trailer.source));
+    const std::string source(text, ::strnlen(text, long_name));
+    return source.empty() ? where.str() : where.str() + " (" + source + ")";
 }
 
 void Object::rehash()

@@ -115,6 +115,7 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
         if (symbol.type == STT_OBJECT && symbol.value == 0 && symbol.home == Home::section)
             out.objects_at_zero.emplace_back(symbol.name(), symbol.section);
     }
+    std::ranges::sort(out.objects_at_zero);
     return {};
 }
 

@@ -61,7 +61,7 @@ struct Image {
     std::unordered_map<uint64_t, std::deque<PoolPart>> pools;
     /// relocatable: pools by object id, in link order. Their symbols are those of `elf`.
     std::unordered_map<uint64_t, std::deque<RelocatablePool>> relocatable_pools;
-    /// linked: names and sections of STT_OBJECT symbols at address 0.
+    /// linked: names and sections of STT_OBJECT symbols at address 0; sorted.
     std::vector<std::pair<std::string_view, uint32_t>> objects_at_zero;
 
     /// combined: where each input's sections begin, by input and section; nothing if not allocated.

@@ -62,7 +62,11 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
             source = s.name();
         if ((s.type != STT_FUNC && s.type != STT_OBJECT) || s.home != Home::section)
             continue;
-        auto wanted = names.find({image.kind == ImageKind::linked ? 0 : s.section, s.value});
+        const uint32_t section = image.kind == ImageKind::linked ? 0 : s.section;
+        auto wanted = names.find({section, s.value});
+        // Pools by the gcc plugin have the Thumb bit of 32-bit arm; Symbol::value does not.
+        if (wanted == names.end() && s.type == STT_FUNC && image.elf->head.e_machine == EM_ARM)
+            wanted = names.find({section, s.value | 1});
         if (wanted != names.end() && wanted->second.first.empty())
             wanted->second = {s.name(), s.binding == STB_LOCAL ? source : std::string_view()};
     }

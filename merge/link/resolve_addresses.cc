@@ -124,7 +124,7 @@ private:
             return false;
         if (o.trailer.flags & trailer_final_addresses) {
             for (uint64_t address : o.trailer.addresses)
-                out.push_back(final_address(address, sizeof address));
+                out.push_back(final_address(address, image_.elf->address_size()));
         } else if (image_.kind == ImageKind::linked) {
             const PoolPart *part = next_pool(image_.pools, o);
             if (!part || part->count() < count)

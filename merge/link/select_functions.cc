@@ -77,9 +77,15 @@ std::optional<Address> address_of(const SelectionInput &in, const Instance &c)
     const Location &l = in.locations.pool[c.object][index - 1];
     if (l.state != Location::known)
         return std::nullopt;
-    if (in.image.kind == ImageKind::linked && l.address.value == 0)
-        return std::nullopt;
-    return l.address;
+    Address address = l.address;
+    if (in.image.kind == ImageKind::linked) {
+        // Pools by the gcc plugin have the Thumb bit of 32-bit arm; Symbol::value does not.
+        if (in.image.elf->head.e_machine == EM_ARM)
+            address.value &= ~uint64_t{1};
+        if (address.value == 0)
+            return std::nullopt;
+    }
+    return address;
 }
 
 /// Is it the symbol of a clone that may have other parameters: NAME.isra.0, NAME.constprop.0 ...?
@@ -155,7 +161,8 @@ bool uses_true_signatures(const SelectionInput &in, const Instance &c)
            in.objects[c.object].trailer.features.has(Feature::true_signature);
 }
 
-/// Does the prototype have a parameter that callers do not pass?
+/// Does the prototype have a parameter that callers do not pass? False if uses_true_signatures():
+/// then functions with such a parameter are kept.
 bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const Instance &c)
 {
     const uint32_t flags = in.record(c).flags;

@@ -207,8 +207,7 @@ private:
     bool is_object_at_zero(uint32_t o, const Variable &variable, uint32_t section) const
     {
         std::string_view name = objects_[o].btf.name(variable.var);
-        return std::ranges::find(image_.objects_at_zero, std::pair(name, section)) !=
-               image_.objects_at_zero.end();
+        return std::ranges::binary_search(image_.objects_at_zero, std::pair(name, section));
     }
 
     /// Makes the DATASEC of a section.
@@ -238,7 +237,7 @@ private:
         }
         if (section >= image_.first_datasec)
             end = std::max(end, image_.sections[section].head.sh_size);
-        data.size = static_cast<uint32_t>(end);
+        data.size = static_cast<uint32_t>(std::min<uint64_t>(end, UINT32_MAX));
         out_.sections.push_back(std::move(data));
     }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <map>
+#include <tuple>
 
 namespace btflink::merge
 {
@@ -31,7 +32,8 @@ struct LinkPartWriter {
     const ResultParts &parts;
     const ResultIds &ids;
     ResultTypes &out;
-    std::map<std::pair<uint32_t, TypeId>, uint32_t> long_prototypes = {}; // by object and type
+    // By object, type and SelectedFunction::arena.
+    std::map<std::tuple<uint32_t, TypeId, uint8_t>, uint32_t> long_prototypes = {};
 
     const Object &object(const Instance &i) const { return parts.objects[i.object]; }
     uint32_t text(std::string_view s) { return out.strings.add(s); }
@@ -51,13 +53,13 @@ uint32_t add_arena_pointer(LinkPartWriter &w, uint32_t object, TypeId pointer)
 uint32_t add_prototype(LinkPartWriter &w, const SelectedFunction &f)
 {
     const Object &o = w.object(f);
-    const bool as_in_blob = f.func_proto != void_id && !f.arena;
-    if (as_in_blob && o.is_plain(f.func_proto))
+    const bool in_blob = f.func_proto != void_id;
+    if (in_blob && !f.arena && o.is_plain(f.func_proto))
         return w.ids.of_object(w.parts, f.object, raw(f.func_proto));
     const Prototype proto = prototype_of(o, record_of(w.parts.objects, f), f.func_proto);
     uint32_t unshared = 0, *id = &unshared;
-    if (as_in_blob && proto.slots() > few_slots)
-        id = &w.long_prototypes[{f.object, f.func_proto}];
+    if (in_blob && proto.slots() > few_slots)
+        id = &w.long_prototypes[{f.object, f.func_proto, f.arena}];
     if (*id)
         return *id;
     std::array<uint32_t, arena_slots> pointers{}; // new types of slots; 0: the slot's type stays

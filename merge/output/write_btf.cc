@@ -42,8 +42,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
     write_plain_types(parts, ids, out);
     write_link_part(parts, ids, out);
     if (out.strings.is_full())
-        return fail(where, strf("strings are longer than %u MB, or long ones occur too often",
-                                StringTable::most_bytes >> 20));
+        return fail(where, strf("strings are longer than %u MB", StringTable::most_bytes >> 20));
     if (out.words.size() > UINT32_MAX / 4)
         return fail(where, "the result has more BTF than one blob can hold");
     return btf_blob(out.words, out.strings.blob(), order);

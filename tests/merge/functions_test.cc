@@ -2,6 +2,8 @@
 // Tests which functions get a FUNC, and from which instance.
 #include "tests/merge/object_maker.h"
 
+#include "common/io/file_io.h"
+
 #include <algorithm>
 #include <map>
 
@@ -307,6 +309,49 @@ TEST_F(Functions, InlineInstancesMustAgree)
     options.inputs = {a, b};
     options.features = FeatureSet();
     EXPECT_TRUE(has(text_of(merged(dir_, options)), "FUNC 'f'"));
+}
+
+/// BTF made from a 32-bit image has the address 0xffffffff for a definition that the linker
+/// discarded. The prototype of such a definition must agree, that of a replaced one need not.
+TEST_F(Functions, DiscardedDefinitionsOf32BitImages)
+{
+    const std::string image = dir_ / "image";
+    run("ld -m elf_i386 -e 0 -Ttext=0x1000 -o " + image + " " +
+        make_object(dir_, "a", {.btf = "", .assembly = define("f"), .address_size = 4}));
+    const std::string raw_file = make_raw(dir_, "raw", R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] FUNC_PROTO '' ret_type_id=0
+            'x' type_id=1
+        [3] FUNC 'f' type_id=2 linkage=static)");
+    const std::vector<std::byte> blob = *read_file(raw_file);
+    const Btf btf = *Btf::parse(blob, Where{raw_file});
+    LinkTrailer trailer;
+    trailer.flags = trailer_final_addresses;
+    trailer.features = default_features();
+    trailer.plain_end = TypeId{2};
+    trailer.hashes = stub_hashes(btf);
+    trailer.pool_entries = 2;
+    trailer.proto_words = {0, 0}; // void (void)
+    LinkFunction f{.name = StrOff{btf.type(TypeId{3}).name_off},
+                   .flags = fn_has_address,
+                   .loose_hash = 1,
+                   .pool_index = 1,
+                   .func = TypeId{3}};
+    trailer.functions.push_back(f);
+    f.loose_hash = 2;
+    f.pool_index = 2;
+    f.func = void_id;
+    trailer.functions.push_back(f);
+    for (const uint32_t second : {0x2000u, UINT32_MAX}) {
+        trailer.addresses = {0x1000, second};
+        std::vector<std::byte> bytes = blob;
+        bytes.resize(align_up(bytes.size(), 8));
+        const std::vector<std::byte> end = encode_trailer(trailer, blob, host_order);
+        bytes.insert(bytes.end(), end.begin(), end.end());
+        ASSERT_TRUE(write_file(raw_file, bytes));
+        const std::string text = text_of(merged(dir_, {raw_file}, image));
+        EXPECT_EQ(has(text, "FUNC 'f'"), second == 0x2000) << text;
+    }
 }
 
 TEST_F(Functions, PrototypeWordsMakeAFunction)

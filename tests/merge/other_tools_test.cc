@@ -217,6 +217,34 @@ TEST_F(OtherTools, SizeOfTheSymbolDecides)
     }
 }
 
+/// In the output of `ld -r`, the section .BTF has the relocations of one object, but the other
+/// object, which another tool made, has none.
+TEST_F(OtherTools, JoinedWithAnObjectOfBtfEmit)
+{
+    auto object = [&](const std::string &name, bool is_ours) {
+        ObjectSpec spec = {.btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR ')" + name + R"(' type_id=1 linkage=global
+        [3] DATASEC '.data' size=4
+            type_id=2 offset=0 size=4)",
+                           .assembly = ".data\n.globl " + name + "\n" + name + ": .long 1\n.type " +
+                                       name + ", @object\n",
+                           .section_flags = "\"\",@progbits"};
+        if (is_ours) {
+            spec.plain_end = 2;
+            spec.variables = {{2, name, var_external}};
+        }
+        return make_object(dir_, name, spec);
+    };
+    const std::string theirs = object("theirs", false), ours = object("ours", true),
+                      joined = link_file(dir_, "joined.o", "-r", {theirs, ours}),
+                      text = text_of(merged(dir_, {joined}));
+    EXPECT_TRUE(has(text, "[2] VAR 'theirs'")) << text;
+    EXPECT_TRUE(has(text, "DATASEC '.data' size=8 vlen=2\n\ttype_id=2 offset=0 size=4\n"
+                          "\ttype_id=3 offset=4 size=4\n"))
+        << text;
+}
+
 /// Two DATASECs of one name stay separate, with and without a base.
 TEST_F(OtherTools, EmptyDatasecsOfOneName)
 {

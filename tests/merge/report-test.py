@@ -217,6 +217,7 @@ class StandardOutput(Report):
         for said, *arguments in (
                 ('--update needs a file', '--update=-'),
                 ('--why-dup prints to standard output', '--why-dup', '-o-'),
+                ('--why-dup prints to standard output', '--why-dup', '--time-trace=-'),
                 ('no place for the base', '--distilled-base', '--base=x', '-o', '-')):
             self.assertIn(said, self.merge(*arguments, 'a.o', status=2).stderr)
 
@@ -289,6 +290,14 @@ class TimeTrace(Report):
         trace = json.loads(self.read('trace.json').decode('utf-8'))
         return [e for e in trace['traceEvents'] if e['ph'] == 'X']
 
+    def check_nesting(self, events):
+        """All phases are inside that of the whole run."""
+        whole = [e for e in events if e['name'] == 'btf-merge']
+        self.assertEqual(len(whole), 1)
+        for e in events:
+            self.assertGreaterEqual(e['ts'], whole[0]['ts'])
+            self.assertLessEqual(e['ts'] + e['dur'], whole[0]['ts'] + whole[0]['dur'] + 0.002)  # inexact sums
+
     def test_trace_has_the_passes(self):
         objects = self.three_objects()
         for dedup, threads, passes in (
@@ -298,14 +307,18 @@ class TimeTrace(Report):
             events = self.events(f'--dedup={dedup}', f'--threads={threads}', *objects)
             names = {e['name'] for e in events}
             self.assertLessEqual(passes | {'open', 'load', 'image', 'check', 'write'}, names)
-            whole = [e for e in events if e['name'] == 'btf-merge']
-            self.assertEqual(len(whole), 1)
-            for e in events:
-                self.assertGreaterEqual(e['ts'], whole[0]['ts'])
-                self.assertLessEqual(e['ts'] + e['dur'], whole[0]['ts'] + whole[0]['dur'] + 0.002)  # inexact sums
+            self.check_nesting(events)
             self.assertGreaterEqual(len({e['tid'] for e in events}), threads)
             load = [e for e in events if e['name'] == 'load']
             self.assertEqual(load[0]['args']['objects'], 3)
+
+    def test_nothing_to_encode(self):
+        """The pass that finds this out ends before the phase of the whole run."""
+        self.write('none.c', 'int none;\n')
+        self.must('gcc', '-c', 'none.c')
+        events = self.events('-q', 'none.o')
+        self.assertIn('load', {e['name'] for e in events})
+        self.check_nesting(events)
 
     def test_unwritable(self):
         objects = self.three_objects()

@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 namespace btflink::merge::test
 {
@@ -141,17 +142,17 @@ class DistilledBase : public testing::Test
 protected:
     /// Merges a STRUCT 's' over `base` (text; "": none), with a distilled base. Returns the error,
     /// or "none".
-    std::string error(const std::string &base)
+    std::string error(const std::string &base, const char *object = "[1] STRUCT 's' size=0")
     {
         Options options;
-        options.inputs = {make_raw(folder_, "object", "[1] STRUCT 's' size=0")};
+        options.inputs = {make_raw(folder_, "object", object)};
         if (!base.empty())
             options.base = make_raw(folder_, "base", base);
         options.output = folder_ / "out.btf";
         options.features.add(Feature::distilled_base);
         Report report;
         auto done = merge(options, report);
-        EXPECT_FALSE(std::filesystem::exists(options.output));
+        EXPECT_EQ(std::filesystem::exists(options.output), bool(done));
         return done ? "none" : done.error().str();
     }
 
@@ -166,6 +167,14 @@ TEST_F(DistilledBase, NeedsABase)
 TEST_F(DistilledBase, NeedsSomethingOfIt)
 {
     EXPECT_NE(error("[1] STRUCT 't' size=0").find("nothing to distil"), std::string::npos);
+}
+
+TEST_F(DistilledBase, IsNotMadeForAnEmptyResult)
+{
+    const std::string stale = folder_ / "out.btf.base";
+    std::ofstream(stale) << "of an earlier merge";
+    EXPECT_EQ(error("[1] STRUCT 's' size=0"), "none");
+    EXPECT_FALSE(std::filesystem::exists(stale));
 }
 
 std::vector<std::string> case_files()

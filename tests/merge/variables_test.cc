@@ -167,6 +167,14 @@ TEST_F(Variables, DiscardedOnesAreLeftOut)
     EXPECT_FALSE(has(text, "shared")) << text;
 }
 
+/// Two DATASECs of 2 GB are joined to one of 4 GB, but a size has 32 bits.
+TEST_F(Variables, SizeThatDoesNotFit)
+{
+    const std::string half = "[1] DATASEC '.data' size=2147483648", a = make_raw(dir_, "a", half),
+                      b = make_raw(dir_, "b", half);
+    EXPECT_EQ(merged(dir_, {a, b}), "[1] DATASEC '.data' size=4294967295 vlen=0\n");
+}
+
 /// A relocation may put a variable before its section.
 TEST_F(Variables, NegativeOffsetIsLeftOut)
 {

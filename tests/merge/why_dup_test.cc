@@ -291,6 +291,31 @@ TEST_F(WhyDup, DeclaredInTheBase)
     EXPECT_NE(why().find("typedef s_t: 2 definitions, because of struct s"), std::string::npos);
 }
 
+// The declaration of an enum is an enum without values, but no value is what differs.
+TEST_F(WhyDup, EnumDeclaredInTheBase)
+{
+    const std::string declared = "[3] ENUM 'e' size=4 encoding=UNSIGNED\n",
+                      alias = "[4] TYPEDEF 'e_t' type_id=3\n";
+    options_.base = make_raw(dir_, "base", ints + declared + alias);
+    object(declared + "\t'A' val=0\n" + alias);
+    const std::string said = why();
+    EXPECT_TRUE(has(said, "enum e: version 1 has \"defined\", version 2 \"only declared\"\n"))
+        << said;
+}
+
+// The report on all names is about the merge, which did not make these definitions.
+TEST_F(WhyDup, TwiceInTheBase)
+{
+    const std::string plain = "STRUCT 's' size=4\n\t'a' type_id=1 bits_offset=0\n",
+                      other = "STRUCT 's' size=4\n\t'a' type_id=2 bits_offset=0\n";
+    options_.base = make_raw(dir_, "base", ints + "[3] " + plain + "[4] " + other);
+    object("[3] " + plain);
+    EXPECT_EQ(why(), "No name has several definitions.\n");
+    const std::string said = why("s");
+    EXPECT_EQ(said.find("struct s: 2 versions"), 0u) << said;
+    EXPECT_TRUE(has(said, "version 2, in the base base.btf\n")) << said;
+}
+
 TEST_F(WhyDup, MergesAsWell)
 {
     object("[3] STRUCT 's' size=4\n\t'a' type_id=1 bits_offset=0\n");
