@@ -277,7 +277,8 @@ private:
         if (before.side.shapes.reference(before.id) == after.side.shapes.reference(after.id))
             return;
         WrappedType a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
-        if (depth < max_depth && left_ && a.how == b.how &&
+        constexpr size_t longest_place = 1000; // every detail inside repeats the place
+        if (depth < max_depth && left_ && place.size() < longest_place && a.how == b.how &&
             is_anonymous_aggregate(before.btf(), a.inner) &&
             is_anonymous_aggregate(after.btf(), b.inner)) {
             spend(1);
@@ -386,7 +387,7 @@ private:
                 return std::string();
             if (btf::is_composite(of.kind()) && uint32_t(component) < btf::vlen_of(of.type()))
                 return std::string(of.btf().str(btf::tail_of(of.type())[component * 3]));
-            return strf("parameter %d", component + 1);
+            return strf("parameter %u", static_cast<uint32_t>(component) + 1);
         };
         for (const auto &[component, text] : a)
             if (!std::ranges::binary_search(b, std::pair(component, text)))

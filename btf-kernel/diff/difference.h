@@ -114,7 +114,9 @@ struct Change {
     std::vector<Detail> details = {}; // if it changed
     std::vector<Effect> effects = {};
     std::vector<uint32_t> places = {}; // 0: vmlinux; n: Difference::modules[n - 1]
-    std::string cause = {}; // "struct t": the type changed only because the size of struct t did
+    // "struct t": the type changed only because types of its members changed in size, and struct t
+    // is the first of these.
+    std::string cause = {};
     // The definition was added or removed, and the other kernel has other definitions of the name.
     bool one_of_several = false;
     // The old definition; null and 0 if there is none. For a change in a module, this may be a

@@ -175,7 +175,7 @@ std::string title(const Difference &d, const Change &change)
 {
     std::string text = subject(change) + predicate(d, change);
     if (!change.cause.empty())
-        text += " (only because the size of " + change.cause + " changed)";
+        text += " (only because sizes of members changed, first that of " + change.cause + ")";
     return plain_text(text);
 }
 
@@ -266,7 +266,8 @@ std::string markdown_of(const Difference &d, const Change &change)
     if (std::string text = verdict(change); !text.empty())
         out += ": **" + markdown_text(text) + "**";
     if (!change.cause.empty())
-        return out + " (only because the size of " + markdown_code(change.cause) + " changed)\n";
+        return out + " (only because sizes of members changed, first that of " +
+               markdown_code(change.cause) + ")\n";
     out += "\n";
     const std::vector<std::string> lines = detail_lines(change.details);
     for (size_t i = 0; i < std::min(lines.size(), markdown_details); ++i)

@@ -261,14 +261,19 @@ private:
                tree_.number(tree_.member(file, file_size));
     }
 
-    Result<std::string> name_of(uint32_t folder, uint32_t file) const
+    Result<std::string> name_of(uint32_t folder, uint32_t file)
     {
+        constexpr uint64_t most_of_names = 256 << 20;
         const std::string_view parent = tree_.text(tree_.member(folder, folder_name));
         const std::string_view own = tree_.text(tree_.member(file, file_name));
-        // Millions of files can refer to the same name, and copying a long one for each would take
-        // minutes.
-        if (parent.size() + own.size() >= PATH_MAX)
+        const uint64_t size = parent.size() + own.size();
+        if (size >= PATH_MAX)
             return damaged();
+        // Millions of files can refer to the same name, and looking at a long one for each would
+        // take minutes.
+        names_ += size;
+        if (names_ > most_of_names)
+            return fail(where_, "has paths that add up to more than 256 MB");
         return std::string(parent) + "/" + std::string(own);
     }
 
@@ -296,6 +301,7 @@ private:
     FileTree tree_{{}};
     uint64_t files_with_data_ = 0, blocks_of_data_ = 0;
     uint64_t last_place_ = 0; // of the last block of data: the numbers of its folder and file
+    uint64_t names_ = 0;      // bytes of all paths that were copied
 };
 
 } // namespace

@@ -403,9 +403,12 @@ Result<Binary> read_module(Bytes file, const Where &where)
     if (is_btf(file))
         return raw_binary(file, where);
     std::vector<std::byte> unpacked;
-    if (!is_elf(file))
+    Where place = where;
+    if (!is_elf(file)) {
         file = unpacked = TRY(unpack(file, most_of_module, where));
-    auto elf = TRY(read_elf(file, where));
+        place = where.in("unpacked module"); // offsets in it are not offsets in the file
+    }
+    auto elf = TRY(read_elf(file, place));
     return BinaryReader(elf).run();
 }
 
@@ -419,7 +422,7 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
         facts.binary = raw_binary(image.bytes, bare);
         memory.clear();
     } else if (is_elf(image.bytes)) {
-        auto elf = TRY(read_elf(image.bytes, where));
+        auto elf = TRY(read_elf(image.bytes, bare));
         if (elf.sections.size() >= 2) {
             facts.binary = TRY(BinaryReader(elf).run());
             memory = loaded_data(elf);

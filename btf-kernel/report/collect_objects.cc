@@ -150,13 +150,9 @@ private:
 /// the same, and only with the same features does a merge leave out the same functions.
 FeatureSet features_of(const std::vector<merge::Object> &objects)
 {
-    for (const merge::Object &object : objects) {
-        if (!object.has_trailer)
-            continue;
-        FeatureSet features = object.trailer.features;
-        features.remove(Feature::distilled_base); // needs a base
-        return features;
-    }
+    for (const merge::Object &object : objects)
+        if (object.has_trailer)
+            return object.trailer.features;
     return default_features();
 }
 
@@ -169,6 +165,7 @@ Result<void> collect_left_out(const std::vector<std::string> &objects, const std
     options.inputs = objects;
     options.image = image;
     options.features = features;
+    options.features.remove(Feature::distilled_base); // needs a base
     options.threads = threads;
     merge::Report report;
     TRY(merge::merge(options, report));
@@ -181,7 +178,7 @@ Result<void> collect_left_out(const std::vector<std::string> &objects, const std
 } // namespace
 
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
-                             unsigned threads, Data &out)
+                             std::optional<FeatureSet> features, unsigned threads, Data &out)
 {
     auto inputs = TRY(merge::open_inputs(objects, threads));
     auto loaded = TRY(merge::load(inputs.list, merge::ParseMode::whole, threads));
@@ -193,7 +190,8 @@ Result<bool> collect_objects(const std::vector<std::string> &objects, const std:
     SourceCounter counter(loaded.objects);
     counter.fill(out);
     counter.find_owners(loaded.objects, out);
-    TRY(collect_left_out(objects, image, features_of(loaded.objects), threads, out));
+    TRY(collect_left_out(objects, image, features ? *features : features_of(loaded.objects),
+                         threads, out));
     return true;
 }
 

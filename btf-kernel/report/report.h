@@ -4,6 +4,7 @@
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
+#include "common/object_btf/features.h"
 
 #include <cstdint>
 #include <string_view>
@@ -79,10 +80,11 @@ Result<void> collect_kernel(const Kernel &kernel, Data &out, std::vector<Error> 
 /// Replaces `places` by those of sources, adds the files of each definition to `duplicates`, and
 /// lists the functions that were left out. Call this after collect_kernel(). `objects`: files with
 /// object BTF (vmlinux.o, or the objects that were linked). `image`: the file linked from them; if
-/// empty, it stays unknown which functions were left out. False: the files have no BTF at all. BTF
-/// of other tools counts, too.
+/// empty, it stays unknown which functions were left out. `features`: of the link; if they are
+/// unknown, those of the objects count. False: the files have no BTF at all. BTF of other tools
+/// counts, too.
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
-                             unsigned threads, Data &out);
+                             std::optional<FeatureSet> features, unsigned threads, Data &out);
 
 /// Adds the steps in a file that --time-trace wrote. Errors: it cannot be read, or has no steps.
 Result<void> collect_trace(const std::string &path, Data &out);

@@ -22,6 +22,7 @@ struct ReportCommandLine {
     bool help = false, quiet = false;
     unsigned threads = processors();
     std::string output, image, release;
+    std::optional<FeatureSet> features; // of the merge that runs this command; see features_of()
     std::vector<std::string> objects, traces;
 };
 
@@ -30,6 +31,8 @@ constexpr Option<ReportCommandLine> report_options[] = {
     {{0, "image", "ELF",
       "The file linked from the objects (default without --objects: vmlinux of the build)"},
      sets<&ReportCommandLine::image>},
+    {{0, "features", "LIST", "", repeats},
+     sets<&ReportCommandLine::features>}, // from btf-merge only
     {{'j', "threads", "N", "Threads, 1 to 1024 (default: processors); does not change the result"},
      take_threads<&ReportCommandLine::threads>},
     {{0, "objects", "FILE",
@@ -69,7 +72,8 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
         if (auto looked = find_objects(paths[0], line); !looked)
             found.push_back(looked.error());
     if (!line.objects.empty()) {
-        auto any = report::collect_objects(line.objects, line.image, line.threads, data);
+        auto any =
+            report::collect_objects(line.objects, line.image, line.features, line.threads, data);
         if (any && !*any)
             return fail(Where{line.objects.front()}, "has no object BTF");
         if (!any && asked)

@@ -8,8 +8,8 @@ import random
 import stat
 import struct
 
-from helpers.kernel_packages import (APK3_PACKINGS, PROGRAMS, RELEASE, PackageCase, apk3, bz_image, run,
-                                     run_tests)
+from helpers.kernel_packages import (APK3_PACKINGS, PROGRAMS, RELEASE, PackageCase, apk3_block, Apk3Tree, apk3,
+                                     bz_image, run, run_tests)
 
 
 class Apk(PackageCase):
@@ -113,6 +113,16 @@ class Apk(PackageCase):
 
     def test_name_that_is_too_long(self):
         self.refused(apk3([*self.files(), ('x' * 5000, b'x')]), ': is damaged')
+
+    def test_long_name_of_many_folders(self):
+        """1,900 folders share one long name and one list of 1,900 files. Looking at all paths would take minutes."""
+        tree = Apk3Tree()
+        files = tree.list(tree.ARRAY, [tree.list(tree.OBJECT, [tree.text(b'x')])] * 1900)
+        folder = tree.list(tree.OBJECT, [tree.text(b'a/' * 1900), 0, files])
+        root = tree.list(tree.OBJECT, [0, tree.list(tree.ARRAY, [folder] * 1900)])
+        struct.pack_into('<I', tree.bytes, 4, root)
+        self.refused(b'ADB.pckg' + apk3_block(0, bytes(tree.bytes), False),
+                     ': has paths that add up to more than 256 MB')
 
     def test_random_changes(self):
         """Damaged packages cause a report or an error message, never a signal."""

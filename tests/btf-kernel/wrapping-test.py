@@ -64,7 +64,7 @@ class Wrapping(PackageCase):
         self.refused(images.uimage(flat, kind=3), 'uImage without a kernel .its type is 3.')
 
     def test_places(self):
-        """Errors have offsets from the beginning of the file."""
+        """Errors have offsets from the beginning of the file, or of an unpacked image or module."""
         flat = flat_image(self.btf)
         several = bytearray(images.uimage(flat, kind=4))
         several[64:68] = b'\xff' * 4 # the size of the first part
@@ -75,6 +75,14 @@ class Wrapping(PackageCase):
         nodes = int.from_bytes(fit[8:12], 'big')
         fit[nodes + 3] = 0x77 # the first token
         self.assertIn(f'/image+{nodes:#x}: FIT: ', self.check(self.write('image', fit), status=1))
+        short = gzip.compress(self.vmlinux[:200]) # an ELF header; the section headers are missing
+        self.assertIn('/image: unpacked image+0x', self.check(self.write('image', images.uimage(short)), status=1))
+        in_folder = self.unpacked([('vmlinuz.gz', short)], 'short')
+        self.assertIn('/vmlinuz.gz: unpacked image+0x', self.check(in_folder, status=1))
+        files = self.files()
+        files[2] = (files[2][0] + '.gz', gzip.compress(self.modules[0][:200]))
+        report = self.check(self.unpacked(files, 'short'), status=1)
+        self.assertEqual([(f['binary'], f['section']) for f in report['findings']], [('m_0', 'unpacked module')])
 
     def test_fit(self):
         flat = gzip.compress(flat_image(self.btf))

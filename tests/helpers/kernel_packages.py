@@ -129,7 +129,7 @@ def tar(files, mode='w', extra=()):
     return out.getvalue()
 
 
-class _Apk3Tree:
+class Apk3Tree:
     """The first block of an apk package in format 3: the tree of the package's folders and files, without owners,
     modes, times and hashes. Each method returns the word that stands for a value. If the word cannot contain the value,
     the method adds the value to the tree, and the word contains the value's position."""
@@ -160,7 +160,7 @@ class _Apk3Tree:
     ARRAY, OBJECT = 0xd, 0xe
 
 
-def _apk3_block(kind, data, long):
+def apk3_block(kind, data, long):
     size = len(data) + (16 if long else 4)
     head = struct.pack('<IIQ', 3 << 30 | kind, 0, size) if long else struct.pack('<I', kind << 30 | size)
     return head + data + bytes(-size % 8)
@@ -177,7 +177,7 @@ def apk3(files, targets=(), long=False, kind=b'pckg'):
     """An apk package in format 3, not compressed. `targets` has names and targets of links; a target is a mode of two
     bytes and a path. With `long`, the blocks of the files' contents have the header of large blocks. `kind`: what the
     file is; b'pckg' is a package."""
-    tree, folders, data = _Apk3Tree(), {}, b''
+    tree, folders, data = Apk3Tree(), {}, b''
     for name, content in files:
         folder, _, file = name.rpartition('/')
         folders.setdefault(folder, []).append((file, content, None))
@@ -189,7 +189,7 @@ def apk3(files, targets=(), long=False, kind=b'pckg'):
         listed = []
         for file, content, target in members:
             if content:
-                data += _apk3_block(2, struct.pack('<II', len(heads) + 1, len(listed) + 1) + content, long)
+                data += apk3_block(2, struct.pack('<II', len(heads) + 1, len(listed) + 1) + content, long)
             fields = [tree.text(file.encode()), 0, tree.number(len(content))]
             if target:
                 fields += [0, 0, tree.text(target)]
@@ -197,7 +197,7 @@ def apk3(files, targets=(), long=False, kind=b'pckg'):
         heads.append(tree.list(tree.OBJECT, [tree.text(folder.encode()), 0, tree.list(tree.ARRAY, listed)]))
     root = tree.list(tree.OBJECT, [0, tree.list(tree.ARRAY, heads)])
     struct.pack_into('<I', tree.bytes, 4, root)
-    return b'ADB.' + kind + _apk3_block(0, bytes(tree.bytes), False) + _apk3_block(1, b'signature', False) + data
+    return b'ADB.' + kind + apk3_block(0, bytes(tree.bytes), False) + apk3_block(1, b'signature', False) + data
 
 
 class PackageCase(unittest.TestCase):

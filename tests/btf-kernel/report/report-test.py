@@ -248,6 +248,10 @@ class Report(ReportCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn('/dev/stdin: is not a regular file; --report reads', done.stderr)
         os.mkfifo(self.path('fifo'))  # nothing is read
+        self.assertIn('fifo: is not a regular file; --report reads the trace',
+                      merge('--report=x.html', '--time-trace=fifo', '-o', 'raw', 'main.o', status=1))
+        # If there is nothing to encode, there is no page.
+        self.assertIn('nothing is written', merge('--report=x.html', '-o', 'raw', 'start.o'))
         self.assertIn('fifo: is not a regular file', merge('--report=x.html', '-o', 'raw', '@fifo', status=1))
         self.assertIn('nofile: cannot open: No such file', merge('--report=x.html', '-o', 'raw', '@nofile', status=1))
         # --report is refused with these options and files, and without btf-kernel.
@@ -289,6 +293,14 @@ class Report(ReportCase):
             self.write('vmlinux', whole)
             self.must(self.btf_merge, '--features=' + features, '--image=vmlinux', '--update=vmlinux', 'vmlinux.o')
             self.report('.', '-o', 'report.html')
+            self.assertEqual('<td>same</td><td>inconsistent</td>' in self.read('report.html').decode(),
+                             features == 'default')
+        # The page of a merge depends on this merge, not on the objects.
+        environment = {**os.environ, 'PATH': os.path.dirname(self.btf_kernel) + ':' + os.environ['PATH']}
+        for features in 'default', 'var,float,decl_tag,type_tag,enum64':
+            done = self.call(self.btf_merge, '--features=' + features, '--report=report.html', '--image=vmlinux',
+                             '-o', 'raw.btf', 'vmlinux.o', env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual('<td>same</td><td>inconsistent</td>' in self.read('report.html').decode(),
                              features == 'default')
 
