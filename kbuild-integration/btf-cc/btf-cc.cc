@@ -60,9 +60,11 @@ std::string help_text()
 }
 
 volatile sig_atomic_t child = 0;
+volatile sig_atomic_t passed_signal = 0; // the last one that arrived during run(), or 0
 
 void pass_on(int signal)
 {
+    passed_signal = signal;
     if (child > 0)
         kill(static_cast<pid_t>(child), signal);
 }
@@ -323,6 +325,8 @@ int build_plugins(char **compilers)
             status = input_error(builder.error());
         else if (run(pointers_to(*builder).data()) != 0)
             status = exit_bad_input;
+        if (passed_signal) // the builder turns a signal into an ordinary error
+            die_of(passed_signal);
     }
     return status;
 }

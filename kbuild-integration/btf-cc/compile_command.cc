@@ -169,8 +169,9 @@ struct OptionRule {
 using enum OptionRule::Form;
 
 // Options that ask for something other than an object have rows because they may be used with -c.
-// Options that only change the contents of the object file, such as -emit-llvm, need no rows:
-// btf-cc leaves a file alone that is not an ELF object.
+// -emit-llvm and -emit-ast (clang) are among them: without -o, the output is a.bc or a.ast, not
+// a.o. Options that only change the contents of the object file, such as clang's -flto, need no
+// rows for this: btf-cc leaves a file alone that is not an ELF object.
 constexpr OptionRule option_rules[] = {
     {"-c", whole, compile_only},
     {"--compile", whole, compile_only},
@@ -185,6 +186,8 @@ constexpr OptionRule option_rules[] = {
     {"-###", whole, make_no_object},
     {"-fsyntax-only", whole, make_no_object},
     {"--analyze", whole, make_no_object},
+    {"-emit-llvm", whole, make_no_object},
+    {"-emit-ast", whole, make_no_object},
     {"-o", next, set_output},
     {"--output", next, set_output},
     {"--output=", prefix, set_output},

@@ -57,7 +57,7 @@ bool put_cache_in_front(const std::string &program, const OptionValues &options)
     std::string self = resolved_path("/proc/self/exe");
     // These characters are special to ccache, which does not support quotes. If the path has one of
     // them, or is unknown, btf-cc stays in front of ccache, which is correct but slower.
-    if (self.empty() || self.find_first_of(" \t\n;%") != std::string::npos)
+    if (self.empty() || self.find_first_of(" \t\n;%$") != std::string::npos)
         return false;
     std::string prefix = variable("CCACHE_PREFIX");
     const std::vector<std::string> programs = ccache_prefix();

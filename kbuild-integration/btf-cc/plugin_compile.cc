@@ -13,15 +13,17 @@ namespace btflink::kbuild
 namespace
 {
 
-/// The names of all programs that may run the compiler: the words of the command up to the compiler
-/// or, if its name is not known, up to the first option; the targets of these words if they are
-/// links; and what ccache is told to run.
+/// The base names of all programs that may run the compiler: of the command's words up to the
+/// compiler, of the targets of those words that are links, and of the programs in $CCACHE_PREFIX.
+/// If no word names gcc or clang, all words before the first option count.
 std::vector<std::string> runners(const std::vector<std::string> &words)
 {
     std::vector<std::string> names;
     for (const std::string &word : words) {
         if (word.starts_with('-'))
             break;
+        if (word.find('=') != std::string::npos)
+            continue; // a variable, for env
         names.emplace_back(base_name(word));
         names.emplace_back(base_name(first_program(word)));
         if (compiler_kind(word) != CompilerKind::other)

@@ -102,6 +102,10 @@ private:
         if (symbol.size < set.step || symbol.size % set.step || set.end < symbol.value ||
             set.end > bytes_.size())
             return bad(symbol, "its size does not fit a set in the section");
+        // If sets could overlap, the work could grow with the square of the section's size.
+        const auto next = sets_.lower_bound(symbol.value);
+        if (set_around(symbol.value) || (next != sets_.end() && next->first < set.end))
+            return bad(symbol, "overlaps another set");
         set.of_kfuncs = set.has_flags() && word(symbol.value + 4) & set_of_kfuncs;
         if (word(symbol.value) != 0 && has_various_flags(symbol.value, set))
             return bad(
@@ -192,10 +196,14 @@ Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std
     const std::vector<ElfSection> &sections = elf.image.sections;
     FileChange change;
     std::vector<std::byte> whole(elf.image.file.begin(), elf.image.file.end());
+    bool found = false;
     for (uint32_t i = 1; i < sections.size(); ++i) {
         const ElfSection &section = sections[i];
         if (section.name != ".BTF_ids" || !section.in_file() || section.data.empty())
             continue;
+        if (found) // each costs a pass over all types and symbols; linkers make only one
+            return fail(elf.image.place(i), "is a second section of this name");
+        found = true;
         const FinalTypes types = TRY(read_final_types(file, base));
         IdFiller filler(types, i, {section.data.begin(), section.data.end()});
         TRY(filler.run());

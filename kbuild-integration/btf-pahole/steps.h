@@ -44,9 +44,9 @@ Result<bool> has_object_btf(const std::string &path);
 /// vmlinux.o does not have object BTF.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
-/// The files from which a module was linked, by Kbuild's saved command. Files that do not exist are
-/// included: they cause an error if another of the files has object BTF. Without a saved command,
-/// these are NAME.o and, if it exists, NAME.mod.o for NAME.ko; none if NAME.o does not exist.
+/// The objects from which a module was linked, by Kbuild's saved command, also those that no longer
+/// exist. (They cause an error if another object has object BTF.) Without a saved command, the
+/// objects of NAME.ko are NAME.o and, if it exists, NAME.mod.o; none if NAME.o does not exist.
 std::vector<std::string> module_inputs(const std::string &module);
 
 /// Why it is an error that a file has nothing to encode; "" if it is not an error. (Not called for

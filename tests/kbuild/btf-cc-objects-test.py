@@ -307,9 +307,10 @@ class Failure(ObjectsCase):
         compile_it = '--strict', clang, '-Wno-unused-command-line-argument', '-g', '-c', 'add.c'
         status, out, error = self.cc(*compile_it, '-o', '-')
         self.assertEqual((status, out[:4], error), (0, b'\x7fELF', b''))
-        for words in (['-fsyntax-only'], ['--analyze'], ['-emit-ast', '-o', 'add.ast']):
+        for words in (['-fsyntax-only'], ['--analyze'], ['-emit-ast', '-o', 'x.ast'], ['-emit-ast'], ['-emit-llvm']):
             status, _, error = self.cc(*compile_it, *words)
             self.assertEqual((status, error), (0, b''), words)
+        self.assertLessEqual({'x.ast', 'add.ast', 'add.bc'}, self.names())
         self.assertNotIn('add.o', self.names())
 
     def test_object_that_the_compiler_does_not_write(self):

@@ -8,6 +8,7 @@ usage: btf-cc-plugin-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TE
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -468,6 +469,18 @@ class Caches(PluginCase):
                              'compiled on another machine')
             self.assertTrue(self.has_object_btf('add.o'))
 
+    def test_variables_for_env(self):
+        """The value of a variable may look like a compiler, or like a program that runs one."""
+        os.mkdir(self.path('bin'))
+        self.script('bin/distcc', '#!/bin/sh\nexec "$@"\n')
+        self.script('bin/sccache', '#!/bin/sh\necho "$@"\n')
+        with_path = {'PATH': f'{self.path("bin")}:{os.environ["PATH"]}'}
+        for words, way in ((['X=/opt/gcc', 'distcc', 'gcc'], 'compiled on another machine'),
+                           (['X=/opt/distcc', 'gcc'], 'plugin')):
+            self.assertEqual(self.way('env', *words, *COMPILE, settings=with_path), way)
+        said = self.plugin('env', 'SCCACHE_DIR=/cache/gcc', 'sccache', 'gcc', *COMPILE, settings=with_path)
+        self.assertIn(b' -fplugin-arg-btflink-id=', said)
+
 
 class Builds(PluginCase):
     """Tests btf-cc --build-plugin."""
@@ -504,6 +517,22 @@ class Builds(PluginCase):
         self.assertNotEqual(done[0], 0)
         self.assertNotIn('add.o', self.names())
 
+    def test_thumb_functions(self):
+        """The plugin's pools have odd addresses for Thumb functions (32-bit arm). btf-merge finds the symbols of these
+        functions, so one that lost a parameter gets no FUNC."""
+        gcc = 'arm-linux-gnueabihf-gcc'
+        if not headers_of(gcc):
+            self.skipTest(f'the plugin headers of {gcc} are not installed')
+        self.write('thumb.c', 'static __attribute__((noinline)) int last(int a, int unused) { return a * 3; }\n'
+                   'int use(int x) { return last(x, x); }\nint main(void) { return use(2); }\n')
+        self.assertEqual(self.build(gcc)[0], 0)
+        self.plugin(gcc, '-g', '-O2', '-mthumb', '-c', 'thumb.c', settings={'BTF_CC_PLUGIN_DIR': self.path('plugins')})
+        self.assertRegex(self.must('nm', 'thumb.o'), r' last\.(isra|constprop)\.')
+        self.must(gcc, '-nostdlib', '-static', '-Wl,-e,main', '-o', 'program', 'thumb.o')
+        self.must(self.btf_merge, '--image=program', '-o', 'out', 'thumb.o')
+        functions = {line.split("'")[1] for line in self.dump('out') if ' FUNC ' in line}
+        self.assertEqual(functions, {'use', 'main'})
+
     def test_user_folder(self):
         """Without BTF_CC_PLUGIN_DIR, --build-plugin writes to the user's folder, unless root runs it."""
         if os.geteuid() == 0:
@@ -511,6 +540,14 @@ class Builds(PluginCase):
         home = {'XDG_DATA_HOME': self.path('data'), 'BTF_CC_PLUGIN_DIR': None}
         done = self.build('gcc', **home)
         self.assertTrue(done[1].decode().startswith(self.path('data/btflink/gcc-plugins/')), done)
+
+    def test_signal(self):
+        """btf-cc dies of a signal that arrives during a build, and does not try the next compiler."""
+        # The parent of CXX is build-plugin, whose parent is btf-cc.
+        self.script('stop', '#!/bin/sh\nread -r pid name state parent rest < /proc/$PPID/stat\nkill $parent\nexit 1\n')
+        done = self.build('gcc', 'no-such-gcc', CXX=self.path('stop'))
+        self.assertEqual(done[:2], (-signal.SIGTERM, b''), done)
+        self.assertNotIn(b'no-such-gcc', done[2])
 
     def test_errors(self):
         self.assertEqual(self.build()[0], 2)

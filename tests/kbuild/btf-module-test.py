@@ -98,6 +98,21 @@ class Module(KbuildCase):
         self.btf('--build=build', '--kernel=7.0-rc1', 'x.ko')
         self.assertIn('.BTF.base', self.section_names('x.ko'))
 
+    def test_nothing_of_its_own(self):
+        """A module whose types are all in the kernel's BTF gets no distilled base, because kernels refuse an empty
+        one."""
+        self.module('x.ko', 'struct task { int pid; }; struct task *mine;\n'
+                            'asm(".pushsection .modinfo\\n.asciz \\"vermagic=6.12.7 SMP\\"\\n.popsection");\n')
+        self.btf('--build=build', 'x.ko')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+        self.assertNotIn('.BTF.base', self.section_names('x.ko'))
+
+    def test_rust_is_left_out(self):
+        os.mkdir(self.path('bin'))
+        self.script('bin/btf-pahole', '#!/bin/sh\necho "$*" | grep -o -e "--lang_exclude=[a-z]*"\n')
+        said = self.btf('--build=build', 'x.ko', PATH=self.search_path('bin'))
+        self.assertEqual(said, 'btf-module: x.ko: BTF over build/vmlinux; --lang_exclude=rust\n')
+
     def test_old_kernels(self):
         """Kernels refuse kinds of BTF that they do not know. A distribution may have backported a newer kind; the
         kernel's BTF then has the enumerator BTF_KIND_... of this kind."""

@@ -130,10 +130,18 @@ class FillIds(KbuildCase):
                           (kfuncs('zeta', flags=1 << 16), r'has implicit arguments \(KF_IMPLICIT_ARGS\); .*'),
                           (kfuncs('zeta', size=20), 'its size does not fit a set in the section'),
                           (kfuncs('zeta', size=4), 'its size does not fit a set in the section'),
-                          (kfuncs('zeta', size=1 << 20), 'its size does not fit a set in the section')):
+                          (kfuncs('zeta', size=1 << 20), 'its size does not fit a set in the section'),
+                          # Two sets begin at one place; the last set begins before another one, and ends in it.
+                          (symbol('__BTF_ID__set8__other', '', 16) + kfuncs('zeta'), 'overlaps another set'),
+                          ('.zero 8\\n' + kfuncs('zeta') + '__BTF_ID__set8__last = . - 24\\n'
+                           '.size __BTF_ID__set8__last, 16\\n', 'overlaps another set')):
             self.module(text)
             self.refuse(r'x\.ko: \.BTF_ids\+0x[0-9a-f]+: __BTF_ID__\w+: ' + why, '-J', '--btf_base=base',
                         'x.ko', same=['x.ko'], settings=self.ON)
+        self.module(word('struct', 'task', 1) + '.popsection\\n.pushsection .more\\n.zero 4\\n')
+        self.must('objcopy', '--rename-section=.more=.BTF_ids', 'x.ko')
+        self.refuse(r'x\.ko: \.BTF_ids: is a second section of this name', '-J', '--btf_base=base', 'x.ko',
+                    same=['x.ko'], settings=self.ON)
         self.module('__BTF_ID__func__zeta__1 = 0x1000\\n' + '.zero 4\\n')
         done = self.pahole('-J', '--btf_base=base', 'x.ko', settings=self.ON)
         self.assertEqual(done[0], 0) # the symbol is absolute, and so not in the section

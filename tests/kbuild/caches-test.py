@@ -214,16 +214,20 @@ class CcacheTest(CacheCase):
         self.counts(self.build(self.cc, CCACHE_PREFIX='counting')[1], hits=COUNT)
         self.counts(self.build(self.cc, CCACHE_PREFIX='btf-cc')[1], hits=COUNT)
 
-    def test_path_that_ccache_would_split(self):
-        folder = self.top / 'two words'
-        folder.mkdir()
-        shutil.copy2(self.btf_cc, folder / 'btf-cc')
+    def test_path_that_ccache_would_change(self):
+        """ccache would split a path with a blank, and replace a variable in it. btf-cc stays in front of ccache."""
         expected = self.direct()
-        self.build(f'"{folder}/btf-cc" ccache gcc')
-        said, counters = self.build(f'"{folder}/btf-cc" ccache gcc', BTF_CC_VERBOSE='1')
-        self.counts(counters, hits=COUNT)
-        self.assertEqual(said.count('object BTF written'), COUNT, said)
-        self.assertEqual(self.contents(), expected)
+        for name in ('two words', 'a$variable'):
+            with self.subTest(name):
+                folder = self.top / name
+                folder.mkdir()
+                shutil.copy2(self.btf_cc, folder / 'btf-cc')
+                cc = f"'{folder}/btf-cc' ccache gcc".replace('$', '$$') # make turns $$ into $
+                self.build(cc)
+                said, counters = self.build(cc, BTF_CC_VERBOSE='1')
+                self.counts(counters, hits=COUNT)
+                self.assertEqual(said.count('object BTF written'), COUNT, said)
+                self.assertEqual(self.contents(), expected)
 
     def test_compile_errors_are_the_compilers(self):
         (self.project / 'bad.c').write_text('int f(void) { return nothing; }\n')

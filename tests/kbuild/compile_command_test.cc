@@ -101,9 +101,10 @@ TEST(CompileCommand, MakesNoObject)
 {
     for (const char *option :
          {"-E", "-S", "-M", "-MM", "-###", "-fsyntax-only", "--analyze", "--preprocess",
-          "--assemble", "--dependencies", "--user-dependencies"}) {
+          "--assemble", "--dependencies", "--user-dependencies", "-emit-llvm", "-emit-ast"}) {
         EXPECT_EQ(objects({option, "-c", "a.c", "-o", "b.o"}), Words{}) << option;
         EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o", option}), Words{}) << option;
+        EXPECT_EQ(objects({"-c", "a.c", option}), Words{}) << option;
     }
     EXPECT_EQ(objects({"-xc-header", "-c", "a.c"}), Words{});
     EXPECT_EQ(objects({"-o", "prog", "a.c", "b.o"}), Words{});

@@ -145,6 +145,8 @@ TEST(PaholeOptions, Languages)
               (std::vector<uint16_t>{0x1c}));
     EXPECT_EQ(read({"-J", "--lang_exclude", "rust,c11"}, "c99").filter.excluded_languages,
               (std::vector<uint16_t>{0x1c, 0x1d}));
+    EXPECT_EQ(read({"-J", "--lang_exclude=rust", "--lang_exclude=c11"}).filter.excluded_languages,
+              (std::vector<uint16_t>{0x1c, 0x1d}));
     EXPECT_EQ(read({"-J"}, "c99").filter.excluded_languages, (std::vector<uint16_t>{0x0c}));
     EXPECT_NE(error({"-J", "--lang_exclude=klingon"}), "");
     EXPECT_EQ(read({"-J", "--lang=c11"}).filter.languages, (std::vector<uint16_t>{0x1d}));
