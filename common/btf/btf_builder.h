@@ -230,7 +230,8 @@ private:
 };
 
 /// Extends the header of a blob from 24 to 32 bytes. `section`: whether to add a layout section
-/// with all known kinds, too. Split BTF needs none, because the layout of its base applies.
+/// with all known kinds, too. Split BTF needs none, because the layout of its base applies. A
+/// distilled base gets none, as from pahole.
 void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section);
 
 } // namespace btflink

@@ -65,14 +65,16 @@ Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf
 // that is loaded by bpf() (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own
 // BTF.
 //
-// Six rules are left out:
+// Seven rules are left out:
 //   - A blob in a bpf() call has at most 16 MB.
 //   - The stack of the kernel's resolver has a depth of at most 32. Which types need more depends
 //     on the order in which the resolver visits them.
 //   - The rules for structs with locks, lists and reference counts of BPF programs.
 //   - In a struct with kflag, an enum of 1 or 2 bytes counts as 4 bytes. Kernels have such enums,
 //     and do not check their own BTF for this.
-//   - Before 6.0, an ENUM has no kflag. Distributions may have changed this rule and the next one.
+//   - Before 5.6, a FUNC has no linkage (its vlen is 0). Distributions may have changed this rule
+//     and the next two.
+//   - Before 6.0, an ENUM has no kflag.
 //   - Before 6.4, only names of VARs and DATASECs have dots.
 
 /// The most bits of an INT, and the most that a bitfield may span.

@@ -191,7 +191,7 @@ private:
             return bad(0, "link trailer is cut off");
         if (half(4) != trailer_version)
             return bad(4, strf("link trailer version %u is not supported (only %u is): the object "
-                               "was emitted by another version of btf-emit",
+                               "was emitted by another version of btflink",
                                half(4), trailer_version));
         if (half(6) < least_trailer_length || half(6) > bytes_.size() || word(8) != bytes_.size())
             return bad(6, "link trailer states a wrong length");
@@ -399,9 +399,10 @@ TrailerSamples trailer_samples(Bytes trailer)
         load<uint16_t>(trailer.data() + 6, host_order) < header_length)
         return {};
     uint64_t offset = word(samples_at), count = word(samples_at + 4);
+    if (offset > trailer.size() || count * 4 > trailer.size() - offset)
+        return {};
     auto *samples = reinterpret_cast<const uint32_t *>(trailer.data() + offset);
-    if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
-        reinterpret_cast<uintptr_t>(samples) % 4)
+    if (reinterpret_cast<uintptr_t>(samples) % 4)
         return {};
     return {{samples, count}, word(hashes_at + 4), word(plain_end_at)};
 }

@@ -107,11 +107,15 @@ private:
 
     Hash128 ref(TypeId id)
     {
+        Hash128 &known = refs_[raw(id)];
         if (state_[raw(id)] == done)
-            return refs_[raw(id)];
-        met_cycle_ = true; // without a named struct or union
-        stub_.word('C');
-        return stub(static_cast<uint32_t>(btf_.kind(id)), id);
+            return known;
+        met_cycle_ = true;        // without a named struct or union
+        if (known == Hash128{}) { // kept, because many references may lead to one long name
+            stub_.word('C');
+            known = stub(static_cast<uint32_t>(btf_.kind(id)), id);
+        }
+        return known;
     }
 
     /// Rehashes all cyclic types from `first` on. Other hashes are final.
@@ -135,8 +139,8 @@ private:
             hashes_[raw(members[i])] = hashes[i];
     }
 
-    /// Returns all cyclic types from `first` on. Sets the state of those that are not by_name_ to
-    /// `open` again, so that ref() treats references to them as parts of a cycle.
+    /// Returns all cyclic types from `first` on. Resets state and refs_ of those that are not
+    /// by_name_, so that ref() treats references to them as parts of a cycle.
     std::vector<TypeId> reopen_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
@@ -151,8 +155,10 @@ private:
         for_types(first, [&](TypeId t) {
             if (left[raw(t)]) {
                 members.push_back(t);
-                if (!by_name_[raw(t)])
+                if (!by_name_[raw(t)]) {
                     state_[raw(t)] = open;
+                    refs_[raw(t)] = {};
+                }
             }
         });
         return members;
@@ -195,8 +201,8 @@ private:
     const TypeId end_;
     // Vectors by id.
     std::vector<Hash128> hashes_;
-    std::vector<Hash128> refs_;    // what a reference to the type counts as
-    std::vector<uint8_t> state_;   // done: refs_ is known
+    std::vector<Hash128> refs_;    // what a reference to the type counts as; 0: not known yet
+    std::vector<uint8_t> state_;   // done: refs_ is final
     std::vector<uint8_t> by_name_; // references count by name: reference_letter() is not 0
 
     std::vector<TypeId> stack_;

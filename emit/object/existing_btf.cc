@@ -62,9 +62,10 @@ private:
         for (const Contribution &part : parts) {
             if (part.trailer.empty())
                 continue; // from another tool: the sources that it covers are unknown
-            Where where = image_.place(section).at(part.offset);
-            auto blob = TRY(Btf::parse(part.blob, where));
-            auto trailer = TRY(decode_trailer(part.trailer, blob, where, false));
+            const Where place = image_.place(section);
+            auto blob = TRY(Btf::parse(part.blob, place.at(part.offset)));
+            auto trailer =
+                TRY(decode_trailer(part.trailer, blob, place.at(part.trailer_offset), false));
             out_.features.emplace(out_.features.value_or(FeatureSet())).add(trailer.features);
             out_.has_pool |= (trailer.flags & trailer_has_pool) != 0;
             const std::string_view source = blob.str(trailer.source);
