@@ -147,6 +147,9 @@ Result<void> finish(CommandLine &line, GivenWords &&given)
         return fail({}, "nothing to write: give -o or --update");
     if (!line.report.empty())
         TRY(check_report_options(o));
+    if (line.report == standard_output &&
+        (o.why_dup || o.output == standard_output || o.time_trace == standard_output))
+        return fail({}, "--report=-: another option writes to standard output, too");
     if (line.features)
         o.features = *line.features;
     if (line.distilled_base)
@@ -160,7 +163,7 @@ Result<void> finish(CommandLine &line, GivenWords &&given)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     CommandLine line;
-    line.options.threads = processors();
+    line.options.threads = std::min(processors(), 1024u); // for --report, a valid --threads
     auto given = TRY(read_options(merge_options, argc, argv, line));
     if (!line.help && !line.version)
         TRY(finish(line, std::move(given)));

@@ -5,6 +5,7 @@
 
 #include "merge/base_index/layout.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,8 +72,11 @@ public:
     template <typename Visit>
     void for_types_with(const Hash128 &hash, Visit visit) const
     {
-        const auto near =
-            bucket(tables_.hashes, tables_.hash_buckets, static_cast<uint32_t>(hash.low >> 32));
+        // Searched, because a base with many equal types has a large bucket, and many false hashes
+        // of objects may lead to it.
+        const auto near = std::ranges::equal_range(
+            bucket(tables_.hashes, tables_.hash_buckets, static_cast<uint32_t>(hash.low >> 32)),
+            hash);
         uint32_t lowest = 0;
         for (const Hash128 &other : near) {
             if (other != hash)

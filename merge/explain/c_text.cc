@@ -58,7 +58,8 @@ public:
             break;
         }
         std::string text = c_name(btf_, id);
-        if (ref && btf_.name(id).empty())
+        const btf::Kind kind = btf_.kind(id); // only these kinds have the elements of a body
+        if ((btf::is_composite(kind) || btf::is_enum(kind)) && btf_.name(id).empty())
             text += " " + body(id, indent, place, depth);
         return inner.empty() || inner[0] == '[' ? text + inner : text + " " + inner;
     }
@@ -152,6 +153,8 @@ private:
     {
         std::string out;
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            if (written_ > max_types)
+                return out + ", ...";
             const uint32_t *p = btf::tail_of(t) + i * 2;
             bool rest = i + 1 == btf::vlen_of(t) && p[0] == 0 && p[1] == 0;
             out +=

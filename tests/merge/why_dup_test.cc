@@ -304,6 +304,17 @@ TEST_F(WhyDup, EnumDeclaredInTheBase)
 }
 
 // The report on all names is about the merge, which did not make these definitions.
+// Only structs, unions and enums have elements, whatever the vlen of another type is.
+TEST_F(WhyDup, UnnamedIntWithElements)
+{
+    for (int type : {1, 2})
+        object(strf("[3] INT '' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED vlen=9\n"
+                    "[4] STRUCT 's' size=8\n\t'x' type_id=3 bits_offset=0\n"
+                    "\t'y' type_id=%d bits_offset=32\n",
+                    type));
+    EXPECT_TRUE(has(why(), "first difference, struct s.y: "));
+}
+
 TEST_F(WhyDup, TwiceInTheBase)
 {
     const std::string plain = "STRUCT 's' size=4\n\t'a' type_id=1 bits_offset=0\n",

@@ -53,6 +53,11 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
 {
     const uint32_t source = conflicts.nodes[node].source;
     const std::span slots = conflicts.slots[conflicts.nodes[node].cls];
+    using NamedSlot = std::pair<NameId, SlotId>;
+    std::vector<NamedSlot> by_name; // sorted, because a class may have very many slots
+    for (uint32_t i = 0; i < slots.size(); ++i)
+        by_name.emplace_back(slots[i], SlotId{i});
+    std::ranges::sort(by_name);
     Paths out;
     std::vector<TypeId> stack{conflicts.nodes[node].type};
     size_t most = std::min(left, most_references);
@@ -73,10 +78,10 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
             const ClassId c = graph.alias[own];
             if (conflicts.role[c] == role_between)
                 stack.push_back(TypeId{ref});
-            const auto slot = std::ranges::find(slots, conflicts.slot_name[c]);
-            if (slot != slots.end())
-                out.push_back({SlotId{static_cast<uint32_t>(slot - slots.begin())},
-                               conflicts.node_at(source, TypeId{ref})});
+            const NameId name = conflicts.slot_name[c];
+            const auto slot = std::ranges::lower_bound(by_name, name, {}, &NamedSlot::first);
+            if (slot != by_name.end() && slot->first == name)
+                out.push_back({slot->second, conflicts.node_at(source, TypeId{ref})});
         });
     }
     return out;

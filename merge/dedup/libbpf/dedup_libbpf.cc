@@ -49,13 +49,14 @@ Failure libbpf_fail(const Where &where, const char *call, int error)
 }
 
 /// Refuses BTF that btflink accepts but libbpf misreads. `name`: for messages.
-Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
+Result<void> check_for_libbpf(const Btf &types, const char *name)
 {
+    const std::span words = types.words();
     for (size_t at = 0; at < words.size();) {
         const btf_type &t = btf::type_at(words, at);
         const btf::Kind kind = btf::kind_of(t);
         auto bad = [&](const std::string &what) {
-            return fail(Where{name, "", btf::header_size + at * 4}, what);
+            return fail(Where{name, "", types.types_offset() + at * 4}, what);
         };
         if (btf::vlen_of(t) > btf::max_vlen) // releases up to 1.7 read 16 bits
             return bad("a type has more than 65535 elements, which libbpf may misread: use "
@@ -93,7 +94,7 @@ Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 
 Result<BtfPtr> new_base(const Btf &base, const Where &where)
 {
-    TRY(check_for_libbpf(base.words(), "base BTF"));
+    TRY(check_for_libbpf(base, "base BTF"));
     if (base.base())
         return fail(where, "a base that is split BTF itself is not supported");
     return new_btf(btf_blob(base.words(), base.strings(), host_order), where);
@@ -125,7 +126,7 @@ Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<co
     libbpf_messages.clear();
     libbpf_set_print(keep_message);
     const auto all = TRY(Btf::parse(blob, Where{"merged BTF"}, base));
-    TRY(check_for_libbpf(all.words(), "merged BTF"));
+    TRY(check_for_libbpf(all, "merged BTF"));
     BtfPtr base_btf;
     if (base)
         base_btf = TRY(new_base(*base, where));

@@ -199,7 +199,8 @@ void find_meanings(TypedefResolver &r, std::vector<OpenKey> &open)
             continue;
         const std::vector<uint32_t> &others = of_class[key.words[0]];
         const auto meant = std::ranges::find_if(others, [&](uint32_t other) {
-            return open[other].words != key.words && typedefs_agree(r, key, open[other]);
+            return ++r.pairs <= most_pairs && open[other].words != key.words &&
+                   typedefs_agree(r, key, open[other]);
         });
         if (meant != others.end())
             key.means = *meant;
@@ -220,9 +221,9 @@ void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::vector<OpenKey> open = find_open_keys(r, level);
     find_meanings(r, open);
-    // Step 3. Of equal keys, a later one becomes an alias of the first, and keys that refer to an
-    // alias must be renewed. Keys that lead only to definitions come first, so that they do not
-    // become aliases: find_open_keys() would not renew all keys that refer to them.
+    // Step 3. Of equal keys, the first one stays, and the others become its aliases. Keys that lead
+    // to a declaration are added last, so only these become aliases. Keys that refer to them lead
+    // to a declaration, too, so find_open_keys() renews them.
     for (bool leads : {false, true})
         for (const OpenKey &key : open)
             if (key.means == no_number && r.facts_of(key.number).leads_to_declaration == leads)
