@@ -79,13 +79,15 @@ struct Verdict {
         absent,
         unknown, // BTF does not show whether the program works
         // libbpf or the kernel refuses programs that use it, or programs get other data than they
-        // expect, because a signature or the bits of a bitfield changed.
+        // expect, because a signature, the type of a variable or the bits of a bitfield changed.
         broken,
     };
     Status status = Status::holds;
     std::string text;
     // For CO-RE: the programs (CoreRelocation::program) whose relocations have this status.
     std::vector<std::string> programs = {};
+    // libbpf refuses the whole object file, even if tests keep programs from using the item.
+    bool refuses_all = false;
 };
 
 /// The types of a kernel that may match a type of the program. If only some of them fit a

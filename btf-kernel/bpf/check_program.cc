@@ -28,8 +28,8 @@ constexpr const char *existence_test = "CO-RE exists", *match_test = "CO-RE matc
 // bpf_lsm_file_open.
 constexpr const char *no_prefix[] = {""}, *hook[] = {"bpf_lsm_"}, *iterator[] = {"bpf_iter_"},
                      *event[] = {"btf_trace_"},
-                     *syscall[] = {"__x64_sys_", "__arm64_sys_", "__s390x_sys_", "__se_sys_",
-                                   "sys_"};
+                     *syscall[] = {"__x64_sys_",   "__ia32_sys_", "__arm64_sys_", "__s390x_sys_",
+                                   "__riscv_sys_", "__se_sys_",   "sys_"};
 
 /// What a program attaches to if its section is called "PREFIX/NAME".
 struct Section {
@@ -201,7 +201,7 @@ private:
     }
 
     /// Softens the verdict `broken` on the item of a CO-RE relocation, if tests may keep programs
-    /// from using the item. Verdicts on existence tests stay.
+    /// from using the item. Verdicts on existence tests stay, and those with Verdict::refuses_all.
     ///  - If all programs of the verdict test for the item, and the tests fail, the verdict becomes
     ///    `absent`.
     ///  - If only some programs have such a test, they are removed from the verdict. It becomes
@@ -213,7 +213,7 @@ private:
     {
         Verdict &verdict = r.*kernel;
         if (!r.what.starts_with("CO-RE ") || r.what == existence_test ||
-            verdict.status != Status::broken)
+            verdict.status != Status::broken || verdict.refuses_all)
             return;
         auto all_guarded = [&](const std::set<std::string> &testing) {
             return std::ranges::all_of(verdict.programs, [&](const std::string &program) {
@@ -245,9 +245,12 @@ private:
     {
         if (worst.status < verdict.status)
             worst = verdict;
+        if (worst.status != verdict.status)
+            return;
+        if (verdict.refuses_all)
+            worst.refuses_all = true;
         auto &programs = worst.programs;
-        if (worst.status == verdict.status && !program.empty() &&
-            (programs.empty() || programs.back() != program))
+        if (!program.empty() && (programs.empty() || programs.back() != program))
             programs.emplace_back(program);
     }
 
@@ -362,6 +365,14 @@ private:
                    "has another signature: " + prototype_text(*after.side->btf, after.id)};
             if (only_numbers_differ(before, after))
                 now = {Status::unknown, now.text + "; works if the numbers fit"};
+        }
+        // libbpf accepts any struct for a struct, and a variable that is no longer per-CPU.
+        if (!function && was.status == Status::holds && now.status == Status::holds &&
+            breaks_between(space, name, before, after)) {
+            const Btf &btf = *after.side->btf;
+            const uint32_t type = btf.type(TypeId{after.id}).type;
+            now = {is_number(btf, type) ? Status::unknown : Status::broken,
+                   "has another type or section: " + one_line(btf, type)};
         }
         add(function ? "kfunc" : "variable", name, "", was, now);
     }

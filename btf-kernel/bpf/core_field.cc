@@ -89,9 +89,9 @@ Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs,
 {
     using Status = Verdict::Status;
     if (mine.bits || theirs.bits) {
-        // With width 0, the program uses BPF_CORE_READ_BITFIELD() or its variant _PROBED, whose
-        // shifts CO-RE adjusts, too; or it takes the field's address, as BPF_CORE_READ() does,
-        // which does not compile if the program's field is a bitfield.
+        // With width 0, the program may use BPF_CORE_READ_BITFIELD() or its variant _PROBED: CO-RE
+        // also adjusts their shifts. Or it takes the field's address, as BPF_CORE_READ() does. This
+        // compiles only if the program's field is not a bitfield.
         if (!width && !mine.bits)
             return {Status::unknown, "is a bitfield there: only BPF_CORE_READ_BITFIELD() and its "
                                      "variant _PROBED read it"};
@@ -135,7 +135,9 @@ Verdict size_verdict(Verdict at, const CoreField &mine, const CoreField &theirs,
                 text +
                     (width != size ? strf(", but the instruction accesses %u", width)
                                    : strf(", but no instruction accesses %zu", size_t(there))) +
-                    ": libbpf refuses the whole object file"};
+                    ": libbpf refuses the whole object file",
+                {},
+                true};
     return at;
 }
 

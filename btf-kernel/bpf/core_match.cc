@@ -296,9 +296,9 @@ public:
         if (static_cast<uint32_t>(relocation_.kind) > static_cast<uint32_t>(Core::type_matches))
             return {Status::unknown, "an unknown kind of relocation"};
         if (essential_name(btf_.name(TypeId{relocation_.type})).empty())
-            return {Status::broken, "refers to a type without a name"};
+            return {Status::broken, "refers to a type without a name", {}, true};
         if (target_.flaw)
-            return {Status::broken, target_.flaw};
+            return {Status::broken, target_.flaw, {}, true};
         auto [at, added] = lists_.lists.try_emplace(relocation_.type);
         if (added)
             at->second.remaining = find_candidates(btf_, relocation_.type, kernel, lists_);
@@ -325,7 +325,7 @@ private:
                 // Only types of loaded modules count, and perhaps not both modules are loaded.
                 if (match.candidate.side != matches[0].candidate.side)
                     return {Status::unknown, *conflict + ", in different modules"};
-                return {Status::broken, *conflict};
+                return {Status::broken, *conflict, {}, true};
             }
         if (!misfits.empty()) {
             list.remaining.clear();
@@ -434,12 +434,12 @@ private:
         if (!target_.field || is_question(relocation_.kind))
             return {};
         if (match.too_wide)
-            return {Status::broken, "is a bitfield there that no load of 8 bytes covers"};
+            return {Status::broken, "is a bitfield there that no load of 8 bytes covers", {}, true};
         Verdict at{Status::holds, strf("at %zu", size_t(match.field.offset / 8))};
         if (relocation_.kind != Core::field_byte_offset)
             return at;
         if (relocation_.width && match.number > INT16_MAX)
-            return {Status::broken, at.text + ", beyond the reach of a load or store"};
+            return {Status::broken, at.text + ", beyond the reach of a load or store", {}, true};
         const Step &last = target_.field->steps.back();
         return size_verdict(std::move(at), {&btf_, target_.field->offset, last.type, last.bits},
                             match.field, relocation_.width);

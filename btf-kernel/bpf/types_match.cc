@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares a type of a BPF program with one of a kernel, by libbpf's rules and limits: types that
-// are nested more than 32 deep do not match.
+// Compares a type of a BPF program with one of a kernel, by libbpf's rules. Types that are nested
+// more than 32 deep do not match; libbpf refuses a program with such a relocation.
 #include "btf-kernel/bpf/bpf_program.h"
 
 #include "btf-kernel/diff/types.h"

@@ -192,13 +192,15 @@ struct Cause {
     const Finding &first() const { return *findings[0]; }
 };
 
-/// "a, b, c and 5 more"; `what` is appended: "a, b, c and 5 more modules".
-std::string some_of(const std::vector<std::string> &names, const char *what)
+/// "a, b, c and 5 more"; with `what`: "a, b, c and 5 more modules".
+std::string some_of(const std::vector<std::string> &names, std::string_view what = {})
 {
     std::string text = joined(names, ", ", plain_text, most_names);
-    if (names.size() > most_names)
-        text += strf(" and %zu more%s", names.size() - most_names, what);
-    return text;
+    if (names.size() <= most_names)
+        return text;
+    const size_t more = names.size() - most_names;
+    text += strf(" and %zu more", more);
+    return what.empty() ? text : text + " " + std::string(what) + plural(more);
 }
 
 /// `seen` has the same names as `list`, as views of the arguments. So `name` must outlive `seen`.
@@ -264,9 +266,9 @@ std::string line_of(const Cause &cause)
         return text + line_of(first);
     text += std::string(rule_name(first.rule)) + ": " + plain_text(first.cause_text());
     if (!cause.subjects.empty())
-        text += ": " + some_of(cause.subjects, "");
+        text += ": " + some_of(cause.subjects);
     if (!cause.files.empty())
-        text += ", in " + some_of(cause.files, first.binary.empty() ? " files" : " modules");
+        text += ", in " + some_of(cause.files, first.binary.empty() ? "file" : "module");
     return text;
 }
 

@@ -414,9 +414,14 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out)
         return {};
     }
     auto btf = Btf::parse(binary.btf, binary.btf_where);
+    const bool other_order = btf && btf->order() != binary.order;
     if (!btf)
         out.add(Rule::verifier, "vmlinux", btf.error());
-    if (!btf || !verify_blob(context, binary, binary.btf, *btf, binary.btf_where, out)) {
+    else if (other_order)
+        out.add(Rule::verifier, "vmlinux",
+                {binary.btf_where, "has another byte order than the file"});
+    if (!btf || other_order ||
+        !verify_blob(context, binary, binary.btf, *btf, binary.btf_where, out)) {
         skip({Rule::ids, Rule::enum64, Rule::per_cpu, Rule::layout}, binary, no_vmlinux, out);
         return {};
     }
@@ -458,11 +463,12 @@ void check_other_builds(const Kernel &kernel, Findings &out)
             strf("%zu module%s whose BTF does not fit vmlinux state%s release ", count,
                  plural(count), count == 1 ? "s" : "") +
             std::string(release);
-        out.add(
-            Rule::base, "",
-            {Where{kernel.package}, release == kernel.release
-                                        ? states + ", as the kernel does: another build or flavour"
-                                        : states + ", but the kernel's is " + kernel.release});
+        // Without a banner, kernel.release may be that of a module.
+        const std::string rest = kernel.banner.empty() ? "; vmlinux itself states none"
+                                 : release == kernel.release
+                                     ? ", as the kernel does: another build or flavour"
+                                     : ", but the kernel's is " + kernel.release;
+        out.add(Rule::base, "", {Where{kernel.package}, states + rest});
     }
 }
 

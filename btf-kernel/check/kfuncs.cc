@@ -133,10 +133,11 @@ private:
                std::ranges::all_of(words_, [](uint32_t word) { return word == 0; });
     }
 
-    /// Error: an id or set does not fit into the section or is not aligned.
+    /// Error: an id or set does not fit into the section or is not aligned, or sets overlap.
     Result<void> check_by_symbols()
     {
         const std::vector<SectionSymbol> &symbols = binary_.id_symbols;
+        uint64_t end_of_last = 0; // of the last set
         for (size_t i = 0; i < symbols.size();) {
             const SectionSymbol &symbol = symbols[i++];
             const IdSymbol parsed = parse_id_symbol(symbol.name);
@@ -148,13 +149,15 @@ private:
                 check_single(parsed, symbol.offset);
                 continue;
             }
+            if (symbol.offset < end_of_last)
+                return bad(symbol, "begins inside the set before it");
             const size_t at = symbol.offset / 4, width = parsed.kind == "set8" ? 2 : 1;
             if (words_.size() - at < width || words_[at] > (words_.size() - at) / width - 1)
                 return bad(symbol, strf("%u ids do not fit into the section", words_[at]));
             IdSet set = set_at(at, width);
             set.name = parsed.name;
-            const uint64_t end = set.entry_offset(set.size());
-            for (; i < symbols.size() && symbols[i].offset < end; ++i) {
+            end_of_last = set.entry_offset(set.size());
+            for (; i < symbols.size() && symbols[i].offset < end_of_last; ++i) {
                 const IdSymbol of_entry = parse_id_symbol(symbols[i].name);
                 if (of_entry.is_set())
                     break;
@@ -355,21 +358,20 @@ private:
                         set.size(), set.title().c_str()));
     }
 
+    static bool is_in(const NameIndex &index, btf::Kind kind, const std::string &name)
+    {
+        return std::ranges::any_of(index.of(name),
+                                   [&](TypeId id) { return index.btf().kind(id) == kind; });
+    }
     bool has(btf::Kind kind, const std::string &name) const
     {
-        auto is_in = [&](const NameIndex &index) {
-            const auto &ids = index.of(name);
-            return std::ranges::any_of(ids,
-                                       [&](TypeId id) { return index.btf().kind(id) == kind; });
-        };
-        return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
+        return is_in(index_, kind, name) || (of_vmlinux_ && is_in(*of_vmlinux_, kind, name));
     }
-    /// Should resolve_btfids have found the type? Always no for a module with a distilled base:
-    /// there resolve_btfids does not see the types of vmlinux, and has() does not tell them from
-    /// the module's own.
+    /// Should resolve_btfids have found the type? If a module has a distilled base, resolve_btfids
+    /// does not see the types of vmlinux, only the module's own.
     bool may_find(btf::Kind kind, const std::string &name) const
     {
-        return binary_.base.empty() && has(kind, name);
+        return binary_.base.empty() ? has(kind, name) : is_in(index_, kind, name);
     }
 
     void check_missing(const IdSet &set, size_t missing)
@@ -398,7 +400,7 @@ private:
         if (!set.name.empty())
             return "";
         for (size_t i = 0; i < set.size(); ++i)
-            if (set.id(i))
+            if (set.id(i) && in_range(set.id(i)))
                 return " (it is the set of " + name_of(set.id(i)) + ")";
         return "";
     }
@@ -468,10 +470,12 @@ private:
         if (found == redefined_.end() || found->own != own)
             return;
         const Redefinition &r = *found;
+        const std::string why =
+            r.root.empty() ? r.cause : "because of " + r.root + " (" + r.cause + ")";
         report(Rule::kfunc_type, offset,
                "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
                    " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
-                   strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause),
+                   strf("%u", raw(r.base)) + ")" + (why.empty() ? "" : "; " + why),
                name, "kfuncs take or return a module's own types instead of vmlinux's");
     }
 

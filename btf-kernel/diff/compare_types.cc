@@ -291,7 +291,13 @@ private:
         if (depth)
             spend(100);
         Detail d{kind, place, one_line(before.btf(), before.id), one_line(after.btf(), after.id)};
-        d.fits = fields_are_compatible(before.btf(), before.id, after.btf(), after.id);
+        // A typedef of a function type is used only behind pointers, which CO-RE always accepts.
+        auto is_function = [](const SideType &of) {
+            const uint32_t id = behind_modifiers(of.btf(), of.id);
+            return of.btf().kind(TypeId{id}) == btf::Kind::FUNC_PROTO;
+        };
+        d.fits = (is_function(before) && is_function(after)) ||
+                 fields_are_compatible(before.btf(), before.id, after.btf(), after.id);
         d.same_size = size_of(before.btf(), before.id) == size_of(after.btf(), after.id);
         d.same_meaning = mean_the_same(before.btf(), before.id, after.btf(), after.id);
         details.push_back(std::move(d));

@@ -219,8 +219,11 @@ void add_struct_ops_effects(const Change &change, Effects &out)
     for (const Detail &d : change.details) {
         if (d.kind == Detail::Kind::member_removed || d.kind == Detail::Kind::member_renamed)
             out.add(Effect::Kind::struct_ops, "programs that set the member are refused", d.place);
+        else if (d.kind == Detail::Kind::member_type && !d.same_size) // of data: libbpf copies it
+            out.add(Effect::Kind::struct_ops, "programs whose struct has it are refused", d.place);
         else if (d.kind == Detail::Kind::member_type && !d.same_meaning)
-            out.add(Effect::Kind::struct_ops, "programs that implement it get other arguments",
+            out.add(Effect::Kind::struct_ops,
+                    "programs that implement it get other arguments or return another result",
                     d.place);
     }
 }

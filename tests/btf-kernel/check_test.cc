@@ -92,7 +92,8 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     set_module(taking + more + "\n[25] PTR '' type_id=22");
     EXPECT_EQ(findings().back(),
               "kfunc-type mine: kfunc bpf_mine, argument 1: task_struct is the module's own (type "
-              "22), not vmlinux's (2); vmlinux -> here: size 4 -> 8");
+              "22), not vmlinux's (2); because of struct files_struct (vmlinux -> here: size 4 -> "
+              "8)");
 }
 
 /// The module only declares files_struct, so it has its own task_struct and bpf_prog_aux. One fault

@@ -289,6 +289,15 @@ class Diff(DiffCase):
                       self.diff('three', 'three', '--bpf=p.o'))
         self.diff('two', 'two', '--bpf=p.o', status=0)
 
+    def test_ambiguity_is_not_excused(self):
+        """libbpf refuses the whole object file, so a test for another field does not help."""
+        kernel = self.two_adapters('long x;', 'long o; long x;')
+        self.assertEqual(self.verdicts(
+            'struct adapter___v2 { long x; } CORE; struct far { int y; } CORE;\n'
+            'SEC("tc") long f(struct adapter___v2 *a, struct far *b) {'
+            ' return __builtin_preserve_field_info(b->y, 2) ? a->x : 0; }\n', kernel, what='CO-RE offset'),
+            {'struct adapter___v2.x': 'broken'})
+
     def test_byte_order(self):
         kernel = self.two_adapters()
         self.adapters_program('return a->x;', target='bpfeb')
@@ -326,34 +335,6 @@ class Diff(DiffCase):
         self.assertIn(f'ERROR: {lacks}/m.ko', done.stderr)
         self.assertIn('\nmodules without readable BTF in the new kernel: m\n', done.stdout)
         self.assertNotIn('modules removed', done.stdout)
-
-    def test_attach_points_in_modules_without_btf(self):
-        """A kprobe does not need BTF: its function may still be in the module without BTF."""
-        here, there = ('int %s(long a) { return a; }\n' % name for name in ('here', 'there'))
-        old = self.folder_with('has-btf', vmlinux=here, m=there)
-        new = self.folder_with('lacks-btf', vmlinux=here)
-        self.must('gcc', '-c', 'm.c', '-o', f'{new}/m.ko')
-        self.assertEqual(self.verdicts(''.join(
-            f'SEC("{section}") int f{n}(void *p) {{ return 0; }}\n'
-            for n, section in enumerate(('kprobe/there', 'fentry/there', 'kprobe/here'))), old, new),
-            {'kprobe/there': 'unknown', 'fentry/there': 'broken', 'kprobe/here': 'holds'})
-        self.assertIn('kprobe/there: unknown (the new module has no readable BTF)', self.diff(old, new, '--bpf=p.o'))
-
-    def test_variables(self):
-        """libbpf refuses a weak variable of another type, too. Names of variables have no flavours."""
-        self.write('k.c', 'int number; int other; struct { int a; } pair, weak_pair;\n')
-        self.must('gcc', '-g', '-c', 'k.c')
-        self.must(self.btf_emit, '--features=+global_var', 'k.o')
-        self.must(self.btf_merge, '--features=+global_var', '-o', 'k', 'k.o')
-        names = {'number': 'holds', 'pair': 'broken', 'gone': 'broken', 'other___v2': 'broken'}
-        weak = {'weak_pair': 'broken', 'weak_gone': 'absent'}
-        self.assertEqual(self.verdicts(
-            ''.join(f'extern const int {name} SEC(".ksyms");\n' for name in names) +
-            ''.join(f'extern const int {name} SEC(".ksyms") __attribute__((weak));\n' for name in weak) +
-            'extern const void untyped SEC(".ksyms");\n'
-            'SEC("socket") long f(void) { return (long)&untyped + ' +
-            ' + '.join(f'(long)&{name}' for name in (*names, *weak)) + '; }\n', 'k'),
-            {**names, **weak, 'untyped': 'unknown'})
 
     def test_ksyms_of_another_kind(self):
         """A type in .ksyms that is neither a FUNC nor a VAR is ignored. Its third word may be a size, not an id."""
@@ -399,26 +380,6 @@ class Diff(DiffCase):
         self.assertEqual(program.count(b'\0a\x000\0'), 1)
         self.write('p.o', program.replace(b'\0a\x000\0', b'\0a\x001\0'))
         self.assertIn('broken (has a malformed access string)', self.diff(kernel, kernel, '--bpf=p.o'))
-
-    def test_attach_points(self):
-        """A program may name the module of its function. Programs of kind .multi load without their function."""
-        function = 'int %s(long a) { return a; }\n'
-        kernel = self.folder_with('k', vmlinux=function % 'here', m=function % 'there')
-        expected = {'fentry/here': 'holds', 'fentry/there': 'holds', 'fentry/m:there': 'holds',
-                    'fexit.s/vmlinux:here': 'holds', 'fentry/m:here': 'broken', 'fentry/vmlinux:there': 'broken',
-                    'fentry/none:there': 'broken', 'kprobe.multi/here': 'holds', 'kprobe.multi/gone': 'unknown',
-                    'kprobe.session/gone': 'unknown', 'fentry.multi/gone': 'unknown', 'fexit.multi.s/here': 'holds'}
-        sections = *expected, 'kprobe.multi/h*', 'freplace/f'  # these two are not checked
-        program = ''.join(f'SEC("{section}") int f{n}(void *p) {{ return 0; }}\n' for n, section in enumerate(sections))
-        self.assertEqual(self.verdicts(program, kernel), expected)
-
-    def test_attach_points_that_are_gone(self):
-        function = 'int %s(long a) { return a; }\n'
-        old = self.folder_with('old', vmlinux=function % 'here', m=function % 'there')
-        new = self.folder_with('new', vmlinux=function % 'there', m=function % 'here')
-        self.assertEqual(self.verdicts('SEC("fentry/m:there") int f(void *p) { return 0; }\n'
-                                       'SEC("kprobe.multi/here") int g(void *p) { return 0; }\n', old, new),
-                         {'fentry/m:there': 'broken', 'kprobe.multi/here': 'holds'})
 
     def test_existence_excuses_only_what_does_not_exist(self):
         """A program that tests for a field reads it if it exists, perhaps with the wrong size."""
