@@ -74,15 +74,14 @@ public:
     {
         // Searched, because a base with many equal types has a large bucket, and many false hashes
         // of objects may lead to it.
-        const auto near = std::ranges::equal_range(
-            bucket(tables_.hashes, tables_.hash_buckets, static_cast<uint32_t>(hash.low >> 32)),
-            hash);
+        const auto near =
+            bucket(tables_.hashes, tables_.hash_buckets, static_cast<uint32_t>(hash.low >> 32));
         uint32_t lowest = 0;
-        for (const Hash128 &other : near) {
-            if (other != hash)
-                continue;
+        for (auto at = std::lower_bound(near.begin(), near.end(), hash); at != near.end(); ++at) {
+            if (*at != hash)
+                return;
             const uint32_t id =
-                once(tables_.hashed[static_cast<size_t>(&other - &tables_.hashes[0])]);
+                once(tables_.hashed[static_cast<size_t>(&*at - &tables_.hashes[0])]);
             if (!is_type(id))
                 return;
             if (lowest == 0)
