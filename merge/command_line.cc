@@ -163,7 +163,7 @@ Result<void> finish(CommandLine &line, GivenWords &&given)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     CommandLine line;
-    line.options.threads = std::min(processors(), 1024u); // for --report, a valid --threads
+    line.options.threads = processors();
     auto given = TRY(read_options(merge_options, argc, argv, line));
     if (!line.help && !line.version)
         TRY(finish(line, std::move(given)));

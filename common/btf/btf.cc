@@ -107,21 +107,21 @@ Failure bad_reference(const Btf &btf, const Where &types)
 
 Result<void> check_long_names(const Btf &btf, const Where &types)
 {
-    constexpr size_t most = 64 << 20;
     uint64_t sum = 0;
     for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         const bool per_entry = btf::kind_of(t) == btf::Kind::DATASEC;
         const uint64_t uses = per_entry ? 1 + uint64_t{btf::vlen_of(t)} : 1;
         btf::for_each_str_off(t, [&](uint32_t off) {
-            if (sum <= most)
+            if (sum <= most_long_names)
                 if (const size_t length = btf.str(off).size(); length >= long_name)
                     sum += length * uses;
         });
-        if (sum > most)
+        if (sum > most_long_names)
             return fail(types.after(uint64_t{btf.word_index(id)} * 4),
-                        strf("type %u (%s): names of more than %zu characters add up to %zu MB",
-                             raw(id), btf.kind_name(id), long_name - 1, most >> 20));
+                        strf("type %u (%s): names of more than %zu characters add up to %llu MB",
+                             raw(id), btf.kind_name(id), long_name - 1,
+                             ull(most_long_names >> 20)));
     }
     return {};
 }

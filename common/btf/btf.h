@@ -226,6 +226,7 @@ private:
 };
 
 constexpr size_t long_name = 1024; // characters; in most kinds of types, kernels allow 512
+constexpr uint64_t most_long_names = 64 << 20; // characters of all long names together
 
 /// Error: names of at least `long_name` characters add up to more than 64 MB. Any number of types
 /// may share one long name, so reading all names could take far longer than reading the file. The

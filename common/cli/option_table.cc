@@ -3,6 +3,8 @@
 // a class library for options would cost too much time (emit/NOTES.md).
 #include "common/cli/option_table.h"
 
+#include "common/io/parallel.h"
+
 #include <charconv>
 
 namespace btflink
@@ -11,7 +13,6 @@ namespace btflink
 namespace
 {
 
-constexpr unsigned max_threads = 1024;
 constexpr size_t help_column = 25, help_width = 80;
 // getopt_long returns first_code + i for the long name of table[i]. first_code is larger than any
 // letter, also in musl, whose getopt_long reads letters as wide characters.

@@ -15,10 +15,12 @@
 namespace btflink
 {
 
-/// The number of threads that can run at the same time; 1 if it is unknown.
+constexpr unsigned max_threads = 1024; // that options accept
+
+/// The number of threads that can run at the same time, at most max_threads; 1 if it is unknown.
 inline unsigned processors()
 {
-    return std::max(1u, std::thread::hardware_concurrency());
+    return std::clamp(std::thread::hardware_concurrency(), 1u, max_threads);
 }
 
 /// Calls work(i) once for each i below `count`, on up to `threads` threads, one of which is the

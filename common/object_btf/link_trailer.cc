@@ -344,7 +344,7 @@ private:
         if (blob_.has_long_names())
             if (const size_t length = blob_.str(name).size(); length >= long_name)
                 long_bytes_ += length;
-        return long_bytes_ <= (uint64_t{64} << 20);
+        return long_bytes_ <= most_long_names;
     }
     static constexpr const char *too_long =
         "names of more than 1023 characters add up to more than 64 MB";

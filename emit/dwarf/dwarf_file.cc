@@ -36,20 +36,6 @@ bool has_name(const ElfSection &section, std::string_view name)
            (section.name.starts_with(".zdebug_") && section.name.substr(2) == name.substr(1));
 }
 
-/// Is there a string of at least `length` bytes in `strings`, which ends in a NUL byte?
-bool has_string_of(size_t length, Bytes strings)
-{
-    while (strings.size() > length) {
-        const auto next = std::ranges::find(strings.first(length).rbegin(),
-                                            strings.first(length).rend(), std::byte{0});
-        const auto skipped = static_cast<size_t>(strings.first(length).rend() - next);
-        if (skipped == 0)
-            return true;
-        strings = strings.subspan(skipped);
-    }
-    return false;
-}
-
 /// The strings up to the last NUL byte; what follows it is not a string.
 Bytes up_to_last_nul(Bytes strings)
 {
@@ -132,7 +118,8 @@ Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
     }
     for (DebugSection *strings : {&str, &line_str}) {
         strings->data = up_to_last_nul(strings->data); // so that readers need not search for ends
-        has_long_strings_ = has_long_strings_ || has_string_of(usual_string, strings->data);
+        // With half the length, may_have_string() finds every longer string.
+        has_long_strings_ |= may_have_string(as_text(strings->data), usual_string / 2);
         // In large programs of C++ many long names occur, each in several units.
         string_reads.allow(16 * uint64_t{strings->data.size()});
     }

@@ -115,7 +115,7 @@ public:
     static constexpr const char *too_many_strings = "entries share long strings";
     /// The number of bytes of each string that do not count in string_reads.
     static constexpr size_t usual_string = 64 << 10;
-    /// Has `str` or `line_str` a longer string?
+    /// May `str` or `line_str` have a longer string?
     bool has_long_strings() const { return has_long_strings_; }
 
     /// The relocated value of `raw`, which is in `section` at the place of relocation entry

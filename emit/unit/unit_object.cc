@@ -490,8 +490,7 @@ void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips
     if (!mended)
         return;
     skips[Skip::mended] += mended->changes.size();
-    // Cut at PATH_MAX, because each change repeats it.
-    const std::string source = strf("%.4095s", tree.source ? tree.source : "");
+    const std::string source = tree.source ? tree.source : "";
     for (const std::string &change : mended->changes)
         types.left_out.push_back({where, source + ": " + change});
     types.btf = std::move(mended->btf);

@@ -4,7 +4,6 @@
 #include "emit/dwarf/languages.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace btflink::emit
 {

@@ -23,7 +23,6 @@
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include <algorithm>
-#include <cstring>
 #include <dwarf.h>
 #include <mutex>
 #include <set>
