@@ -96,10 +96,14 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
 std::string per_cpu_problem(const Binary &binary, std::string_view name,
                             const btf_var_secinfo &entry)
 {
+    // Link-time optimisation may append a suffix to the symbol of a static variable: ".llvm.123".
+    auto name_of = [](const SectionSymbol &symbol) {
+        return std::string_view(symbol.name).substr(0, symbol.name.find('.'));
+    };
     auto symbol = std::ranges::lower_bound(binary.percpu, entry.offset, {}, &SectionSymbol::offset);
     std::string there;
     for (; symbol != binary.percpu.end() && symbol->offset == entry.offset; ++symbol) {
-        if (symbol->name == name)
+        if (name_of(*symbol) == name)
             return symbol->size == entry.size ? ""
                                               : strf("has %u bytes, the symbol ", entry.size) +
                                                     std::to_string(symbol->size);
@@ -107,7 +111,7 @@ std::string per_cpu_problem(const Binary &binary, std::string_view name,
     }
     if (!there.empty())
         return "the symbol " + there + " is there";
-    auto elsewhere = std::ranges::find(binary.percpu, name, &SectionSymbol::name);
+    auto elsewhere = std::ranges::find(binary.percpu, name, name_of);
     if (elsewhere == binary.percpu.end())
         return "there is no symbol of this name";
     return "the symbol is at " + std::to_string(elsewhere->offset);

@@ -45,7 +45,9 @@ Result<void> collect_archive(const std::string &path, Collector &collector)
 {
     ArchiveVisitor visitor;
     visitor.wants = [&](const std::string &member) {
-        return member.empty() ? most_of_image : most_of(collector.wants(member));
+        if (!member.empty())
+            return most_of(collector.wants(member));
+        return role_of(own_name(path)) == Role::module ? most_of_module : most_of_image;
     };
     visitor.take = [&](const std::string &member, std::vector<std::byte> bytes) {
         auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -58,8 +60,8 @@ Result<void> collect_archive(const std::string &path, Collector &collector)
     return walk_archive(path, visitor);
 }
 
-/// Is `root` a build, and `folder`, directly in it, one into which Kbuild's package targets copy
-/// files of the build?
+/// Is `root` a build, and do Kbuild's package targets copy files of this build into `folder`?
+/// `folder`: a folder directly in `root`.
 bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 {
     const fs::path name = folder.filename();

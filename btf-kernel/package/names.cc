@@ -59,6 +59,15 @@ std::string_view release_of_modules(std::string_view path)
     return {};
 }
 
+/// Does the name begin like a release, with two numbers and a dot between them?
+bool begins_like_release(std::string_view name)
+{
+    size_t dot = 0;
+    while (dot < name.size() && is_digit(name[dot]))
+        ++dot;
+    return dot && dot + 1 < name.size() && name[dot] == '.' && is_digit(name[dot + 1]);
+}
+
 /// The release in MACHINE/RELEASE/linux, where systemd's kernel-install puts an image; empty if the
 /// path has another form.
 std::string_view release_of_entry(std::string_view path)
@@ -67,9 +76,7 @@ std::string_view release_of_entry(std::string_view path)
     if (!path.ends_with(file))
         return {};
     const std::string_view folder = last_part(path.substr(0, path.size() - file.size()));
-    const bool is_release =
-        !folder.empty() && is_digit(folder[0]) && folder.find('.') != std::string_view::npos;
-    return is_release ? folder : std::string_view();
+    return begins_like_release(folder) ? folder : std::string_view();
 }
 
 /// Is the file an image by its name together with its folder? Such images are systemd's
@@ -146,7 +153,9 @@ Role role_of(std::string_view path)
     if (path == "kernel.release" || path.ends_with("include/config/kernel.release"))
         return Role::release;
     // Kbuild keeps parts of the boot image in folders called compressed; .hmac files are checksums.
-    if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
+    // Red Hat's rescue image is a copy of one of the other images.
+    if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac") ||
+        release_in(path).starts_with("0-rescue-"))
         return Role::none;
     return has_image_name(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image
                                                                                       : Role::none;
@@ -197,11 +206,14 @@ std::string_view release_in(std::string_view path)
         return release;
     if (const std::string_view release = release_of_entry(path); !release.empty())
         return release;
-    const std::string_view file = last_part(path);
+    // BTF of a kernel may be named RELEASE.btf or vmlinux-RELEASE.btf.
+    const std::string_view file = without_btf(without_compression(last_part(path)));
     // What follows the dash of "leds-88pm860x.ko" is not a release. A unified image may have any
     // name.
-    if (module_suffix(without_btf(file)) || is_unified_image(path))
+    if (module_suffix(file) || is_unified_image(path))
         return {};
+    if (!file.empty() && is_digit(file.front()))
+        return begins_like_release(file) ? file : std::string_view();
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() || !is_digit(file[dash + 1]))
         return {};
@@ -220,13 +232,13 @@ bool is_linked_image(std::string_view path)
 unsigned image_rank(std::string_view path)
 {
     const std::string_view file = last_part(path);
-    unsigned kind = 3;
+    unsigned kind = 4;
     if (file == "vmlinux.unstripped")
         kind = 0;
     else if (is_linked_image(path))
-        kind = 1;
+        kind = is_debug_file(path) ? 1 : 2;
     else if (is_called(without_compression(file), "vmlinux"))
-        kind = 2;
+        kind = 3;
     const auto depth = static_cast<unsigned>(std::ranges::count(path, '/'));
     return kind * 1000 + std::min(depth, 999u);
 }

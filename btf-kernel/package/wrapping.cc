@@ -112,13 +112,22 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     return Payload{.bytes = part, .after_code = true};
 }
 
+constexpr size_t end_of_s390_head = 0x10010;
+
 /// The header states neither beginning nor end of the compressed data. From Linux 6.1 on, and in
 /// later stable releases of older kernels, zeros pad the file to a whole page. The last 32 bytes of
-/// this page are a trailer for secure boot.
+/// this page are a trailer for secure boot. The kernel's sign-file may append a signature, which
+/// ends as those of modules do (struct module_signature in include/linux/module_signature.h).
 Result<Payload> open_s390(Bytes file, const Where &)
 {
-    constexpr size_t trailer = 32;
+    constexpr size_t trailer = 32, signature_info = 12;
     constexpr std::string_view end_of_trailer = "zIPL";
+    constexpr std::string_view end_of_signature = "~Module signature appended~\n";
+    if (has(file, file.size() - end_of_signature.size(), end_of_signature)) {
+        file = file.first(file.size() - end_of_signature.size());
+        const uint64_t length = uint64_t{be32(file, file.size() - 4)} + signature_info;
+        file = file.first(file.size() - std::min<uint64_t>(length, file.size() - end_of_s390_head));
+    }
     if (has(file, file.size() - end_of_trailer.size(), end_of_trailer))
         file = file.first(file.size() - trailer);
     return Payload{.bytes = file, .after_code = true};
@@ -211,7 +220,9 @@ struct Property {
 Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
     constexpr size_t most_parts = 3;
-    constexpr size_t longest_name = 16; // the properties that are needed have shorter names
+    // The properties that are needed have shorter names. Longer names of nodes are cut, because
+    // comparing them for each property would take minutes.
+    constexpr size_t longest_name = 16, longest_node = 255;
     enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
     std::vector<Property> out;
     std::vector<std::string_view> path; // begins with the root
@@ -229,6 +240,7 @@ Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &w
         case begin_node:
             path.push_back(text_at(nodes, at));
             TRY(take(path.back().size() + 1));
+            path.back() = path.back().substr(0, longest_node);
             break;
         case property: {
             const Bytes head = TRY(take(8));
@@ -314,7 +326,8 @@ constexpr Wrapping wrappings[] = {
     {"zImage", 0x3c,
      [](Bytes f) { return has(f, 0x24, "\x18\x28\x6f\x01") || has(f, 0x24, "\x01\x6f\x28\x18"); },
      open_arm},
-    {"Image of s390x", 0x10010, [](Bytes f) { return has(f, 0x10008, "S390EP"); }, open_s390},
+    {"Image of s390x", end_of_s390_head, [](Bytes f) { return has(f, 0x10008, "S390EP"); },
+     open_s390},
     {"EFI program", 0x40, [](Bytes f) { return has(f, 0, "MZ"); }, open_pe},
     {"uImage", 64, [](Bytes f) { return has(f, 0, "\x27\x05\x19\x56"); }, open_uimage},
     {"FIT", 40, [](Bytes f) { return has(f, 0, "\xd0\x0d\xfe\xed"); }, open_fit},

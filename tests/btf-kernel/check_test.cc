@@ -557,6 +557,11 @@ TEST_F(CheckKernel, PerCpu)
     kernel_.vmlinux->percpu = {{"other", 8, 4}};
     EXPECT_EQ(findings(), Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: the symbol "
                                 "other is there"});
+    kernel_.vmlinux->percpu = {{"counter.llvm.123", 8, 4}};
+    EXPECT_EQ(findings(), Lines());
+    kernel_.vmlinux->percpu = {{"counter.llvm.123", 16, 4}};
+    EXPECT_EQ(findings(),
+              Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: the symbol is at 16"});
     kernel_.vmlinux->percpu = {{"counter", 8, 8}};
     EXPECT_EQ(findings(),
               Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: has 4 bytes, "

@@ -117,18 +117,21 @@ class Encode(PackageCase):
                          ['5.14.21-package.7.btf'])
 
     def test_packages_of_suse(self):
-        """The file with DWARF is called vmlinux.debug. A compressed vmlinux without DWARF is there, too, and must not
-        be chosen."""
+        """The file with DWARF is called vmlinux.debug. A vmlinux without DWARF, perhaps compressed, is there, too, and
+        must not be chosen."""
         vmlinux, modules = self.members()
-        names = (f'usr/lib/debug/usr/lib/modules/{RELEASE}/vmlinux.debug', f'boot/vmlinux-{RELEASE}.gz')
+        name = f'usr/lib/debug/usr/lib/modules/{RELEASE}/vmlinux.debug'
         must('objcopy', '--only-keep-debug', self.make / 'vmlinux', self.top / 'vmlinux.debug')
         must('strip', '-o', self.top / 'stripped', self.make / 'vmlinux')
-        files = [(names[0], (self.top / 'vmlinux.debug').read_bytes()),
-                 (names[1], gzip.compress((self.top / 'stripped').read_bytes())),
+        stripped = (self.top / 'stripped').read_bytes()
+        debug = [(name, (self.top / 'vmlinux.debug').read_bytes()),
                  *((name + '.debug', data) for name, data in modules)]
+        files = [(f'boot/vmlinux-{RELEASE}.gz', gzip.compress(stripped)), *debug]
+        plain = [(f'boot/vmlinux-{RELEASE}', stripped), *debug] # of SUSE's powerpc64le
         self.report(self.unpacked([vmlinux, *modules], 'usual'), '-o', self.top / 'want-suse')
         want = (self.top / 'want-suse/vmlinux.btf').read_bytes()
-        for n, package in enumerate((self.unpacked(files, 'suse'), self.write('suse.tar', tar(files)))):
+        for n, package in enumerate((self.unpacked(files, 'suse'), self.write('suse.tar', tar(files)),
+                                     self.unpacked(plain, 'plain'))):
             with self.subTest(n):
                 counts = self.report(package, '-o', self.top / f'suse-{n}')
                 self.assertEqual((counts['modules'], counts['written'], counts['failed']), (3, 3, []))

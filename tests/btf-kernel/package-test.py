@@ -334,6 +334,21 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.assertEqual(report['modules'], 3)
         self.refused(folder / 'lib/modules', f'has several kernels; choose one with --release=NAME: {RELEASE}, 6.13.0')
 
+    def test_rescue_image(self):
+        """Red Hat's copy of some kernel is not a kernel of its own."""
+        files = [(name, data) for name, data in self.files() if name.startswith('boot/')]
+        files.append(('boot/vmlinuz-0-rescue-0123456789abcdef', b'a copy'))
+        self.assertEqual(self.check(self.unpacked(files, 'rescue'))['release'], RELEASE)
+
+    def test_btf_named_by_its_release(self):
+        for name in '5.14.0-362.18.1.el9_3.x86_64.btf', 'vmlinux-5.14.0-362.18.1.el9_3.x86_64.btf':
+            raw = self.write(name, self.btf)
+            report = self.check(raw, options=['--release=5.14.0-362.18.1.el9_3.x86_64'])
+            self.assertEqual(report['release'], '5.14.0-362.18.1.el9_3.x86_64')
+            self.refused(raw, 'has no kernel 362.18', options=['--release=362.18'])
+        for name in '3.btf', '5-14.btf':
+            self.assertEqual(self.check(self.write(name, self.btf))['release'], '')
+
     def test_images_without_release_in_their_names(self):
         """Arch Linux has such names. vmlinuz-linux-lts is of the kernel that was chosen, vmlinuz-linux of another
         one."""

@@ -18,6 +18,11 @@ from helpers.kernel_packages import (COMPRESSIONS, PROGRAMS, RELEASE, SOURCE, Pa
 STUB = '/usr/lib/systemd/boot/efi/linuxx64.efi.stub'
 
 
+def signed(image, size):
+    """The image with a signature, as sign-file appends it. `size`: of the signature, as stated after it."""
+    return image + bytes(min(size, 1000)) + struct.pack('>8xI', size) + b'~Module signature appended~\n'
+
+
 class Wrapping(PackageCase):
     def good(self, data, name='image', release=RELEASE):
         report = self.check(self.write(name, data))
@@ -139,11 +144,15 @@ class Wrapping(PackageCase):
             for kind in (*COMPRESSIONS, None):
                 for trailer in (True, False):
                     with self.subTest(size=len(image), kind=kind, trailer=trailer):
-                        self.good(images.s390_image(image, kind, trailer))
+                        whole = images.s390_image(image, kind, trailer)
+                        self.good(whole)
+                        self.good(signed(whole, 300))
         damaged = bytearray(images.s390_image(images.arm_image(self.btf), 'xz'))
         damaged[0x10110 + 200] ^= 0xff
         self.refused(damaged, 'has no compressed kernel after its code')
-        self.refused(images.s390_image(b'', None)[:0x10010], 'has no compressed kernel after its code')
+        short = images.s390_image(b'', None)[:0x10010]
+        for image in short, signed(short, 0), signed(short, 0xffffffff):
+            self.refused(image, 'has no compressed kernel after its code')
 
     @unittest.skipUnless(shutil.which('arm-linux-gnueabihf-gcc'), 'there is no compiler for arm')
     def test_big_endian_arm(self):
