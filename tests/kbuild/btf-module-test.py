@@ -305,6 +305,12 @@ class Module(KbuildCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (0, 'btf-module: x.ko: BTF over build/vmlinux\n', ''))
         self.assertIn('.BTF', self.section_names('x.ko'))
+        # Some distributions let only root read boot images.
+        os.chmod(self.path('build/vmlinux'), 0)
+        done = self.run_tool(self.path('bin/btf-module'), '--build=build', '--kernel=6.12.99', 'x.ko', text=True,
+                             settings={'PATH': self.search_path('bin')}, user=65534, group=65534, extra_groups=())
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, 'no BTF of kernel 6.12.99 was found; build/vmlinux cannot be read\n')
 
     def test_status_of_dkms_conf(self):
         """As with dkms, the status of the last command in dkms.conf does not matter."""
