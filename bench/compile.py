@@ -43,9 +43,10 @@ def commands(kernel):
         if not found or ' -D__KERNEL__ ' not in found[2]:
             continue
         # A semicolon separates later commands, such as objtool, from the compile.
-        if not found[2].rstrip().endswith('.c') and '.c ;' not in found[2]:
+        text = re.split(r' +; ', found[2])[0].rstrip()
+        if not text.endswith('.c'):
             continue
-        text = found[2].split(' ; ')[0].replace('$(pound)', '#').replace('$$', '$')
+        text = text.replace('$(pound)', '#').replace('$$', '$')
         words = shlex.split(text)
         at = next((i for i, word in enumerate(words)
                    if COMPILER.fullmatch(os.path.basename(word))), None)
@@ -83,7 +84,7 @@ def report(times, sizes):
     if not count:
         return
     print(f'{datetime.date.today()}; {processor()}; {count} objects\n')
-    print('| | user+sys | of none | median of none | objects |\n|---|---|---|---|---|')
+    print('| | user+sys | more than none | median | objects |\n|---|---|---|---|---|')
     for way, seconds in times.items():
         ratios = [a / b for a, b in zip(seconds, times['none'])]
         print(f'| {way} | {sum(seconds):.1f} s | {sum(seconds) / sum(times["none"]) - 1:+.1%} '
