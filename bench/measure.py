@@ -38,9 +38,9 @@ def private_memory(pid):
     return int(found[1]) / 1024 if found else 0
 
 
-# A new process inherits the peak of its parent's memory. A benchmark may be large, so a small process starts
-# what is measured without `watch`; no result is below the memory of this process, about 10 MB. It prints wall,
-# user and system time, maximum resident set, exit status.
+# A new process inherits the peak of its parent's memory, and this process may be large. So without `watch`, a small
+# process starts the program that is measured. No result is below the memory of the small process, about 10 MB. The
+# small process prints wall, user and system time, maximum resident set, exit status.
 STARTER = '''import os, sys, time
 start = time.monotonic()
 child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,

@@ -191,13 +191,14 @@ Result<std::string> Collector::choose_release() const
 }
 
 /// Sets kernel.vmlinux to the image with the lowest image_rank() among those with BTF, or else
-/// among all that can be read. Images of another release than kernel.release do not count. The path
-/// of an image states its release. An image whose path states none counts, whatever its contents
-/// state, with one exception: if the user has chosen a release that the contents of at least one
-/// image state, its own contents must state this release, or none. Also sets kernel.banner and
-/// kernel.other_builds, and kernel.config if that is empty; a banner or configuration that the
-/// chosen image lacks comes from the first image that has one. `unreadable`: set to the error of
-/// the first image that cannot be read. Error: there are images, but none can be read.
+/// among all that can be read. An image does not count if its path states another release than
+/// kernel.release. If its path states no release, the image counts, whatever its contents state.
+/// There is one exception: the user has chosen a release, and the contents of at least one image
+/// state this release. Then an image whose path states no release and whose contents state another
+/// one does not count. Also sets kernel.banner and kernel.other_builds, and kernel.config if that
+/// is empty; a banner or configuration that the chosen image lacks comes from the first image that
+/// has one. `unreadable`: set to the error of the first image that cannot be read. Error: there are
+/// images, but none can be read.
 Result<void> Collector::choose_image(Kernel &kernel, std::optional<Error> &unreadable)
 {
     auto stated_by = [](const Image &image) {

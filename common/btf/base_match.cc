@@ -160,10 +160,10 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted,
     return found;
 }
 
-/// By id of the distilled base: does a struct or union of the module have a member of this type, or
-/// of a modifier or array of it? If this type is a struct or union, the kernel's type must have the
-/// same size. (Kernels without a fix of January 2025, for example 6.12.0, do not look at the last
-/// structs of the module.)
+/// By id of the distilled base: does a struct or union of the module have a member whose type is
+/// this type, perhaps behind modifiers or in an array? If so, and if the type is a struct or union,
+/// the kernel's type must have the same size. (Kernels without a fix of January 2025, for example
+/// 6.12.0, do not look at the last structs of the module.)
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id())), seen(raw(split.end_id()));

@@ -229,9 +229,9 @@ private:
     bool too_large_ = false;
 };
 
-/// Extends the header of a blob from 24 to 32 bytes. `section`: whether to add a layout section
-/// with all known kinds, too. Split BTF needs none, because the layout of its base applies. A
-/// distilled base gets none, as from pahole.
+/// Extends the header of a blob from 24 to 32 bytes. `section`: whether to add a layout section as
+/// well, with an entry for each known kind. Split BTF needs no section, because the layout of its
+/// base applies. A distilled base gets none, because pahole writes none there.
 void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section);
 
 } // namespace btflink

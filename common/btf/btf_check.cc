@@ -31,8 +31,8 @@ bool is_checked(const BtfCheckState &c, TypeId id)
     return !c.only || (index < c.only->size() && (*c.only)[index]);
 }
 
-/// Checks types with `rule`. Stops when `found` has `most` violations. Returns whether there
-/// are none.
+/// Checks types with `rule`, and adds violations to `found`. Stops when `found` has `most`
+/// violations. Returns whether `found` is empty.
 template <typename Rule>
 bool check_all(BtfCheckState &c, Rule rule, size_t most, std::vector<Error> &found)
 {

@@ -61,9 +61,9 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 Result<void> check_distilled_base(std::optional<KernelVersion> kernel, const Btf &btf,
                                   const Where &where);
 
-// btf_check.cc: checks whether kernels accept a blob, by the rules of Linux 6.12 to 7.3 for BTF
-// that is loaded by bpf() (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own
-// BTF.
+// btf_check.cc: checks whether kernels accept a blob, by the rules for BTF that is loaded by bpf()
+// (kernel/bpf/btf.c). These are stricter than the rules for a kernel's own BTF. The rules are those
+// of Linux 6.12 to 7.3. For an older kernel, the rules that KernelForms describes are added.
 //
 // Seven rules are left out:
 //   - A blob in a bpf() call has at most 16 MB.
@@ -111,13 +111,13 @@ struct MendedBtf {
     std::vector<std::string> changes; // one line each: the violation and what was done
 };
 
-/// Returns nothing if there are no violations, or none that can be mended. `pointer_size`: the
-/// target's, in bytes. `suspects`: null for final BTF. Of an object, only types for which
-/// suspects[id - 1] is true are mended. Some violations are left to the merge even in these types:
-/// violations of VARs, FUNCs and DATASECs; names that are only too long; chains of modifiers; and
-/// declared structs that prototypes pass or return by value. From an object, only DECL_TAGs are
-/// dropped and, if anything is mended, DATASECs without entries; so types before the first of these
-/// keep their ids.
+/// Returns nothing if there are no violations, if none can be mended, or if the names do not fit
+/// into a StringTable. `pointer_size`: the target's, in bytes. `suspects`: null for final BTF. Of
+/// an object, only types for which suspects[id - 1] is true are mended. Some violations are left to
+/// the merge even in these types: violations of VARs, FUNCs and DATASECs; names that are only too
+/// long; chains of modifiers; and declared structs that prototypes pass or return by value. From an
+/// object, only DECL_TAGs are dropped and, if anything is mended, DATASECs without entries. So
+/// types before the first dropped one keep their ids.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size,
                                   const std::vector<bool> *suspects = nullptr);
 

@@ -95,8 +95,8 @@ Failure violation(const BtfCheckState &c, TypeId id, const std::string &rule, si
 Failure element_violation(const BtfCheckState &c, TypeId id, uint32_t index,
                           const std::string &rule);
 
-/// Is the string at `offset` an identifier of a length that kernels accept? If so, this is cached
-/// for strings of the blob itself, because most names are used more than once.
+/// Is the string at `offset` an identifier of a length that kernels accept? For a string of the
+/// blob itself, the answer "yes" is cached, because most names are used more than once.
 bool is_identifier_at(BtfCheckState &c, uint32_t offset);
 bool is_short_enough(BtfCheckState &c, std::string_view name);
 /// The text of the violation if a name is too long.

@@ -18,7 +18,7 @@
 //   a bitfield whose type is not an INT and does not allow it (an enum allows 32 bits)
 //                                 if it has up to 64 bits, an INT replaces the type; otherwise it
 //                                 is left out
-//   a FLOAT member (2, 4, 8 or 16 bytes) at a byte that is not aligned
+//   a FLOAT member (2, 4, 8 or 16 bytes) at an unaligned offset of whole bytes
 //                                 an INT with the FLOAT's name and size replaces the type
 //   any other wrong member, or one that ends beyond the struct
 //                                 left out
@@ -572,8 +572,9 @@ private:
     TypeId first_;
     uint32_t pointer_size_;
     // Null for final BTF. Types before the first DECL_TAG keep their indexes in all rounds (see
-    // mend_btf()). Behind a dropped DECL_TAG, only DECL_TAGs and new INTs move. They then have the
-    // bit of another type, which is harmless: the merge checks all DECL_TAGs.
+    // mend_btf()). btf-emit mends an object before it adds VARs, FUNCs and DATASECs, so behind a
+    // dropped DECL_TAG only DECL_TAGs and new INTs move. These then have the bit of another type,
+    // which is harmless: new INTs have no violations, and the merge checks all DECL_TAGs.
     const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last

@@ -44,8 +44,8 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
     return members;
 }
 
-/// The indexes of .symtab and .dynsym, as far as they exist. Error: there are more tables of
-/// symbols. To open one, SymbolTable looks at all sections.
+/// The indexes of .symtab and .dynsym, as far as they exist. Error: there are more than two symbol
+/// tables. SymbolTable::open() looks at all sections, so opening many tables would take too long.
 Result<std::vector<uint32_t>> symbol_tables(const ElfImage &image)
 {
     std::vector<uint32_t> tables;

@@ -15,7 +15,7 @@
 namespace btflink
 {
 
-constexpr unsigned max_threads = 1024; // that options accept
+constexpr unsigned max_threads = 1024; // the most that options accept
 
 /// The number of threads that can run at the same time, at most max_threads; 1 if it is unknown.
 inline unsigned processors()

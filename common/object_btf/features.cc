@@ -94,10 +94,9 @@ Result<FeatureSet> parse_features(std::string_view list, FeatureSet start)
             continue;
         auto known = named(name);
         if (!known)
-            return fail({},
-                        "unknown feature '" + std::string(name) + "'" +
-                            (name.starts_with('+') ? " ('+' is only before the first name)" : "") +
-                            "; known are default, all, " + feature_names(known_features()));
+            return fail({}, "unknown feature '" + std::string(name) + "'" +
+                                (name.starts_with('+') ? " ('+' may only come first)" : "") +
+                                "; known are default, all, " + feature_names(known_features()));
         set.add(*known);
     }
     return set;

@@ -60,7 +60,7 @@ TEST(Features, UnknownNamesAreErrors)
     EXPECT_FALSE(parse_features("var+"));
     set = parse_features("+var,+float");
     ASSERT_FALSE(set);
-    EXPECT_NE(set.error().str().find("'+float' ('+' is only before the"), std::string::npos);
+    EXPECT_NE(set.error().str().find("'+float' ('+' may only come first)"), std::string::npos);
 }
 
 TEST(Features, NamesParseBack)
