@@ -97,13 +97,15 @@ std::string per_cpu_problem(const Binary &binary, std::string_view name,
                             const btf_var_secinfo &entry)
 {
     // Link-time optimisation may append a suffix to the symbol of a static variable: ".llvm.123".
-    auto name_of = [](const SectionSymbol &symbol) {
-        return std::string_view(symbol.name).substr(0, symbol.name.find('.'));
+    auto is_named = [&](const SectionSymbol &symbol) {
+        const std::string_view whole = symbol.name;
+        return whole.starts_with(name) &&
+               (whole.size() == name.size() || whole[name.size()] == '.');
     };
     auto symbol = std::ranges::lower_bound(binary.percpu, entry.offset, {}, &SectionSymbol::offset);
     std::string there;
     for (; symbol != binary.percpu.end() && symbol->offset == entry.offset; ++symbol) {
-        if (name_of(*symbol) == name)
+        if (is_named(*symbol))
             return symbol->size == entry.size ? ""
                                               : strf("has %u bytes, the symbol ", entry.size) +
                                                     std::to_string(symbol->size);
@@ -111,7 +113,7 @@ std::string per_cpu_problem(const Binary &binary, std::string_view name,
     }
     if (!there.empty())
         return "the symbol " + there + " is there";
-    auto elsewhere = std::ranges::find(binary.percpu, name, name_of);
+    auto elsewhere = std::ranges::find_if(binary.percpu, is_named);
     if (elsewhere == binary.percpu.end())
         return "there is no symbol of this name";
     return "the symbol is at " + std::to_string(elsewhere->offset);

@@ -87,7 +87,7 @@ bool is_image_by_folder(std::string_view path)
     const std::string release(release_in(path));
     if (release.empty())
         return false;
-    const std::string_view file = last_part(path);
+    const std::string_view file = without_compression(last_part(path));
     const bool in_boot = path.starts_with("boot/") || path.find("/boot/") != std::string_view::npos;
     return !release_of_entry(path).empty() || path.ends_with("modules/" + release + "/image") ||
            (in_boot && (file == "kernel-" + release || file == "image-" + release));
@@ -137,6 +137,11 @@ size_t module_suffix(std::string_view file)
 std::string_view without_btf(std::string_view file)
 {
     return without_end(file, {".btf"});
+}
+
+bool is_in_debug_folder(std::string_view path)
+{
+    return path.starts_with("lib/debug/") || path.find("/lib/debug/") != std::string_view::npos;
 }
 
 } // namespace
@@ -196,8 +201,7 @@ std::string_view place_of_module(std::string_view path)
 
 bool is_debug_file(std::string_view path)
 {
-    return path.starts_with("lib/debug/") || path.find("/lib/debug/") != std::string_view::npos ||
-           path.ends_with(".debug");
+    return is_in_debug_folder(path) || path.ends_with(".debug");
 }
 
 std::string_view release_in(std::string_view path)
@@ -207,12 +211,12 @@ std::string_view release_in(std::string_view path)
     if (const std::string_view release = release_of_entry(path); !release.empty())
         return release;
     // BTF of a kernel may be named RELEASE.btf or vmlinux-RELEASE.btf.
-    const std::string_view file = without_btf(without_compression(last_part(path)));
+    const std::string_view whole = without_compression(last_part(path)), file = without_btf(whole);
     // What follows the dash of "leds-88pm860x.ko" is not a release. A unified image may have any
     // name.
     if (module_suffix(file) || is_unified_image(path))
         return {};
-    if (!file.empty() && is_digit(file.front()))
+    if (file != whole && !file.empty() && is_digit(file.front()))
         return begins_like_release(file) ? file : std::string_view();
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() || !is_digit(file[dash + 1]))
@@ -226,18 +230,21 @@ bool is_linked_image(std::string_view path)
 {
     const std::string_view file = last_part(path);
     return role_of(path) == Role::image && without_compression(file) == file &&
+           without_btf(file) == file &&
            (file == "vmlinux.unstripped" || file == "vmlinux.debug" || is_called(file, "vmlinux"));
 }
 
 unsigned image_rank(std::string_view path)
 {
-    const std::string_view file = last_part(path);
+    const std::string_view file = last_part(path), whole = without_compression(file);
     unsigned kind = 4;
     if (file == "vmlinux.unstripped")
         kind = 0;
     else if (is_linked_image(path))
-        kind = is_debug_file(path) ? 1 : 2;
-    else if (is_called(without_compression(file), "vmlinux"))
+        kind = is_in_debug_folder(path) ? 1 : 2;
+    else if (without_btf(whole) != whole)
+        kind = 5;
+    else if (is_called(whole, "vmlinux"))
         kind = 3;
     const auto depth = static_cast<unsigned>(std::ranges::count(path, '/'));
     return kind * 1000 + std::min(depth, 999u);

@@ -126,8 +126,8 @@ bool is_debug_file(std::string_view path);
 bool is_linked_image(std::string_view path);
 
 /// The image with the lowest rank is preferred: the one with more information (vmlinux before
-/// vmlinuz, a debug file before a vmlinux that is shipped without symbols), then the one in fewer
-/// folders.
+/// vmlinuz, a file in lib/debug before a vmlinux that is shipped without symbols, raw BTF last),
+/// then the one in fewer folders.
 unsigned image_rank(std::string_view path);
 
 /// A member's path without its empty and "." parts. Error: it has a part "..".

@@ -120,13 +120,15 @@ constexpr size_t end_of_s390_head = 0x10010;
 /// ends as those of modules do (struct module_signature in include/linux/module_signature.h).
 Result<Payload> open_s390(Bytes file, const Where &)
 {
-    constexpr size_t trailer = 32, signature_info = 12;
+    constexpr size_t trailer = 32;
     constexpr std::string_view end_of_trailer = "zIPL";
     constexpr std::string_view end_of_signature = "~Module signature appended~\n";
-    if (has(file, file.size() - end_of_signature.size(), end_of_signature)) {
-        file = file.first(file.size() - end_of_signature.size());
-        const uint64_t length = uint64_t{be32(file, file.size() - 4)} + signature_info;
-        file = file.first(file.size() - std::min<uint64_t>(length, file.size() - end_of_s390_head));
+    constexpr size_t after_signature = 12 + end_of_signature.size();
+    const uint64_t rest = file.size() - end_of_s390_head;
+    if (rest >= after_signature &&
+        has(file, file.size() - end_of_signature.size(), end_of_signature)) {
+        const uint64_t length = be32(file, file.size() - end_of_signature.size() - 4);
+        file = file.first(file.size() - after_signature - std::min(length, rest - after_signature));
     }
     if (has(file, file.size() - end_of_trailer.size(), end_of_trailer))
         file = file.first(file.size() - trailer);

@@ -191,7 +191,8 @@ class Package(PackageCase):
         image, modules = self.files()[1], self.files()[2:]
         for name in ('boot/0123456789abcdef/RELEASE/linux', 'boot/kernel-RELEASE', 'boot/image-RELEASE',
                      'lib/modules/RELEASE/image', 'usr/lib/modules/RELEASE/vmlinux.xz',
-                     'boot/vmlinux-RELEASE.gz', 'boot/vmlinuz-RELEASE.efi', 'usr/lib/debug/boot/vmlinux-RELEASE.debug',
+                     'boot/vmlinux-RELEASE.gz', 'boot/image-RELEASE.gz', 'boot/vmlinuz-RELEASE.efi',
+                     'usr/lib/debug/boot/vmlinux-RELEASE.debug',
                      'usr/lib/debug/usr/lib/modules/RELEASE/vmlinux.debug'):
             with self.subTest(name):
                 path = name.replace('RELEASE', RELEASE)
@@ -346,8 +347,12 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
             report = self.check(raw, options=['--release=5.14.0-362.18.1.el9_3.x86_64'])
             self.assertEqual(report['release'], '5.14.0-362.18.1.el9_3.x86_64')
             self.refused(raw, 'has no kernel 362.18', options=['--release=362.18'])
-        for name in '3.btf', '5-14.btf':
+        for name in '3.btf', '5-14.btf', '5.14.0.vmlinux':
             self.assertEqual(self.check(self.write(name, self.btf))['release'], '')
+        # Raw BTF is not preferred to an image.
+        files = [(f'boot/vmlinuz-{RELEASE}', flat_image(self.btf)), (f'vmlinux-{RELEASE}.btf', self.btf)]
+        report = self.check(self.unpacked(files, 'raw-too'))
+        self.assertRegex(report['unchecked'][0]['why'], '^there is no .BTF_ids') # words for images, not for raw BTF
 
     def test_images_without_release_in_their_names(self):
         """Arch Linux has such names. vmlinuz-linux-lts is of the kernel that was chosen, vmlinuz-linux of another

@@ -151,7 +151,8 @@ class Wrapping(PackageCase):
         damaged[0x10110 + 200] ^= 0xff
         self.refused(damaged, 'has no compressed kernel after its code')
         short = images.s390_image(b'', None)[:0x10010]
-        for image in short, signed(short, 0), signed(short, 0xffffffff):
+        marker = signed(b'', 0)[12:]
+        for image in short, signed(short, 0), signed(short, 0xffffffff), short[:0x1000e] + marker:
             self.refused(image, 'has no compressed kernel after its code')
 
     @unittest.skipUnless(shutil.which('arm-linux-gnueabihf-gcc'), 'there is no compiler for arm')
