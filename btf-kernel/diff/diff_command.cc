@@ -87,16 +87,18 @@ void parse_modules(OpenKernel &opened)
 /// `opened.types` points to bytes of `opened.kernel`.
 Result<void> open(const std::string &path, const DiffCommandLine &line, OpenKernel &opened)
 {
-    Progress progress(line.quiet);
-    const OpenOptions options{{}, line.threads, &progress, "name a file or folder of only one"};
-    auto kernel = TRY(open_kernel({path}, options));
-    opened.kernel = std::move(kernel);
-    auto vmlinux = TRY(parse_vmlinux(opened.kernel));
-    opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);
-    opened.types.vmlinux = vmlinux;
+    auto kernel = [&] {
+        Progress progress(line.quiet); // erased before errors are printed
+        return open_kernel({path},
+                           {{}, line.threads, &progress, "name a file or folder of only one"});
+    }();
+    opened.kernel = TRY(std::move(kernel));
     for (const Error &error : opened.kernel.left_out)
         print_error(error);
     opened.errors += opened.kernel.left_out.size();
+    auto vmlinux = TRY(parse_vmlinux(opened.kernel));
+    opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);
+    opened.types.vmlinux = vmlinux;
     parse_modules(opened);
     return {};
 }

@@ -70,15 +70,18 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
            fs::exists(root / "include/config", ignored);
 }
 
-/// What release_in() needs before the paths in `folder`: "lib/modules/" if `folder` is itself a
-/// lib/modules (then its paths begin with a release); otherwise "".
+/// What role_of() and release_in() need before the paths in `folder`: "lib/modules/" if `folder` is
+/// itself a lib/modules (then its paths begin with a release), "boot/" if it is a boot; otherwise
+/// "".
 std::string missing_prefix(const std::string &folder)
 {
     constexpr const char name[] = "lib/modules";
     std::error_code unknown;
     const fs::path whole = fs::canonical(folder, unknown);
     const bool has_name = whole.parent_path().filename() / whole.filename() == name;
-    return has_name ? std::string(name) + "/" : "";
+    if (has_name)
+        return std::string(name) + "/";
+    return whole.filename() == "boot" ? "boot/" : "";
 }
 
 /// Is this a folder that /boot may have, and that perhaps only root may read?

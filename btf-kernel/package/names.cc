@@ -27,8 +27,9 @@ bool is_called(std::string_view file, std::string_view name)
     return file == name || (file.starts_with(name) && file[name.size()] == '-');
 }
 
-constexpr std::string_view image_names[] = {"vmlinux", "vmlinuz", "bzImage",  "Image",
-                                            "zImage",  "uImage",  "fitImage", "boot.img"};
+// Yocto has names such as Image.gz-RELEASE.
+constexpr std::string_view image_names[] = {"vmlinux", "vmlinuz",  "bzImage",  "Image",   "zImage",
+                                            "uImage",  "fitImage", "boot.img", "Image.gz"};
 
 std::string_view without_end(std::string_view file, std::initializer_list<std::string_view> ends)
 {
@@ -99,7 +100,10 @@ bool is_unified_image(std::string_view path)
 {
     constexpr std::string_view folder = "EFI/Linux/", end = ".efi";
     const size_t at = path.rfind(folder);
-    return at != std::string_view::npos && (at == 0 || path[at - 1] == '/') && path.ends_with(end);
+    // Files in folders below it, such as those in EFI/Linux/NAME.efi.extra.d, are additions to
+    // images.
+    return at != std::string_view::npos && (at == 0 || path[at - 1] == '/') &&
+           path.ends_with(end) && path.find('/', at + folder.size()) == std::string_view::npos;
 }
 
 /// Is it a source file? Some are named like images and configurations: vmlinux-gdb.py,
@@ -158,9 +162,10 @@ Role role_of(std::string_view path)
     if (path == "kernel.release" || path.ends_with("include/config/kernel.release"))
         return Role::release;
     // Kbuild keeps parts of the boot image in folders called compressed; .hmac files are checksums.
-    // Red Hat's rescue image is a copy of one of the other images.
+    // Red Hat's rescue image is a copy of one of the other images. In builds for 32-bit arm, Image
+    // has no header by which it could be recognised; vmlinux and zImage have the same BTF.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac") ||
-        release_in(path).starts_with("0-rescue-"))
+        release_in(path).starts_with("0-rescue-") || path.ends_with("arch/arm/boot/Image"))
         return Role::none;
     return has_image_name(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image
                                                                                       : Role::none;

@@ -22,7 +22,8 @@ struct ReportCommandLine {
     bool help = false, quiet = false;
     unsigned threads = processors();
     std::string output, image, release;
-    std::optional<FeatureSet> features; // of the merge that runs this command; see features_of()
+    // Of the btf-merge that runs this command. Not set: see features_of() in collect_objects.cc.
+    std::optional<FeatureSet> features;
     std::vector<std::string> objects, traces;
 };
 
@@ -48,13 +49,14 @@ constexpr Option<ReportCommandLine> report_options[] = {
 };
 
 /// Sets the default of --objects: the objects of the build in `folder`, if they have object BTF. If
-/// --image is not given, sets its default: the vmlinux of the build.
+/// there are objects, and --image is not given, sets its default: the vmlinux of the build.
 Result<void> find_objects(const std::string &folder, ReportCommandLine &line)
 {
     const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";
     line.objects = TRY(kbuild::vmlinux_inputs(vmlinux));
     std::error_code ignored;
-    if (line.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
+    if (!line.objects.empty() && line.image.empty() &&
+        std::filesystem::is_regular_file(vmlinux, ignored))
         line.image = vmlinux;
     return {};
 }
@@ -62,15 +64,22 @@ Result<void> find_objects(const std::string &folder, ReportCommandLine &line)
 Result<report::Data> collect(const std::vector<std::string> &paths, ReportCommandLine &line,
                              size_t &errors)
 {
-    Progress progress(line.quiet);
-    auto kernel = TRY(open_kernel(paths, {line.release, line.threads, &progress}));
+    auto opened = [&] {
+        Progress progress(line.quiet); // erased before errors are printed
+        return open_kernel(paths, {line.release, line.threads, &progress});
+    }();
+    const Kernel kernel = TRY(std::move(opened));
+    for (const Error &error : kernel.left_out)
+        print_error(error);
     report::Data data;
-    std::vector<Error> found = kernel.left_out;
+    std::vector<Error> found;
     TRY(report::collect_kernel(kernel, data, found));
     const bool asked = !line.objects.empty();
     if (!asked && paths.size() == 1)
         if (auto looked = find_objects(paths[0], line); !looked)
             found.push_back(looked.error());
+    if (line.objects.empty() && !line.image.empty())
+        return fail(Where{line.image}, "is not used without objects; name them with --objects");
     if (!line.objects.empty()) {
         auto any =
             report::collect_objects(line.objects, line.image, line.features, line.threads, data);
@@ -87,7 +96,7 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
     report::sort_steps(data);
     for (const Error &error : found)
         print_error(error);
-    errors = found.size();
+    errors = kernel.left_out.size() + found.size();
     return data;
 }
 

@@ -40,7 +40,8 @@ struct KernelForms {
     bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
     bool tags_anywhere = true;      // a TYPE_TAG after another modifier
     bool printable_sections = true; // names of DATASECs: any printable characters
-    uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
+    // The most characters of an identifier or of a DATASEC's name: the kernel's KSYM_NAME_LEN.
+    uint32_t name_length = 512;
 };
 
 /// The forms that a kernel accepts.

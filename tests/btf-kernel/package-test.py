@@ -153,7 +153,7 @@ class Package(PackageCase):
         files = [('include/config/kernel.release', RELEASE.encode() + b'\n'),
                  ('.config', b'CONFIG_DEBUG_INFO_BTF=y\n'), ('vmlinux', self.vmlinux),
                  ('arch/x86/boot/bzImage', bz_image(self.vmlinux, 'gz')),
-                 ('arch/x86/boot/compressed/vmlinux', b'\177ELF none'),
+                 ('arch/x86/boot/compressed/vmlinux', b'\177ELF none'), ('arch/arm/boot/Image', b'no header'),
                  *((f'drivers/m-{n}.ko', data) for n, data in enumerate(self.modules)),
                  *((f'{copy}/m-{n}.ko', data) for n, data in enumerate(self.modules)
                    for copy in ('debian/linux', 'pacman/linux', 'tar-install', 'rpmbuild'))]
@@ -192,11 +192,15 @@ class Package(PackageCase):
         for name in ('boot/0123456789abcdef/RELEASE/linux', 'boot/kernel-RELEASE', 'boot/image-RELEASE',
                      'lib/modules/RELEASE/image', 'usr/lib/modules/RELEASE/vmlinux.xz',
                      'boot/vmlinux-RELEASE.gz', 'boot/image-RELEASE.gz', 'boot/vmlinuz-RELEASE.efi',
+                     'boot/Image.gz-RELEASE',
                      'usr/lib/debug/boot/vmlinux-RELEASE.debug',
                      'usr/lib/debug/usr/lib/modules/RELEASE/vmlinux.debug'):
             with self.subTest(name):
                 path = name.replace('RELEASE', RELEASE)
-                self.good(self.unpacked([(path, image[1]), *modules], 'names'))
+                folder = self.unpacked([(path, image[1]), *modules], 'names')
+                self.good(folder)
+                if name.startswith('boot/'):
+                    self.good(folder / 'boot', folder / 'lib/modules')
                 self.good(self.unpacked([(path, image[1]), ('boot/kernel-logo', b''), ('linux', b''),
                                          ('usr/share/image-6', b''), *modules], 'names'))
                 shutil.rmtree(self.top / 'names')
@@ -389,6 +393,12 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
             self.addCleanup((folder / name).chmod, 0o755)
         self.assertEqual(self.check(folder, **other)['modules'], 3)
         self.assertEqual(self.check(folder / 'boot', folder / 'lib/modules', **other)['modules'], 3)
+        vmlinuz = next(folder.rglob('vmlinuz*')) # Ubuntu lets only root read it
+        vmlinuz.chmod(0)
+        for command in ['diff', folder, folder], ['report', '-o', '/dev/null', folder]:
+            done = run(PROGRAMS['kernel'], *command, **other)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(f'{vmlinuz}: cannot open: Permission denied\n', done.stderr)
         closed = next(path.parent for path in folder.rglob('*.ko*'))
         closed.chmod(0)
         self.addCleanup(closed.chmod, 0o755)

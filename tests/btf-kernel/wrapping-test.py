@@ -47,6 +47,8 @@ class Wrapping(PackageCase):
         folder = self.top / 'esp/EFI/Linux'
         folder.mkdir(parents=True)
         (folder / 'e2ec-6.12.efi').write_bytes(images.uki(inner))
+        (folder / 'e2ec-6.12.efi.extra.d').mkdir()
+        (folder / 'e2ec-6.12.efi.extra.d/command-line.addon.efi').write_bytes(images.uki(b''))
         self.assertEqual(self.check(self.top / 'esp')['release'], RELEASE)
 
     @unittest.skipUnless(os.path.exists(STUB), 'systemd-boot-efi is not installed')

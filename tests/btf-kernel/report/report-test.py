@@ -351,6 +351,8 @@ class Report(ReportCase):
         self.write('bad.json', '{}\n')
         self.assertIn('bad.json', self.report('.', '--time-trace=bad.json', '-o', 'out.html', status=1))
         self.assertIn('start.c', self.report('.', '--objects=start.c', '-o', 'out.html', status=1))
+        self.assertIn('vmlinux: is not used without objects; name them with --objects',
+                      self.report('vmlinux', '--image=vmlinux', '-o', 'out.html', status=1))
         self.assertFalse(os.path.exists(self.path('out.html')))
 
 
