@@ -219,7 +219,7 @@ Result<FoundFiles> find_files(const std::string &folder)
     FoundFiles found;
     for (const std::string &path : files) {
         const std::string own(release_in(prefix + path));
-        const Role role = role_of(path);
+        const Role role = role_of(prefix + path);
         if (role == Role::module || role == Role::image)
             found.stated.insert(own);
         if (role == Role::module)

@@ -221,8 +221,8 @@ std::string_view release_in(std::string_view path)
     // name.
     if (module_suffix(file) || is_unified_image(path))
         return {};
-    if (file != whole && !file.empty() && is_digit(file.front()))
-        return begins_like_release(file) ? file : std::string_view();
+    if (!file.empty() && is_digit(file.front()))
+        return file != whole && begins_like_release(file) ? file : std::string_view();
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() || !is_digit(file[dash + 1]))
         return {};
@@ -246,7 +246,7 @@ unsigned image_rank(std::string_view path)
     if (file == "vmlinux.unstripped")
         kind = 0;
     else if (is_linked_image(path))
-        kind = is_in_debug_folder(path) ? 1 : 2;
+        kind = is_in_debug_folder(path) || (is_debug_file(path) && file != "vmlinux.debug") ? 1 : 2;
     else if (without_btf(whole) != whole)
         kind = 5;
     else if (is_called(whole, "vmlinux"))

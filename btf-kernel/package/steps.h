@@ -184,8 +184,9 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
 
 /// A file of the package.
 struct Content {
-    // Relative to its package or folder, as clean_path() gives it; with lib/modules/ in front if
-    // the folder is itself a lib/modules. Of a file that the user named: only the file name.
+    // Relative to its package or folder, as clean_path() gives it; with lib/modules/ or boot/ in
+    // front if the folder is itself a lib/modules or boot. Of a file that the user named: only the
+    // file name.
     std::string path;
     std::string place; // with its package or folder: "PACKAGE(PATH)", "FOLDER/PATH"
     Bytes bytes;

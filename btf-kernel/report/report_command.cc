@@ -75,11 +75,13 @@ Result<report::Data> collect(const std::vector<std::string> &paths, ReportComman
     std::vector<Error> found;
     TRY(report::collect_kernel(kernel, data, found));
     const bool asked = !line.objects.empty();
-    if (!asked && paths.size() == 1)
-        if (auto looked = find_objects(paths[0], line); !looked)
+    if (!asked) {
+        auto looked = paths.size() == 1 ? find_objects(paths[0], line) : Result<void>();
+        if (!looked)
             found.push_back(looked.error());
-    if (line.objects.empty() && !line.image.empty())
-        return fail(Where{line.image}, "is not used without objects; name them with --objects");
+        else if (line.objects.empty() && !line.image.empty())
+            return fail(Where{line.image}, "is not used without objects; name them with --objects");
+    }
     if (!line.objects.empty()) {
         auto any =
             report::collect_objects(line.objects, line.image, line.features, line.threads, data);

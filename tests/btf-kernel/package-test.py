@@ -351,7 +351,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
             report = self.check(raw, options=['--release=5.14.0-362.18.1.el9_3.x86_64'])
             self.assertEqual(report['release'], '5.14.0-362.18.1.el9_3.x86_64')
             self.refused(raw, 'has no kernel 362.18', options=['--release=362.18'])
-        for name in '3.btf', '5-14.btf', '5.14.0.vmlinux':
+        for name in '3.btf', '5-14.btf', '5.14.0.vmlinux', '5.14.0-55-generic':
             self.assertEqual(self.check(self.write(name, self.btf))['release'], '')
         # Raw BTF is not preferred to an image.
         files = [(f'boot/vmlinuz-{RELEASE}', flat_image(self.btf)), (f'vmlinux-{RELEASE}.btf', self.btf)]
