@@ -32,8 +32,8 @@ struct Options {
     std::string image;               // linked file; empty: none
     std::string base;                // file with the BTF that the result extends; empty: none
     /// What read_indexed_base() returned for `base`, for callers that merge repeatedly with the
-    /// same base. (A Base of read_base() has no index, which merge() needs.) Null: merge() reads
-    /// the file.
+    /// same base. (The function read_base() returns a Base without the index that merge() needs.)
+    /// Null: merge() reads the file.
     std::shared_ptr<const Base> read_base;
     /// File with an index of `base`, which only saves time. If the file does not exist, or its
     /// index does not match, merge() writes a new index into it, if possible (read_indexed_base()).

@@ -139,7 +139,7 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
         words.push_back("--objects=" + object);
     if (!image_.empty())
         words.push_back("--image=" + image_);
-    if (options.features != FeatureSet()) // for this, which no --features gives, there is no name
+    if (options.features != FeatureSet()) // --features does not accept "none", the empty set's name
         words.push_back("--features=" + feature_names(options.features));
     words.emplace_back("--");
     if (!options.base.empty())

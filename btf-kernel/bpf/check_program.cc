@@ -72,8 +72,8 @@ std::string_view order_name(ByteOrder order)
     return order == ByteOrder::little ? "little-endian" : "big-endian";
 }
 
-/// Did the signature of a function, kfunc or tracepoint that both kernels have change in a way that
-/// breaks programs? Tags do not count.
+/// Both kernels have the function, kfunc, tracepoint or variable `name`. Did its signature (of a
+/// variable: its type or section) change in a way that breaks programs? Tags do not count.
 bool breaks_between(Space space, const std::string &name, const DefinitionRef &before,
                     const DefinitionRef &after)
 {

@@ -203,7 +203,8 @@ std::string some_of(const std::vector<std::string> &names, std::string_view what
     return what.empty() ? text : text + " " + std::string(what) + plural(more);
 }
 
-/// `seen` has the same names as `list`, as views of the arguments. So `name` must outlive `seen`.
+/// Appends `name` to `list` unless it is empty or in `seen`. `seen` gets a view of `name`, which
+/// must outlive `seen`.
 void add_once(std::vector<std::string> &list, std::set<std::string_view> &seen,
               const std::string &name)
 {

@@ -39,7 +39,7 @@ struct NamedType {
 struct IdSet {
     std::string name = {}; // empty if there is no symbol for it
     uint64_t offset = 0;
-    bool of_kfuncs = false;                 // before 6.9: any SET8; later a flag says so
+    bool of_kfuncs = false;                 // any SET8, unless sets have a flag for this
     size_t width = 1;                       // words of an entry; 2 in a SET8: an id and its flags
     std::span<const uint32_t> entries = {}; // all words of the entries
     std::vector<NamedType> types = {};      // of the entries, in another order; empty: unknown
@@ -54,7 +54,8 @@ struct IdSet {
     std::string title() const { return name.empty() ? "a set" : name; }
 };
 
-// From this version on, sets of kfuncs have the flag set_of_kfuncs.
+// From this version on, sets of kfuncs have the flag set_of_kfuncs; perhaps also in older kernels
+// (see has_backported_flag()).
 constexpr KernelVersion first_with_flag{6, 9};
 // The size of the largest set that looks_like_kfuncs() accepts, so that a search takes linear time.
 // Kernels allow 256 kfuncs for each kind of program (BTF_KFUNC_SET_MAX_CNT).
@@ -89,6 +90,8 @@ public:
 
     KfuncCounts run()
     {
+        if (!sets_have_flag_)
+            sets_have_flag_ = has_backported_flag();
         if (was_never_filled())
             report(Rule::ids, 0, "was never filled in: all ids are 0, resolve_btfids has not run");
         else if (binary_.id_symbols.empty())
@@ -99,6 +102,23 @@ public:
     }
 
 private:
+    /// Does a set have the flag set_of_kfuncs in a kernel whose version is too low for it? The
+    /// distribution has then backported it, as in newer kernels of RHEL 9 (5.14).
+    bool has_backported_flag()
+    {
+        if (!binary_.id_symbols.empty())
+            return std::ranges::any_of(binary_.id_symbols, [&](const SectionSymbol &symbol) {
+                const uint64_t flags = symbol.offset / 4 + 1;
+                return parse_id_symbol(symbol.name).kind == "set8" && flags < words_.size() &&
+                       words_[flags] & set_of_kfuncs;
+            });
+        sets_have_flag_ = true; // for looks_like_kfuncs()
+        for (size_t at = 0; at < words_.size(); ++at)
+            if (looks_like_kfuncs(at))
+                return true;
+        return false;
+    }
+
     /// Are all ids and counts 0 although the BTF has a type that a symbol asks for? Without
     /// symbols, looks_unfilled() decides for vmlinux, and the answer for a module is no.
     bool was_never_filled() const
@@ -504,7 +524,7 @@ private:
     const NameIndex &index_;
     const NameIndex *of_vmlinux_;
     const std::span<const Redefinition> redefined_;
-    const bool sets_have_flag_; // sets of kfuncs have the flag set_of_kfuncs
+    bool sets_have_flag_; // sets of kfuncs have the flag set_of_kfuncs
     const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_, counted_;            // ids; counted_: in counts_

@@ -179,8 +179,9 @@ struct SideType {
 
 /// The differences between two definitions of one name. Both types belong to one space: structs,
 /// unions, enums or numbers; typedefs; functions; variables. Unnamed types are compared only as a
-/// whole if they are nested too deeply (max_depth), if their members' names are too long together,
-/// or after too much work. Work in a type to which several members refer counts for each member.
+/// whole if they are nested too deeply (max_depth), if the names of the members that lead to them
+/// are too long together, or after too much work. Work in a type to which several members refer
+/// counts for each member.
 std::vector<Detail> compare_types(const SideType &before, const SideType &after);
 
 /// The difference between two definitions of a constant whose value changed.

@@ -78,7 +78,7 @@ std::string_view detail_name(Detail::Kind kind);
 struct Effect {
     enum class Kind : uint8_t {
         none,      // programs do not notice
-        relocated, // CO-RE adapts programs to another place or encoding, or size of a struct
+        relocated, // CO-RE adapts programs to a field's new place or encoding, a struct's new size
         // CO-RE finds a field, but its size changed, or its width as a bitfield. After a change of
         // size, direct loads of the field work only if it is a pointer or an unsigned integer in
         // both kernels. After a change of width, only BPF_CORE_READ_BITFIELD() and its variant

@@ -44,8 +44,8 @@ Reader new_reader()
     return reader;
 }
 
-/// Was a header or a block read? Not at the end, and not if it is damaged: for a tar header with a
-/// wrong checksum, libarchive returns ARCHIVE_RETRY and an empty entry.
+/// Was a header or a block read? False at the end, and if the header or block is damaged. For a tar
+/// header with a wrong checksum, libarchive returns ARCHIVE_RETRY and an empty entry.
 bool is_read(int status)
 {
     return status == ARCHIVE_OK || status == ARCHIVE_WARN;
@@ -315,6 +315,7 @@ bool is_compressed(Bytes bytes)
         {"\x04\x22\x4d\x18", 4}, // lz4
         {"BZh", 3},              // bzip2
         {"\x5d\x00\x00", 3},     // lzma
+        {"\x6d\x00\x00", 3},     // lzma with lc=1 and lp=2, as OpenWrt uses it
     };
     return std::ranges::any_of(
         magics, [&](std::string_view magic) { return as_text(bytes).starts_with(magic); });

@@ -222,8 +222,8 @@ struct Property {
 Result<std::vector<Property>> read_tree(Bytes nodes, Bytes names, const Where &where)
 {
     constexpr size_t most_parts = 3;
-    // The properties that are needed have shorter names. Longer names of nodes are cut, because
-    // comparing them for each property would take minutes.
+    // The properties that are needed have names shorter than longest_name. Names of nodes are cut
+    // to longest_node, because comparing long ones for each property would take minutes.
     constexpr size_t longest_name = 16, longest_node = 255;
     enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
     std::vector<Property> out;

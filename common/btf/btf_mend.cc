@@ -174,7 +174,7 @@ private:
         btf::for_each_str_off(head(words),
                               [&](uint32_t off) { last_name = std::max(last_name, off); });
         if (last_name > btf::max_str_off)
-            return std::nullopt; // a split blob and its base have too many strings: an error
+            return std::nullopt; // the strings of a split blob and its base exceed 16 MB
         const btf::KindInfo &info = btf::kind_info(head(words));
         if (!place.element && btf::vlen_of(head(words)) > most_elements_ && info.element.count)
             return drop_surplus_elements(words);
@@ -571,10 +571,9 @@ private:
     std::shared_ptr<const Btf> base_;
     TypeId first_;
     uint32_t pointer_size_;
-    // Null for final BTF. Types before the first DECL_TAG keep their indexes in all rounds (see
-    // mend_btf()). btf-emit mends an object before it adds VARs, FUNCs and DATASECs, so behind a
-    // dropped DECL_TAG only DECL_TAGs and new INTs move. These then have the bit of another type,
-    // which is harmless: new INTs have no violations, and the merge checks all DECL_TAGs.
+    // Null for final BTF. Types before the first DECL_TAG keep their indexes (see mend_btf()). If
+    // one is dropped, DECL_TAGs and new INTs behind it move, to elements meant for other types.
+    // This is harmless: new INTs have no violations, and the merge checks all DECL_TAGs.
     const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last

@@ -19,8 +19,9 @@ namespace btflink
 
 constexpr uint32_t sht_crel = 0x40000014; // compact relocations; some <elf.h> lack this
 
-/// Is this a section of LLVM's hints to the linker that has indexes of symbols: SHT_LLVM_ADDRSIG,
-/// or the call graph profile of LLVM before 13? (The profile of newer versions has relocations.)
+/// Does a section of this type hold hints of LLVM to the linker, with symbols given by index? Such
+/// sections are SHT_LLVM_ADDRSIG and the call graph profile of LLVM before 13. (The profile of
+/// newer versions has relocations.)
 constexpr bool is_symbol_hint(uint32_t section_type)
 {
     return section_type == 0x6fff4c03 || section_type == 0x6fff4c02;

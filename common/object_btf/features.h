@@ -31,7 +31,7 @@ enum class Feature : uint32_t {
     attributes = 1u << 12,        // mark arena pointers of kfuncs
     true_signature = 1u << 13,    // functions with the parameters that are really passed
     layout = 1u << 14,            // final BTF without a base gets a layout section, unless it is
-                                  // that of a kernel that refuses one
+                                  // the BTF of a kernel that refuses one
     force_cu_merging = 1u << 15,  // no effect: units that refer to each other are always merged
     linkage_names = 1u << 16,     // DECL_TAGs with the symbols of functions (C++, Rust)
 };

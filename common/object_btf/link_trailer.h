@@ -142,8 +142,8 @@ struct TrailerSamples {
     std::span<const uint32_t> samples;
     uint32_t types = 0, plain_end = 0; // number of types; LinkTrailer::plain_end
 };
-/// Returns no samples and zeros if the trailer has no samples, is cut off, is in another byte order
-/// than the host's, or is misaligned.
+/// Returns no samples and zeros if the trailer has no table of samples, is cut off, is in another
+/// byte order than the host's, or is misaligned.
 TrailerSamples trailer_samples(Bytes trailer);
 
 } // namespace btflink

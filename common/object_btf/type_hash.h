@@ -49,8 +49,8 @@ inline char reference_letter(const Btf &btf, TypeId id)
 std::vector<Hash128> stub_hashes(const Btf &btf);
 /// The same for types that were added to a Btf. `known`: the hashes of the first types, without the
 /// base; those of the rest are appended. If the first types have a cycle without a named struct or
-/// union, an added type that reaches it gets another hash than by stub_hashes(btf), because the
-/// cycle has its hashes already.
+/// union, an added type that reaches it gets another hash than stub_hashes(btf) would give it,
+/// because the hashes of the cycle come from `known`.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 /// The hashes in the trailer of an object: first those of its plain types, then, by
 /// complete_stub_hashes(), those of its other types.

@@ -118,7 +118,7 @@ Result<void> DwarfFile::load_sections(const std::vector<uint32_t> &candidates)
     }
     for (DebugSection *strings : {&str, &line_str}) {
         strings->data = up_to_last_nul(strings->data); // so that readers need not search for ends
-        // With half the length, may_have_string() finds every longer string.
+        // With half the length, may_have_string() finds every string longer than usual_string.
         has_long_strings_ |= may_have_string(as_text(strings->data), usual_string / 2);
         // In large programs of C++ many long names occur, each in several units.
         string_reads.allow(16 * uint64_t{strings->data.size()});

@@ -88,8 +88,8 @@ struct Losses {
 
 /// Call order: first describe types, functions and variables, in any order, each once; then
 /// was_inlined(), emitted() and emitted_variable(), in any order; then assembly(), once. Strings
-/// are copied unless stated otherwise. Entry::name is copied once per address: until assembly(),
-/// its memory must not be used for another name.
+/// are copied unless stated otherwise. Entry::name is copied once per address: while types,
+/// functions and variables are described, its memory must not be used for another name.
 class Entries
 {
 public:

@@ -174,7 +174,7 @@ constexpr size_t max_depth = 2000;
 struct ParamLocation {
     int8_t scalar = -1;       // if its type fits a register, or !Arch::aggregates_in_two_regs
     int8_t aggregate = -1;    // otherwise: the first register of its pieces
-    bool is_constant = false; // the location is a constant, as of a parameter that is not passed
+    bool is_constant = false; // the location is a constant, as for a parameter that is not passed
     bool on_stack = false;
     uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
 };

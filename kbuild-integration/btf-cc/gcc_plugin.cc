@@ -5,8 +5,9 @@
 // running a program to identify the compiler would take too long.
 //
 // Method. A hash of the driver (gcc, not cc1) identifies the build of gcc and names the folder of
-// the plugin. A distribution's update of gcc has another hash, so the old plugin is not found. The
-// plugin itself compares versions again when gcc loads it.
+// the plugin. A distribution's update of gcc has another hash, so the old plugin is not found. In
+// addition, when gcc loads the plugin, the plugin compares gcc's version with that of the headers
+// from which it was built.
 //
 // A plugin must also match btflink. Plugins from btflink's build are installed with btflink.
 // Plugins from `btf-cc --build-plugin` are in a folder whose name is a hash of btflink's version

@@ -130,8 +130,9 @@ bool is_flat_base(const BaseIndex &base, const std::vector<Object> &objects)
     const ArrayCounts arrays = base.arrays();
     if (arrays.chained >= chained_enough)
         return false;
-    // Each vote compares with all types of the name in the base, so that many votes of one name
-    // could take time that grows with the square of the input's size.
+    // Each struct of an object is compared with all types of its name in the base. Without this
+    // limit, many structs of one name could take time that grows with the square of the input's
+    // size.
     constexpr unsigned most_of_a_name = 64;
     std::unordered_map<std::string_view, unsigned> of_name;
     Votes votes;

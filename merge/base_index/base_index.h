@@ -72,8 +72,8 @@ public:
     template <typename Visit>
     void for_types_with(const Hash128 &hash, Visit visit) const
     {
-        // Searched, because a base with many equal types has a large bucket, and many false hashes
-        // of objects may lead to it.
+        // By bisection, because a base with many equal types has a large bucket, and many false
+        // hashes of objects may lead to it.
         const auto near =
             bucket(tables_.hashes, tables_.hash_buckets, static_cast<uint32_t>(hash.low >> 32));
         uint32_t lowest = 0;

@@ -58,7 +58,7 @@ public:
             break;
         }
         std::string text = c_name(btf_, id);
-        const btf::Kind kind = btf_.kind(id); // only these kinds have the elements of a body
+        const btf::Kind kind = btf_.kind(id); // only structs, unions and enums have a body
         if ((btf::is_composite(kind) || btf::is_enum(kind)) && btf_.name(id).empty())
             text += " " + body(id, indent, place, depth);
         return inner.empty() || inner[0] == '[' ? text + inner : text + " " + inner;

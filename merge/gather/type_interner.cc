@@ -8,9 +8,9 @@
 // only for the lowest type of a class. The deduplication reads few other plain types: in conflicts,
 // and where it does not choose the lowest one. Those types are made from the kept words: types with
 // equal stub hashes differ only in ids, and at each position both ids stand for the same name or
-// class. In an object with one type of each name and class, this name or class leads to the
-// object's id. Other objects, for example with a definition and a declaration of one name, keep all
-// their words. Types of the link part are always kept.
+// class. In an object with one type of each name and class, this name or class leads to the id that
+// the object uses. Other objects, for example with a definition and a declaration of one name, keep
+// all their words. Types of the link part are always kept.
 //
 // Invariant. A type is returned as it was in its object. Each class knows its lowest type,
 // independent of the order in which objects come.

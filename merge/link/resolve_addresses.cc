@@ -272,8 +272,9 @@ private:
     }
 
     /// May `own`, of an input, have become `found`, of the image? If not, the linker dropped `own`,
-    /// or `found` may be a static symbol of its name. A weak definition that the linker chose stays
-    /// weak, a hidden symbol becomes local, relaxation shrinks functions, a common symbol may grow.
+    /// or `found` may be a static symbol that has the same name. A weak definition that the linker
+    /// chose stays weak, a hidden symbol becomes local, relaxation shrinks functions, a common
+    /// symbol may grow.
     bool may_become(const Symbol &own, const Symbol &found)
     {
         if (own.home == Home::undefined)

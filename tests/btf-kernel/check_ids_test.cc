@@ -214,7 +214,28 @@ TEST_F(CheckKernel, WordsThatAreNotASetOfKfuncs)
     kernel_.version = KernelVersion{6, 8};
     EXPECT_EQ(kfuncs({1, 0, 7, (1 << 12) - 1}), 2u);
     EXPECT_EQ(kfuncs({1, 0, 7, 1 << 12}), 1u);
-    EXPECT_EQ(kfuncs({1, 1, 7, 0}), 1u); // the set has flags
+    // The flag was backported: sets without it are not sets of kfuncs.
+    EXPECT_EQ(kfuncs({1, 1, 7, 0}), 2u);
+    EXPECT_EQ(kfuncs({1, 1, 7, 0, 1, 0, 8, 0}), 2u);
+    EXPECT_EQ(kfuncs({1, 1, 7, 1 << 20}), 1u);
+}
+
+TEST_F(CheckKernel, BackportedFlag)
+{
+    kernel_.version = KernelVersion{5, 14};
+    Ids ids;
+    ids.set8("kfuncs", {{7, 0}}, {"bpf_take"});
+    ids.set8("not_kfuncs", {{8, 0}}, {"bpf_hide"});
+    auto kfuncs = [&] {
+        ids.give(*kernel_.vmlinux);
+        findings();
+        return report_.kfuncs;
+    };
+    const size_t all = kfuncs();
+    ids.words[5] = 0; // the flags of not_kfuncs
+    EXPECT_EQ(kfuncs(), all - 1);
+    ids.words[1] = 0;
+    EXPECT_EQ(kfuncs(), all);
 }
 
 } // namespace

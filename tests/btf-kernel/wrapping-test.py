@@ -5,6 +5,7 @@
 usage: wrapping-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
 import gzip
+import lzma
 import os
 import resource
 import shutil
@@ -68,6 +69,8 @@ class Wrapping(PackageCase):
         self.good(images.uimage(gzip.compress(images.arm_image(self.btf))))
         self.good(images.uimage(images.zimage(images.arm_image(self.btf), 'xz')))
         self.good(images.uimage(gzip.compress(flat), kind=4))
+        openwrt = {'id': lzma.FILTER_LZMA1, 'lc': 1, 'lp': 2, 'pb': 2}
+        self.good(images.uimage(lzma.compress(flat, lzma.FORMAT_ALONE, filters=[openwrt])))
         self.refused(images.uimage(flat, kind=3), 'uImage without a kernel .its type is 3.')
 
     def test_places(self):

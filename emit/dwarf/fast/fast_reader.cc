@@ -4,12 +4,12 @@
 // Problem. A tree has the entries of one unit or of several in the order of their offsets, and with
 // split DWARF also the entries of all type units that these units reach.
 //
-// Method. Only type units of split DWARF are read. In a file without these, the units of a read()
-// are read into one tree, one after the other. Otherwise each unit, and each type unit that it
-// reaches, is read into a tree of its own, and then the trees are joined. The first chosen unit of
-// a file and language is read with all type units of the file in the language, because a type unit
-// may have a type to which nothing refers. Entries that stand for a type in a type unit are not in
-// the trees, so references to these entries are replaced by references to the type.
+// Method. Of the type units, only those of split DWARF are read. In a file without these, the units
+// of a read() are read into one tree, one after the other. Otherwise each unit, and each type unit
+// that it reaches, is read into a tree of its own, and then the trees are joined. The first chosen
+// unit of a file and language is read with all type units of the file in the language, because a
+// type unit may have a type to which nothing refers. Entries that stand for a type in a type unit
+// are not in the trees, so references to these entries are replaced by references to the type.
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.

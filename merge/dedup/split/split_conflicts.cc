@@ -9,8 +9,9 @@
 //  2. Each group of nodes (join_groups.cc) is a final class.
 //  3. Any other forward declaration of an object stands for the definition of its name, if there is
 //     only one final class of that name. Otherwise, if the base declares the name, the first struct
-//     whose group resolved a declaration of the name decides for all of them. Other declarations
-//     stay for now. In groups that resolved a declaration, step 5 replaces it.
+//     whose group resolved a declaration of the name decides for all of the objects' declarations
+//     of the name. Other declarations stay for now. In groups that resolved a declaration, step 5
+//     replaces it.
 //  4. Types between nodes are equal if their classes are equal and the final classes that they
 //     refer to are equal (types_between.cc).
 //  5. If a group resolved declarations, the types to which it refers differ from the types in its
