@@ -222,7 +222,7 @@ TEST_F(CheckKernel, WordsThatAreNotASetOfKfuncs)
 
 TEST_F(CheckKernel, BackportedFlag)
 {
-    kernel_.version = KernelVersion{5, 14};
+    kernel_.version = KernelVersion{6, 8};
     Ids ids;
     ids.set8("kfuncs", {{7, 0}}, {"bpf_take"});
     ids.set8("not_kfuncs", {{8, 0}}, {"bpf_hide"});
