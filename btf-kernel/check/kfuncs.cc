@@ -104,7 +104,7 @@ public:
 private:
     /// Does a set have the flag set_of_kfuncs in a kernel whose version is too low for it? The
     /// distribution has then backported it, as in newer kernels of RHEL 9 (5.14).
-    bool has_backported_flag()
+    bool has_backported_flag() const
     {
         if (!binary_.id_symbols.empty())
             return std::ranges::any_of(binary_.id_symbols, [&](const SectionSymbol &symbol) {
@@ -112,9 +112,8 @@ private:
                 return parse_id_symbol(symbol.name).kind == "set8" && flags < words_.size() &&
                        words_[flags] & set_of_kfuncs;
             });
-        sets_have_flag_ = true; // for looks_like_kfuncs()
         for (size_t at = 0; at < words_.size(); ++at)
-            if (looks_like_kfuncs(at))
+            if (looks_like_kfuncs(at, true))
                 return true;
         return false;
     }
@@ -144,7 +143,7 @@ private:
     {
         bool has_empty_set = false;
         for (size_t at = 0; at < words_.size(); ++at) {
-            if (looks_like_kfuncs(at))
+            if (looks_like_kfuncs(at, sets_have_flag_))
                 return false;
             has_empty_set |= sets_have_flag_ && at + 1 < words_.size() && words_[at] == 0 &&
                              words_[at + 1] == set_of_kfuncs;
@@ -196,7 +195,7 @@ private:
     void check_by_form()
     {
         for (size_t at = 0; at < words_.size();) {
-            if (!looks_like_kfuncs(at)) {
+            if (!looks_like_kfuncs(at, sets_have_flag_)) {
                 ++at;
                 continue;
             }
@@ -205,15 +204,16 @@ private:
         }
     }
 
-    bool looks_like_kfuncs(size_t at) const
+    /// `has_flag`: sets of kfuncs have the flag set_of_kfuncs.
+    bool looks_like_kfuncs(size_t at, bool has_flag) const
     {
         const size_t left = words_.size() - at;
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
-            words_[at] > (left - 2) / 2 || words_[at + 1] != (sets_have_flag_ ? set_of_kfuncs : 0))
+            words_[at] > (left - 2) / 2 || words_[at + 1] != (has_flag ? set_of_kfuncs : 0))
             return false;
         // A limit above all known flags of kfuncs, with room for new ones; older kernels have
         // fewer.
-        const uint32_t flags_end = sets_have_flag_ ? 1 << 20 : 1 << 12;
+        const uint32_t flags_end = has_flag ? 1 << 20 : 1 << 12;
         const IdSet set = set_at(at, 2);
         uint32_t last = 0;
         for (size_t i = 0; i < set.size(); ++i) {

@@ -60,15 +60,6 @@ std::string_view release_of_modules(std::string_view path)
     return {};
 }
 
-/// Does the name begin like a release, with two numbers and a dot between them?
-bool begins_like_release(std::string_view name)
-{
-    size_t dot = 0;
-    while (dot < name.size() && is_digit(name[dot]))
-        ++dot;
-    return dot && dot + 1 < name.size() && name[dot] == '.' && is_digit(name[dot + 1]);
-}
-
 /// The release in MACHINE/RELEASE/linux, where systemd's kernel-install puts an image; empty if the
 /// path has another form.
 std::string_view release_of_entry(std::string_view path)
@@ -77,7 +68,7 @@ std::string_view release_of_entry(std::string_view path)
     if (!path.ends_with(file))
         return {};
     const std::string_view folder = last_part(path.substr(0, path.size() - file.size()));
-    return begins_like_release(folder) ? folder : std::string_view();
+    return parse_kernel_version(folder) ? folder : std::string_view();
 }
 
 /// Is the file an image by its name together with its folder? Such images are systemd's
@@ -165,7 +156,7 @@ Role role_of(std::string_view path)
     // Red Hat's rescue image is a copy of one of the other images. In builds for 32-bit arm, Image
     // has no header by which it could be recognised; vmlinux and zImage have the same BTF.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac") ||
-        release_in(path).starts_with("0-rescue-") || path.ends_with("arch/arm/boot/Image"))
+        file.find("-0-rescue-") != std::string_view::npos || path.ends_with("arch/arm/boot/Image"))
         return Role::none;
     return has_image_name(file) || is_unified_image(path) || is_image_by_folder(path) ? Role::image
                                                                                       : Role::none;
@@ -222,7 +213,7 @@ std::string_view release_in(std::string_view path)
     if (module_suffix(file) || is_unified_image(path))
         return {};
     if (!file.empty() && is_digit(file.front()))
-        return file != whole && begins_like_release(file) ? file : std::string_view();
+        return file != whole && parse_kernel_version(file) ? file : std::string_view();
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() || !is_digit(file[dash + 1]))
         return {};
@@ -246,7 +237,7 @@ unsigned image_rank(std::string_view path)
     if (file == "vmlinux.unstripped")
         kind = 0;
     else if (is_linked_image(path))
-        kind = is_in_debug_folder(path) || (is_debug_file(path) && file != "vmlinux.debug") ? 1 : 2;
+        kind = is_in_debug_folder(path) ? 1 : 2;
     else if (without_btf(whole) != whole)
         kind = 5;
     else if (is_called(whole, "vmlinux"))
