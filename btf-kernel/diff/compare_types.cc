@@ -458,8 +458,8 @@ bool has_same_order(const SideType &before, const SideType &after, unsigned dept
 }
 
 /// find_cause() for definitions that differ only in sizes and offsets. "" if unnamed types are
-/// nested too deeply (max_depth), as in a loop. Precondition: has_same_order(); in malformed BTF,
-/// inner types may still differ in their number of members, then "", too.
+/// nested too deeply (max_depth), as in a loop, or if inner types differ in their number of
+/// members, which is possible only in malformed BTF. Precondition: has_same_order().
 std::string cause_between(const SideType &before, const SideType &after, unsigned depth)
 {
     const std::vector<Member> a = members_of(before.btf(), before.id),

@@ -2,8 +2,8 @@
 // Mends BTF: changes it just enough for kernels to accept it.
 //
 // Problem. Compilers make names with letters beyond ASCII, structs whose size is known only at run
-// time, and bitfields of enums with more than 32 bits. A kernel refuses the whole blob for one of
-// these.
+// time, and bitfields of more than 32 bits whose type is an enum. A kernel refuses the whole blob
+// for one of these.
 //
 // Method. Run the check. The remedy depends on what is at the place of a violation:
 //   a name                        legal_name(): '_' for each illegal character, at most 511
@@ -42,8 +42,8 @@
 // changes the type or length of a member, later members that need such a change get it in the same
 // round. Rounds follow until nothing more can be mended, but no more than 64. The ninth time that
 // an element of a type must be dropped, all later elements are dropped with it, so that the number
-// of rounds does not depend on the number of elements. In an object only suspect types are mended,
-// so that a type is mended in all objects or in none.
+// of rounds does not depend on the number of elements. In an object only suspect types are mended.
+// The type alone shows that it is suspect, so it is mended in all objects or in none.
 //
 // Cost. A check and a copy of all types per round, so mend_btf() is called only for BTF that may
 // have violations.
@@ -571,9 +571,10 @@ private:
     std::shared_ptr<const Btf> base_;
     TypeId first_;
     uint32_t pointer_size_;
-    // Null for final BTF. Types before the first DECL_TAG keep their indexes (see mend_btf()). If
-    // one is dropped, DECL_TAGs and new INTs behind it move, to elements meant for other types.
-    // This is harmless: new INTs have no violations, and the merge checks all DECL_TAGs.
+    // Null for final BTF. Types before the first DECL_TAG keep their indexes (see mend_btf()). If a
+    // DECL_TAG is dropped, the DECL_TAGs and new INTs after it get lower indexes. Then bits of this
+    // vector that were meant for other types count for them. This is harmless: new INTs have no
+    // violations, and the merge checks all DECL_TAGs.
     const std::vector<bool> *suspects_;
     uint32_t most_elements_; // that the kernel reads of a type
     MendedBtf out_;          // its strings are used from the start; its types are set last

@@ -178,8 +178,8 @@ Result<void> fill_module(const std::string &file, const std::string &base, Bytes
 }
 
 /// The path for an index of `base`: next to `base`, if Kbuild has linked `base` there, which its
-/// .cmd file shows (`make clean` removes .tmp_*). Empty for other folders, such as a distribution's
-/// headers.
+/// .cmd file shows. Empty for other folders, such as a distribution's headers. The name begins with
+/// .tmp_, so `make clean` removes the index.
 std::string index_of(const std::string &base)
 {
     const std::string name(base_name(base)), folder = base.substr(0, base.size() - name.size());

@@ -82,8 +82,8 @@ NameCounts count_locals(const std::vector<Input> &inputs, const Image &image)
     return out;
 }
 
-/// What symbols show about the offsets in an object's DATASECs. Of the values of several variables,
-/// the highest counts, so one contradiction suffices.
+/// What symbols show about the offsets in an object's DATASECs. Each variable has one of these
+/// results. For several variables the highest result counts, so one contradiction suffices.
 enum class Offsets : uint8_t { unproven, confirmed, contradicted };
 
 class Locator
@@ -460,7 +460,7 @@ private:
     std::optional<SymbolsByName> image_symbols_;        // made on first use
     std::unordered_map<uint32_t, SymbolsByPlace> input_symbols_;             // by input
     std::unordered_map<uint32_t, std::optional<SymbolsByName>> own_symbols_; // by input
-    // By object: the value of the whole object, and the values by id of the DATASEC.
+    // By object: the result for the whole object, and the results by id of the DATASEC.
     std::unordered_map<size_t, std::pair<Offsets, std::unordered_map<uint32_t, Offsets>>> offsets_;
     std::optional<NameCounts> local_counts_; // made on first use
 };
