@@ -207,8 +207,8 @@ private:
     ///  - If only some programs have such a test, they are removed from the verdict. It becomes
     ///    `unknown` if their tests may guard all remaining programs.
     ///  - If no program has such a test, and the item's type has a flavour ("s___v2"), the verdict
-    ///    becomes `unknown` if other tests may guard all programs: these may be for another flavour
-    ///    of the type.
+    ///    becomes `unknown` if other tests may guard all programs: such tests may be for another
+    ///    flavour of the type.
     void excuse(Requirement &r, Verdict Requirement::*kernel) const
     {
         Verdict &verdict = r.*kernel;

@@ -170,8 +170,8 @@ using enum OptionRule::Form;
 
 // Options that ask for something other than an object have rows because they may be used with -c.
 // -emit-llvm and -emit-ast (clang) are among them: without -o, the output is a.bc or a.ast, not
-// a.o. Options that only change the contents of the object file, such as clang's -flto, need no
-// rows for this: btf-cc leaves a file alone that is not an ELF object.
+// a.o. Options that only change the contents of the object file, such as clang's -flto, are not
+// among them: btf-cc leaves a file alone that is not an ELF object.
 constexpr OptionRule option_rules[] = {
     {"-c", whole, compile_only},
     {"--compile", whole, compile_only},

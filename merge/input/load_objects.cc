@@ -206,8 +206,8 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The address that a DATASEC entry states. `field`: the place of the entry's offset in the .BTF
-/// section. `written`: the value there, which counts only if no relocation replaces it.
+/// The address that a DATASEC entry states. `field`: where in the .BTF section the entry's offset
+/// is stored. `written`: the value there, which counts only if no relocation replaces it.
 UnresolvedAddress address_of(const Object &o, const InputPart &part, const Input &input,
                              uint64_t field, uint32_t written)
 {

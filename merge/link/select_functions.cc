@@ -176,7 +176,7 @@ bool lost_parameters(const SelectionInput &in, const PlacedGroup &group, const I
 
 /// The first instance at a clone's symbol whose arguments are where its true signature says. As in
 /// pahole, the first instance with an address is judged by the flags of all instances. Each later
-/// one is judged by its own flags and those of the instances with an address before it.
+/// one is judged by its own flags and those of the earlier instances with an address.
 std::optional<SelectedFunction> find_clone(const SelectionInput &in, const PlacedGroup &group)
 {
     uint32_t all_flags = 0, flags_so_far = 0;
@@ -250,8 +250,8 @@ GroupFacts combine(const SelectionInput &in, const PlacedGroup &group, const Ins
         facts.flags |= f.flags;
         if (chosen_decides && !address_of(in, c))
             continue; // usually inlined, perhaps with other parameters
-        // A replaced definition does not count. But `void name()` may be an assembler's, which says
-        // nothing about the parameters: if such a definition was chosen, both must agree.
+        // A replaced definition does not count, unless the chosen one is `void name()`: that may be
+        // an assembler's, which says nothing about the parameters. Then the two must agree.
         if (is_linked && is_superseded(in, group, c) && !may_be_assembly(in, chosen))
             continue;
         if (!reference)
