@@ -3,9 +3,9 @@
 //
 // Method. A pair is a node and a group of the node's class. Its sides are the node and the group's
 // representative.
-//  1. A pair is decided at once if neither side may reach a forward declaration or is in an
-//     ambiguous object: it agrees if both sides reach the same set of conflicts. All other pairs
-//     agree at first.
+//  1. A pair is decided at once if both sides are in unambiguous objects and cannot reach a forward
+//     declaration: it agrees if both sides reach the same set of conflicts. All other pairs agree
+//     at first.
 //  2. A pair disagrees if both sides define some slot differently: the two definitions have
 //     different classes, or are a pair that disagrees. It also disagrees if its sides have paths
 //     that cannot be compared. When a pair starts to disagree, the users of its node are checked
